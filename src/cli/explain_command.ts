@@ -32,10 +32,19 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
     ? "no release is deployed"
     : `release ${current.number} of ${shortId(current.revision)} (${current.reference})` +
       what(current.message);
-  const lines = [`${formatStackKey(detail)}: ${release}`, ...heldBy(detail, time)];
+  const lines = [
+    `${formatStackKey(detail)}: ${release}`,
+    stateOf(detail, time),
+    ...heldBy(detail, time),
+  ];
   for (const { service, container, field, wanted, found } of detail.drift ?? []) {
     const what = container === undefined ? {} : { container: { id: "", name: container } };
     lines.push(`drift: ${formatDrift({ service, field, wanted, found, ...what })}`);
+  }
+  if ((detail.drift ?? []).length > 0) {
+    lines.push(
+      "  mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API",
+    );
   }
   if (failure !== undefined) {
     const { last_failed_at: at, failures, message } = failure;
@@ -44,6 +53,19 @@ function describe(detail: DeploymentDetail, time: (text: string) => string): str
   const decisions = detail.decisions.filter((each, at, all) => !isToldBy(all[at + 1], each));
   lines.push(...decisions.flatMap((each) => describeDecision(each, time)));
   return lines.join("\n") + "\n";
+}
+
+/** What a person wants first: the state as status has it, and what happens next by itself. */
+function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
+  const { state, why, health, running, wanted, retry_at: again, failure, pin, hold } = detail;
+  const containers = wanted === 0 ? "" : `, ${health} ${running}/${wanted}`;
+  // What failed last, and what holds it, have lines of their own.
+  const isTold = why === failure?.message || state === "held" && (pin ?? hold) !== undefined;
+  const reason = isTold
+    ? ""
+    : `: ${withPeopleTimes(headline(why), (instant) => time(instant.toISOString()))}`;
+  return `${state}${containers}${reason}` +
+    (again === undefined ? "" : `; tried again ${time(again)}`);
 }
 
 /** True for the error that ended the attempt before it: that one's outcome says the same. */

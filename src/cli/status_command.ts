@@ -101,7 +101,22 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       `${withPeopleTimes(headline(why), time)}${again}`,
     ];
   });
-  return table([["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"], ...rows]);
+  const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
+  return table([head, ...rows]) + summaryOf(stacks);
+}
+
+/** How many are in each state: of many stacks the first lines are out of sight. */
+function summaryOf(stacks: readonly DeploymentView[]): string {
+  if (stacks.length === 1) return "";
+  const found = Map.groupBy(stacks, ({ state }) => state);
+  const counts = ORDER.flatMap((state) => {
+    const count = found.get(state)?.length ?? 0;
+    return count === 0 ? [] : [`${count} ${state}`];
+  });
+  const hint = found.has("failed") || found.has("drifted")
+    ? "; stackwright explain NAME says more"
+    : "";
+  return `${stacks.length} stacks: ${counts.join(", ")}${hint}\n`;
 }
 
 /** Every page of the list, one after the other. */

@@ -105,8 +105,9 @@ function stateOf(
   if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };
   // By its configuration; what else holds it is known, and over when it is not there any more.
   if (decision?.reason === "paused") return { state: "held", why: said };
-  if (failure !== undefined) return { state: "failed", why: failure.message };
+  // What keeps it from being tried again is newer than what failed.
   if (decision?.kind === "error") return { state: "failed", why: said };
+  if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
   return driftOf(current, facts.observed, drift);

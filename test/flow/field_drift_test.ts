@@ -49,6 +49,10 @@ for (const engine of await engines()) {
         const { out } = await commandTo(world, 0, ["explain", world.stack]);
         const line = `container ${world.stack}-web-1: mem_limit: 48 MiB instead of 64 MiB`;
         assert.ok(out.includes(`\ndrift: ${line}\n`), out);
+        assert.match(
+          out,
+          /\ndrifted, healthy 2\/2: changed by hand: .*\n(?:drift: .*\n)+  mended by/,
+        );
         const { out: status } = await commandTo(world, 0, ["status", world.stack]);
         assert.match(status, /^drifted .* changed by hand: .*mem_limit.* \(and 1 more\)$/m);
         assert.equal(world.lines.filter(({ message }) => message.startsWith(line)).length, 1);

@@ -97,5 +97,9 @@ describe("pages of the deployments", () => {
       assert.deepEqual(second.deployments.map(({ name }) => name), names.slice(2));
       assert.equal(second.next, undefined);
       assert.equal((await world.request("/v1/api/deployments?context=edge")).status, 400);
+      await docker(world, "rm", "--force", `${names[1]}-web-1`);
+      const { out } = await commandTo(world, 0, ["status"]);
+      const closing = "3 stacks: 1 drifted, 2 synced; stackwright explain NAME says more\n";
+      assert.ok(out.endsWith(`\n${closing}`), out);
     }));
 });

@@ -87,6 +87,12 @@ const STATES: readonly [
     "failed",
     /^no such branch$/,
   ],
+  [
+    "it failed, and something else keeps it from being tried again",
+    { failure, decision: { kind: "error", message: "port 80 is taken" } },
+    "failed",
+    /^port 80 is taken$/,
+  ],
   ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
   ["a container is missing", { observed: { containers: [] } }, "drifted", /needs: create web$/],
   [
