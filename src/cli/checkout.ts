@@ -102,7 +102,8 @@ async function git(
   if (code > 1) {
     throw new StackwrightError(
       "source_invalid",
-      `${directory} is no Git repository: ${stderr.trim()}`,
+      `${directory} is no Git repository: ${stderr.trim()}; what is committed there is looked at, so ` +
+        "name a checkout, or make it one (git init, git add, git commit)",
     );
   }
   return code === 0 ? utf8(stdout).trim() : "";

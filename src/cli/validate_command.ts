@@ -2,6 +2,7 @@ import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
 import { formatProblem, messageOf, type Problem, StackwrightError, utf8 } from "../model/mod.ts";
 import { requireSupported } from "../plan/mod.ts";
+import { parseReference } from "../source/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -67,14 +68,21 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What would be refused on every engine: this version cannot deploy it. */
+/** What would be refused on every engine: this version, or Git, could never deploy it. */
 function notSupported({ deployment, place }: DeclaredStack): Problem[] {
-  try {
-    requireSupported(deployment);
-    return [];
-  } catch (error) {
-    return [{ ...place("source"), message: messageOf(error) }];
-  }
+  const { reference } = deployment;
+  const tries = {
+    source: () => requireSupported(deployment),
+    reference: () => reference === "" || parseReference(reference),
+  };
+  return Object.entries(tries).flatMap(([field, attempt]) => {
+    try {
+      attempt();
+      return [];
+    } catch (error) {
+      return [{ path: field, ...place(field), message: messageOf(error) }];
+    }
+  });
 }
 
 /** Every file and link below a directory of a checkout; git's own directory is none of its files. */

@@ -28,7 +28,7 @@ export function gitSettings(reader: VariableReader) {
     maxBytes: reader.integer("GIT_MAX_BYTES"),
     /** Most processor time of each program of a fetch, in seconds; 0 is no limit. */
     maxCpuSeconds: reader.integer("GIT_MAX_CPU_SECONDS"),
-    sshPrivateKey: reader.text("SSH_PRIVATE_KEY"),
+    sshPrivateKey: sshPrivateKey(reader),
     sshPrivateKeyPassphrase: reader.text("SSH_PRIVATE_KEY_PASSPHRASE"),
     sshKnownHostsFile: reader.text("SSH_KNOWN_HOSTS_FILE"),
     skipTlsVerification: reader.boolean("SKIP_TLS_VERIFICATION"),
@@ -40,6 +40,24 @@ export function gitSettings(reader: VariableReader) {
       parseUrlRewrites,
     ),
   };
+}
+
+/** A public key, or one of another program, would only be seen to be that when a host refuses it. */
+function sshPrivateKey(reader: VariableReader): string | undefined {
+  const text = reader.text("SSH_PRIVATE_KEY");
+  const is = (form: RegExp) => text !== undefined && form.test(text.trim());
+  if (is(/^(?:ssh|ecdsa|sk)-\S+ /)) {
+    reader.refuse(
+      reader.origin("SSH_PRIVATE_KEY"),
+      "is a public key; expected the private one, which begins with -----BEGIN",
+    );
+  } else if (is(/^PuTTY-User-Key-File/)) {
+    reader.refuse(
+      reader.origin("SSH_PRIVATE_KEY"),
+      "is a key of PuTTY; expected one of OpenSSH: puttygen KEY -O private-openssh -o id_key",
+    );
+  }
+  return text;
 }
 
 function githubApp(reader: VariableReader): AppCredentials | undefined {

@@ -5,6 +5,7 @@ import {
   RENDER_LIMIT_MEMORY,
   RENDER_LIMIT_PROCESSOR_SECONDS,
 } from "./render_limits.ts";
+import { renderHint } from "./render_hints.ts";
 import type { Command, CommandResult } from "../../system/mod.ts";
 
 /** A text of compose with the paths of a repository as its authors know them. */
@@ -26,7 +27,11 @@ export function failureOf(
     : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
     ? TOOK_ALL_TIME
     : result.stderr;
-  return new StackwrightError(code, explain(command.argv, asWritten(why, project)));
+  const said = explain(command.argv, asWritten(why, project));
+  // Of those it includes compose says nothing.
+  const files = project.files.map((file) => asWritten(file, project));
+  const hint = code === "render_failed" ? renderHint(said, files) : "";
+  return new StackwrightError(code, `${said}${hint}`);
 }
 
 /** The error of a rendering that was ended for what it printed, or for its memory. */

@@ -127,6 +127,11 @@ describe("stackwright validate", () => {
       [".stackwright.yaml:2:14: working_dir: app does not exist"],
     ],
     [
+      "a reference that Git cannot have",
+      { ...compose, ".stackwright.yaml": "name: web\nreference: bad..ref\n" },
+      [".stackwright.yaml:2:12: reference: "],
+    ],
+    [
       "a missing dotenv file",
       { ...compose, ".stackwright.yaml": "name: web\nenv_files: [prod.env]\n" },
       [".stackwright.yaml:2:12: env_files: prod.env does not exist"],

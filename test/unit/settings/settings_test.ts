@@ -313,6 +313,8 @@ describe("readSettings", () => {
     ],
     [{ POLL_CONFIG: "[" }, "POLL_CONFIG:1:2: not valid YAML"],
     [{ GITHUB_APP_ID: "1" }, "GITHUB_APP_PRIVATE_KEY: must be set too, since GITHUB_APP_ID is"],
+    [{ SSH_PRIVATE_KEY: "ssh-ed25519 AAAA me@host" }, "SSH_PRIVATE_KEY: is a public key; expected"],
+    [{ SSH_PRIVATE_KEY: "PuTTY-User-Key-File-3: x" }, "SSH_PRIVATE_KEY: is a key of PuTTY"],
     [{ GITHUB_APP_PRIVATE_KEY: "k" }, "GITHUB_APP_ID: must be set too"],
     [
       { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: "k", GIT_ACCESS_TOKEN: "t" },

@@ -71,6 +71,33 @@ describe("Compose and the programs it runs", () => {
     assert.equal(good.log.lines[0]?.message, "compose.yaml: version is obsolete");
   });
 
+  it("says in which files to look, and what to do, where compose refuses a project", async () => {
+    const project = { ...CALL.project, files: ["/t/a.yaml", "/t/b.yaml"], trees: ["/t"] };
+    const said: readonly (readonly [string, RegExp])[] = [
+      [
+        'service "web" refers to undefined network front: invalid compose project',
+        /below networks:/,
+      ],
+      ['service "web" refers to undefined volume data: invalid compose project', /below volumes:/],
+      ['service "web" depends on undefined service "db"', /name a service of the project/],
+      ["env file prod.env not found: stat prod.env: no such file", /required: false/],
+      ["validating a.yaml: (root) Additional property service is not allowed", /knows no such key/],
+      ["validating a.yaml: services additional properties 'webb' not allowed", /knows no such key/],
+      ["required variable A is missing a value: set A", /env_files or external_secrets/],
+      ["Invalid containerPort: eighty", /TARGET/],
+    ];
+    for (const [stderr, hint] of said) {
+      const { compose } = scripted({ code: 1, stderr });
+      const [first, second = ""] = (await messageOf(
+        compose.render({ ...CALL, project }, SIGNAL),
+        "render_failed",
+      )).split("\n");
+      assert.equal(first, `docker compose config failed: ${stderr}`);
+      assert.match(second, /^in a\.yaml, b\.yaml: /);
+      assert.match(second, hint);
+    }
+  });
+
   it("hands the model over on standard input, with no variable of the repository", async () => {
     const { compose, asked } = scripted({});
     const variables = { A: "1", AWS_CONFIG_FILE: "/x", "BASH_FUNC_read%%": "() { id; }" };
@@ -366,7 +393,8 @@ const FAILURES: readonly {
     code: "render_failed",
     stderr: "validating /t/compose.yaml: services.web Additional property imagee is not allowed\n",
     message:
-      "docker compose config failed: validating /t/compose.yaml: services.web Additional property imagee is not allowed",
+      "docker compose config failed: validating /t/compose.yaml: services.web Additional property imagee is not allowed\n" +
+      "in its compose files: compose knows no such key there: look for a misspelled or wrongly indented one",
   },
   {
     what: "a value that cannot be interpolated",
@@ -408,7 +436,8 @@ const FAILURES: readonly {
     run: (compose) => compose.render(CALL, SIGNAL),
     code: "render_failed",
     stderr: 'time="T" level=warning msg="x is not set"\nrequired variable TAG is missing a value',
-    message: "docker compose config failed: required variable TAG is missing a value",
+    message: "docker compose config failed: required variable TAG is missing a value\n" +
+      "in its compose files: set it by environment, env_files or external_secrets of the deployment",
   },
   {
     what: "progress around the error",

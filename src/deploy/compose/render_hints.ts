@@ -1,0 +1,35 @@
+/**
+ * What a person can do about what compose refuses. It names what is wrong and rarely where, in words that
+ * differ a little between its versions.
+ */
+const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[] = [
+  [
+    /refers to undefined (network|volume|config|secret)/,
+    (kind) => `declare it below ${kind}s:, or take it from the service`,
+  ],
+  [/depends on undefined service/, () => "name a service of the project, or say required: false"],
+  [/env file .*not found/, () => "commit it, or write {path: …, required: false}"],
+  [
+    /[Aa]dditional propert(?:y|ies) .*not allowed/,
+    () => "compose knows no such key there: look for a misspelled or wrongly indented one",
+  ],
+  [
+    /required variable \S+ is missing a value/,
+    () => "set it by environment, env_files or external_secrets of the deployment",
+  ],
+  [
+    /[Ii]nvalid (?:containerPort|hostPort|port|proto|ip)/i,
+    () => "ports are written [ADDRESS:][PUBLISHED:]TARGET[/PROTOCOL], in numbers",
+  ],
+];
+
+/** The hint to add to what compose said of a project of some files; empty where there is none. */
+export function renderHint(said: string, files: readonly string[]): string {
+  for (const [says, hint] of HINTS) {
+    const found = says.exec(said);
+    if (found === null) continue;
+    const where = files.includes("-") ? "its compose files" : files.join(", ");
+    return `\nin ${where}: ${hint(found[1] ?? "")}`;
+  }
+  return "";
+}
