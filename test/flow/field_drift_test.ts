@@ -51,7 +51,7 @@ for (const engine of await engines()) {
         assert.ok(out.includes(`\ndrift: ${line}\n`), out);
         assert.match(
           out,
-          /\ndrifted, healthy 2\/2: changed by hand: .*\n(?:drift: .*\n)+  mended by/,
+          /\ndrifted, healthy 2\/2: changed by hand: .*\n(?:drift: .*\n)+ {2}mended by/,
         );
         const { out: status } = await commandTo(world, 0, ["status", world.stack]);
         assert.match(status, /^drifted .* changed by hand: .*mem_limit.* \(and 1 more\)$/m);
