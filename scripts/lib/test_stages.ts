@@ -109,6 +109,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
       walk("fake", 1800, 4001),
       walk("fake", 1534, 4007),
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
+      withContainerdImages(root),
       ...again(composeStages(root), "newer compose", newerCompose(root)),
       ...again(
         [...composeStages(root), denoTests("contract", "contracts of the engine", ENGINE)],
@@ -369,16 +370,31 @@ const OTHER_ENGINES = ["28.5", "20.10"];
 
 /** What depends on the engine most, with one of another version and a containerd of its time. */
 function onEngine(root: string, version: string): Stage {
-  const programs = `engines/${version}`;
   const stage = denoTests("contract", `contracts and an update start-first on engine ${version}`, [
     ...ENGINE,
     "test/contract/containers_as_compose_test.ts",
     "test/e2e/start_first_test.ts",
   ]);
+  return otherEngine(root, version, { ...stage, env: { START_FIRST_UPDATES: "2" } });
+}
+
+/** All about images, where they are in containerd's store: the default of new installations since 29. */
+function withContainerdImages(root: string): Stage {
+  const stage = denoTests("flow", "images in containerd's store on engine 28.5", [
+    ...ENGINE,
+    "test/flow/images_test.ts",
+    "test/flow/kept_images_test.ts",
+    "test/flow/first_deployment_test.ts",
+  ], ["--parallel"]);
+  const env = { IMAGE_STORE: "containerd", FLOW_ENGINES: "real" };
+  return otherEngine(root, "28.5", { ...stage, env });
+}
+
+function otherEngine(root: string, version: string, stage: Stage): Stage {
+  const programs = `engines/${version}`;
   return {
     ...stage,
     argv: [join(root, "scripts/lib/with_engine.sh"), programs, ...stage.argv],
-    env: { START_FIRST_UPDATES: "2" },
     repeats: true,
     ...(existsSync(join(root, ".tools", programs)) ? {} : {
       skip: `NOT TRIED: engine ${version}; ./scripts/setup --engines fetches it on Debian`,

@@ -6,8 +6,9 @@
 #
 # PROGRAMS is a directory below .tools that ./scripts/setup filled: `newest`, which it built, or
 # `engines/VERSION`, unpacked packages of another release of Debian with a containerd of their own.
-# The command runs in the engine's network namespace, so that it reaches published ports. Where such an
-# engine cannot be had or runs no container, that is said, and it exits 77.
+# With IMAGE_STORE=containerd it keeps its images in containerd's store, as installations of engine 29 and
+# newer do. The command runs in the engine's network namespace, so that it reaches published ports. Where
+# such an engine cannot be had or runs no container, that is said, and it exits 77.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -56,8 +57,10 @@ done
 
 # runc of Debian 12 and 13 knows no time namespaces, which the newest engine makes; older ones do not know
 # the word.
-printf '{}\n' >"$place/daemon.json"
-[ "${programs##*/}" != newest ] || printf '{"features":{"time-namespaces":false}}\n' >"$place/daemon.json"
+features=
+[ "${programs##*/}" != newest ] || features='"time-namespaces":false'
+[ "${IMAGE_STORE:-}" != containerd ] || features=${features:+$features,}'"containerd-snapshotter":true'
+printf '{"features":{%s}}\n' "$features" >"$place/daemon.json"
 PATH_BEFORE=$PATH
 PATH=$own_path
 start_engine engine "$engine" --config-file "$place/daemon.json" \

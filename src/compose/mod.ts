@@ -3,6 +3,7 @@
  * and the release that is made of it. Pure: nothing here reads a file, runs compose or asks an
  * engine.
  */
+export * from "./built_names.ts";
 export * from "./claims.ts";
 export * from "./clashing.ts";
 export * from "./configuration_digest.ts";

@@ -1,5 +1,12 @@
 import type { Engine } from "../docker/engine.ts";
-import { COMPOSE_LABELS, type ObservedContainer, own, type StackKey } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  isKeptName,
+  keptName,
+  type ObservedContainer,
+  own,
+  type StackKey,
+} from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
@@ -14,6 +21,8 @@ export interface Destroy {
   readonly recordedImages?: readonly string[];
   /** Images that somebody needs although no container uses them; none are by default. */
   readonly keptImages?: ReadonlySet<string>;
+  /** See {@link removeUnusedImages}. */
+  readonly ownNames?: ReadonlySet<string>;
   /** Services that must outlive a service, by name, as far as known. */
   readonly dependsOn: Readonly<Record<string, readonly string[]>>;
 }
@@ -48,7 +57,7 @@ export async function destroyStack(
     ...containers.map((each) => each.imageId),
     ...(destroy.recordedImages ?? []),
   ].filter((id) => destroy.keptImages?.has(id) !== true);
-  await removeUnusedImages(engine, images, signal);
+  await removeUnusedImages(engine, images, signal, destroy.ownNames);
   return volumes;
 }
 
@@ -73,17 +82,26 @@ export function volumesText(verb: "deletes" | "deleted", names: readonly string[
   return names.map((name) => `; ${verb} volume ${name}`).join("");
 }
 
-/** Removes images by their ids; those that any container still needs stay. */
+/**
+ * Removes images by their ids, with the names by which they were kept; those that any container still
+ * needs stay, and those with a name that is none of `ownNames`, where there are such: it was given by
+ * somebody else, and is theirs.
+ */
 export async function removeUnusedImages(
   engine: Engine,
   images: readonly string[],
   signal: AbortSignal,
+  ownNames?: ReadonlySet<string>,
 ): Promise<void> {
-  const candidates = new Set(images);
-  if (candidates.size === 0) return;
+  if (images.length === 0) return;
   const used = await engine.imagesInUse(signal);
-  for (const image of candidates) {
-    if (!used.has(image)) await engine.removeImage(image, signal);
+  const tagsOf = new Map((await engine.listImages(signal)).map(({ id, tags }) => [id, tags]));
+  for (const id of new Set(images.filter((each) => !used.has(each)))) {
+    const tags = tagsOf.get(id) ?? [];
+    const names = tags.filter((tag) => !isKeptName(tag));
+    const isTheirs = ownNames !== undefined && names.some((name) => !ownNames.has(name));
+    if (names.length < tags.length) await engine.removeImage(keptName(id), signal);
+    if (!isTheirs) await engine.removeImage(id, signal);
   }
 }
 

@@ -33,7 +33,7 @@ export * from "./ownership.ts";
 export * from "./place_files.ts";
 export { LARGEST_COPY } from "./file_batches.ts";
 export * from "./projects.ts";
-export { pointTags } from "./point_tags.ts";
+export * from "./point_tags.ts";
 export { startAgain } from "./put_back.ts";
 export * from "./readiness.ts";
 export { RealTree } from "./real_tree.ts";

@@ -20,3 +20,18 @@ export async function pointTags(
     await engine.tagImage(image, reference, signal);
   }
 }
+
+/** Those of `images` that are of the services named and still on the engine. */
+export async function imagesPresent(
+  engine: Pick<Engine, "imageId">,
+  services: readonly Pick<ReleaseService, "name">[],
+  images: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const present: Record<string, string> = {};
+  for (const { name } of services) {
+    const id = own(images, name);
+    if (id !== undefined && await engine.imageId(id, signal) !== undefined) present[name] = id;
+  }
+  return present;
+}

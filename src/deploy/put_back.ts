@@ -10,7 +10,7 @@ import {
 import { applyRelease } from "./apply_release.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { leftBehind } from "./left_behind.ts";
-import { pointTags } from "./point_tags.ts";
+import { imagesPresent, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
@@ -103,7 +103,12 @@ async function restore(
   const back: Rollout = {
     ...work,
     next: previous,
-    images: work.previousImages,
+    images: await imagesPresent(
+      parts.engine,
+      previous.release.services,
+      work.previousImages,
+      signal,
+    ),
     // What failed may be a limit that is too short, and that must not fail here again.
     timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,

@@ -161,6 +161,7 @@ async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineIn
     version,
     apiVersion,
     swarm: swarmRole(asRecord(info["Swarm"])),
+    keepsUnnamed: !JSON.stringify(info["DriverStatus"] ?? []).includes("io.containerd.snapshotter"),
   };
 }
 

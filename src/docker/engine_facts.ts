@@ -8,6 +8,11 @@ export interface EngineInfo {
   /** API version both sides speak, such as `1.45`. */
   readonly apiVersion: string;
   readonly swarm: "inactive" | "manager" | "worker" | "other";
+  /**
+   * Whether a build whose name another image had leaves that one, without a name. In containerd's store,
+   * the default of new installations since 29, it is gone, even while containers run it.
+   */
+  readonly keepsUnnamed: boolean;
 }
 
 /** An image as the engine lists it. */

@@ -22,6 +22,25 @@ export function imagesOf(
   return [...imagesBeside(service), { name: service.name, image: service.image }];
 }
 
+/** Place of the names that keep images in stores that drop those without one; nobody pulls from there. */
+const KEPT = "stackwright/kept";
+
+/** The name by which an image is kept that a build takes its own from, by its id. */
+export function keptName(id: string): string {
+  return `${KEPT}:${id.slice(id.indexOf(":") + 1)}`;
+}
+
+/** Whether an image has a name only to be kept. */
+export function isKeptName(reference: string): boolean {
+  return reference.startsWith(`${KEPT}:`);
+}
+
+/** A reference as engines list it: `busybox:latest` for `docker.io/library/busybox`. */
+export function familiarName(reference: string): string {
+  const name = reference.replace(/^(index\.)?docker\.io\//, "").replace(/^library\//, "");
+  return name.includes(":", name.lastIndexOf("/") + 1) ? name : `${name}:latest`;
+}
+
 /**
  * A sentence about a reference whose name has capital letters, which engines refuse; `undefined` for
  * any other. Those of a registry's address and of a tag are fine. It quotes the reference as it is: it

@@ -61,6 +61,7 @@ export async function carryOut(
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
     removeOrphans: work.removeOrphans,
+    ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),
   });
   if (intent === undefined) return undefined;

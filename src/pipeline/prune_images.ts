@@ -1,8 +1,11 @@
 import { type Destroy, observe, removeUnusedImages } from "../deploy/mod.ts";
 import type { ImageSummary } from "../docker/engine.ts";
 import {
+  COMPOSE_LABELS,
+  familiarName,
   formatStackKey,
   imagesOf,
+  isKeptName,
   messageOf,
   type NamedImage,
   type StackKey,
@@ -31,18 +34,37 @@ export async function pruneImages(
     const running = new Set(after.containers.map((each) => each.imageId));
     const present = await engine.listImages(signal);
     const ids = new Set(present.map((each) => each.id));
-    const earlier = options.imageRetention === 0 ? [] : goodReleases(ledger, key, Infinity)
+    const good = goodReleases(ledger, key, Infinity);
+    const earlier = options.imageRetention === 0 ? [] : good
       .slice(options.imageRetention + 1).flatMap((each) => Object.values(each.images));
-    const candidates = [...replaced, ...earlier].filter((id) => ids.has(id) && !running.has(id));
+    const candidates = [...replaced, ...earlier, ...keptFor(key, present)]
+      .filter((id) => ids.has(id) && !running.has(id));
     if (candidates.length === 0) return;
     const retention = { retention: options.imageRetention };
     const kept = await neededImages(ledger, present, retention, signal);
-    await removeUnusedImages(engine, candidates.filter((id) => !kept.has(id)), signal);
+    const goes = candidates.filter((id) => !kept.has(id));
+    await removeUnusedImages(engine, goes, signal, namesOf(good));
   } catch (error) {
     signal.throwIfAborted();
     const { name: stack, context } = key;
     parts.log.warning(`images were not pruned: ${messageOf(error)}`, { stack, context });
   }
+}
+
+/** Images that were built for a stack and kept when their names were taken, also those never released. */
+function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[] {
+  return present.filter(({ tags, labels }) =>
+    labels[COMPOSE_LABELS.project] === name && tags.some(isKeptName)
+  ).map(({ id }) => id);
+}
+
+/** The names that releases give to images, as engines list them. */
+function namesOf(releases: readonly RecordedRelease[]): ReadonlySet<string> {
+  return new Set(
+    releases.flatMap(({ services }) =>
+      services.flatMap(imagesOf).map(({ image }) => familiarName(image))
+    ),
+  );
 }
 
 /**
@@ -68,12 +90,17 @@ export async function imagesToRemove(
   parts: Pick<PipelineParts, "ledger" | "host" | "options">,
   key: StackKey,
   signal: AbortSignal,
-): Promise<Pick<Destroy, "recordedImages" | "keptImages">> {
+): Promise<Pick<Destroy, "recordedImages" | "keptImages" | "ownNames">> {
   const { ledger, options } = parts;
+  const present = await parts.host.engine.listImages(signal);
   const releases = goodReleases(ledger, key, options.imageRetention + 1)
     .filter(({ swarm }) => swarm === undefined);
   return {
-    recordedImages: releases.flatMap(({ images }) => Object.values(images)),
+    recordedImages: [
+      ...releases.flatMap(({ images }) => Object.values(images)),
+      ...keptFor(key, present),
+    ],
+    ownNames: namesOf(goodReleases(ledger, key, Infinity)),
     keptImages: await imagesOfOthers(parts, key, signal),
   };
 }
@@ -114,12 +141,6 @@ async function neededImages(
 function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): string[] {
   const id = byTag.get(familiarName(image));
   return id === undefined ? [] : [id];
-}
-
-/** A reference as engines list it: `busybox:latest` for `docker.io/library/busybox`. */
-function familiarName(reference: string): string {
-  const name = reference.replace(/^(index\.)?docker\.io\//, "").replace(/^library\//, "");
-  return name.includes(":", name.lastIndexOf("/") + 1) ? name : `${name}:latest`;
 }
 
 /**

@@ -170,9 +170,12 @@ async function resumeDeploy(
   const { services } = left;
   const message = `release ${recorded.number}, whose deployment was interrupted: ${summary}`;
   teller?.begin("deploy", message, services);
-  let images: Readonly<Record<string, string>> = {};
+  // What was built for it: its names may mean what another stack built meanwhile.
+  const built = recorded.swarm === undefined ? recorded.images : {};
+  let images = built;
   try {
-    images = await requireImages(parts, next, { services, progress }, signal);
+    const needed = { services, progress, images: built };
+    images = { ...built, ...await requireImages(parts, next, needed, signal) };
     await placeReleaseFiles(parts, { next, services, images, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();

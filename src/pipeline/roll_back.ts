@@ -1,4 +1,4 @@
-import { observe, type ReleaseOnDisk } from "../deploy/mod.ts";
+import { imagesPresent, observe, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   formatStackKey,
   type ObservedStack,
@@ -179,6 +179,8 @@ interface ReadyAgain {
   readonly onDisk: ReleaseOnDisk;
   readonly observed: ObservedStack;
   readonly plan: Plan;
+  /** What it ran and is still on the engine; of a swarm, what it ran. */
+  readonly images: Readonly<Record<string, string>>;
 }
 
 /** Files, images and plan of a recorded release; `undefined` when its files cannot be had any more. */
@@ -197,7 +199,10 @@ async function prepareAgain(
   const plan = planFor(onDisk.release.services, observed, why);
   await requireNoClash(parts, onDisk.release, plan, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
-  return { onDisk, observed, plan };
+  const ran = wanted.swarm === undefined
+    ? await imagesPresent(parts.host.engine, services, images, signal)
+    : images;
+  return { onDisk, observed, plan, images: ran };
 }
 
 /** Words about a release that is rolled out once more. */
@@ -216,7 +221,7 @@ interface SaidAgain {
 async function carryOutTold(
   parts: PipelineParts,
   teller: Teller,
-  { onDisk, plan, observed, ...work }:
+  { onDisk, plan, observed, images, ...work }:
     & ReadyAgain
     & Pick<MarkedRollout, "removeOrphans" | "remembers" | "since" | "pin">,
   { wanted, decided, done, doing }: SaidAgain,
@@ -227,7 +232,7 @@ async function carryOutTold(
     next: onDisk,
     services: plan.services,
     observed,
-    images: wanted.images,
+    images,
     pruneImages: false,
     timeoutSeconds: wanted.timeoutSeconds,
     automatic: false,

@@ -5,6 +5,7 @@ import {
   type StackKey,
   StackwrightError,
 } from "../model/mod.ts";
+import { keepImages, type KeepingEngine } from "./kept_names.ts";
 
 /** Looks at what a name means right after a build of it: two projects that build one have their turns. */
 const MOST_LOOKS = 8;
@@ -14,13 +15,14 @@ type Built = Pick<ReleaseService, "name" | "image">;
 
 /**
  * The images that services were just built as, by service. Their names may mean what another stack
- * built a moment later, so containers are made of these. Where that was in the very moment, `again`
- * builds once more: stacks of one repository that build the same end at the same time.
+ * built a moment later, so containers are made of these, and they are kept for it. Where that was in
+ * the very moment, `again` builds once more: stacks of one repository that build the same end at the
+ * same time.
  *
- * Throws `conflict` where a name still means what was built for another project.
+ * Throws `conflict` where a name still means what was not built for this project.
  */
 export async function builtImages<Service extends Built>(
-  engine: Pick<Engine, "imageId" | "imageLabels">,
+  engine: Pick<Engine, "imageLabels"> & KeepingEngine,
   key: StackKey,
   services: readonly Service[],
   again: (services: readonly Service[]) => Promise<void>,
@@ -34,8 +36,10 @@ export async function builtImages<Service extends Built>(
       const id = await engine.imageId(service.image, signal);
       if (id === undefined) continue;
       const project = (await engine.imageLabels(id, signal))?.[COMPOSE_LABELS.project];
-      if (project === undefined || project === key.name) built[service.name] = id;
-      else others.set(service, project);
+      await keepImages(engine, [id], signal);
+      const isThere = await engine.imageId(id, signal) !== undefined;
+      if (project === key.name && isThere) built[service.name] = id;
+      else others.set(service, project === undefined ? "nobody" : project);
     }
     const [first] = others;
     if (first === undefined) return built;
@@ -48,7 +52,7 @@ export async function builtImages<Service extends Built>(
 function builtElsewhere({ name }: StackKey, image: string, project: string): StackwrightError {
   return new StackwrightError(
     "conflict",
-    `image ${image}, which was built for ${name}, was built for ${project} at the same time, and its name ` +
-      "means that one now; nothing that runs was touched. Give one of them another name",
+    `image ${image}, which was built for ${name}, got another meaning at the same time: that one was built ` +
+      `for ${project}. Nothing that runs was touched. Give one of them another name`,
   );
 }

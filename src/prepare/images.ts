@@ -1,4 +1,4 @@
-import { registrySecrets } from "../compose/mod.ts";
+import { namesBuilt, registrySecrets } from "../compose/mod.ts";
 import {
   type Compose,
   type ComposeCall,
@@ -23,6 +23,7 @@ import {
 } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import { type Commands, type Files, type Log, readText, withDeadline } from "../system/mod.ts";
+import { keepImages, letNamedGo } from "./kept_names.ts";
 import { type Measured, operation } from "./measure.ts";
 
 /** Services of one stack whose images are wanted on the engine. */
@@ -165,6 +166,8 @@ async function build(
   const asked = { services, pull: forceImagePull, noCache, quiet };
   await clientConfiguration(parts);
   const named = await imagesNamed(parts, wanted, signal);
+  const before = [...named.values()].filter((id) => id !== undefined);
+  const kept = await keepImages(parts.engine, before, signal);
   try {
     const work = (within: AbortSignal) => parts.compose.build(wanted.call, asked, within);
     await withinLimit(parts, { stage: "build", doing: "building", wanted }, work, signal);
@@ -172,6 +175,8 @@ async function build(
     signal.throwIfAborted();
     await nameAgain(parts, named, signal);
     throw error;
+  } finally {
+    if (!signal.aborted) await letNamedGo(parts, kept, signal);
   }
 }
 
@@ -201,14 +206,26 @@ async function withinLimit(
   await operation(parts, stage, () => withDeadline(limit, work, signal));
 }
 
-/** What the images of services mean now, by name; nothing where there is no such image. */
+/** Names of one build that are asked about: a list of tags may have any length. */
+const MOST_NAMES = 1000;
+
+/** What names mean, where they mean something. */
+type Named = ReadonlyMap<string, string | undefined>;
+
+/** What the names that services give to what they build mean now. */
 async function imagesNamed(
   { engine }: ImagesParts,
-  { services }: WantedImages,
+  { services, call: { model = {} } }: WantedImages,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, string | undefined>> {
+): Promise<Named> {
   const named = new Map<string, string | undefined>();
-  for (const { image } of services) named.set(image, await engine.imageId(image, signal));
+  const names = [
+    ...services.map(({ image }) => image),
+    ...namesBuilt(model, services.map(({ name }) => name)),
+  ];
+  for (const each of [...new Set(names)].slice(0, MOST_NAMES)) {
+    named.set(each, await engine.imageId(each, signal));
+  }
   return named;
 }
 
@@ -218,7 +235,7 @@ async function imagesNamed(
  */
 async function nameAgain(
   { engine, log }: ImagesParts,
-  named: ReadonlyMap<string, string | undefined>,
+  named: Named,
   signal: AbortSignal,
 ): Promise<void> {
   try {

@@ -1,6 +1,7 @@
 import {
   type ComposeCall,
   imagesByService,
+  imagesPresent,
   requireExternals,
   requireStackParts,
 } from "../deploy/mod.ts";
@@ -15,6 +16,7 @@ import {
   isStackwrightError,
   messageOf,
   type ObservedStack,
+  own,
   type Plan,
   type Release,
   type ReleaseService,
@@ -76,7 +78,7 @@ export async function refreshImages(
  * Sees to it that every image a plan needs is on the engine: pulls what is missing, builds what
  * changed. Nothing that runs is touched, and when a build fails, names mean what they did before.
  * More containers of a service that was built get the image that the others run: its name may mean
- * one that was never released.
+ * one that was never released. Where that image is gone, it is built again.
  *
  * Returns the images of a stack with their digests; where containers are made, those that were built.
  *
@@ -105,12 +107,13 @@ export async function prepareImages(
   const names = needed.map(({ name }) => name);
   await requireExternals(parts.host.engine, prepared.release.model, names, signal);
   const scaled = needed.filter((each) => each.builds && acting.get(each.name) === "scale");
-  await parts.host.images.point(scaled, imagesByService(observed), signal);
+  const run = await imagesPresent(parts.host.engine, scaled, imagesByService(observed), signal);
+  await parts.host.images.point(scaled, run, signal);
   const present = await presentImages(parts.host.engine, needed, signal);
   const isMissing = ({ image }: ReleaseService) => image !== "" && !present.has(image);
   const builds = needed.filter((each) =>
-    each.builds && (acting.get(each.name) !== "start" && acting.get(each.name) !== "scale" ||
-      isMissing(each))
+    each.builds && (isMissing(each) ||
+      acting.get(each.name) !== "start" && own(run, each.name) === undefined)
   );
   const pulls = needed.filter((each) => !each.builds && isMissing(each));
   requirePullable(prepared.release, pulls);
@@ -123,7 +126,10 @@ export async function prepareImages(
     await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, how, signal);
   };
   await build(builds);
-  const images = await builtImages(parts.host.engine, target.key, builds, build, signal);
+  const images = {
+    ...run,
+    ...await builtImages(parts.host.engine, target.key, builds, build, signal),
+  };
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const built = new Set(builds.map((each) => each.image));
   const known = new Map([...present].filter(([image]) => !built.has(image)));

@@ -14,6 +14,8 @@ interface Begun {
   readonly ranBefore?: readonly string[];
   /** Whether services go that the release does not have. */
   readonly removeOrphans?: boolean;
+  /** Images that were made for it, by service: their names may mean others then. */
+  readonly images?: RecordedRelease["images"];
 }
 
 /**
@@ -143,14 +145,17 @@ export class Ledger extends LedgerTables {
     this.database.casually(() => this.releases.move(recorded, revision, configuration));
   }
 
-  #record(release: Release, { ranBefore = [], removeOrphans = false }: Begun = {}): Intent {
+  #record(
+    release: Release,
+    { ranBefore = [], removeOrphans = false, images = {} }: Begun = {},
+  ): Intent {
     const { key } = release;
     const releaseId = this.ids.next();
     const id = this.ids.next();
     const options = { removeOrphans };
     const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
     this.#takeOver(key);
-    this.releases.add(releaseId, release, this.#now());
+    this.releases.add(releaseId, release, images, this.#now());
     this.intents.add(intent, this.#now());
     return intent;
   }

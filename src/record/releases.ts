@@ -105,9 +105,10 @@ export class Releases extends LedgerTable {
 
   /**
    * Adds a release that is about to be applied, under the next number of its stack. One whose model is
-   * that of the current release, a repair for instance, is not written whole again.
+   * that of the current release, a repair for instance, is not written whole again. `images` are those
+   * that were made for it.
    */
-  add(id: string, release: Release, now: number): void {
+  add(id: string, release: Release, images: RecordedRelease["images"], now: number): void {
     const same = this.contents.equal(release);
     this.database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in)
@@ -119,7 +120,7 @@ export class Releases extends LedgerTable {
       release.digest,
       release.revision.id,
       now,
-      clearFacts(release, {}),
+      clearFacts(release, images),
       same,
     );
     this.contents.add(id, release, same);

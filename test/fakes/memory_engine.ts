@@ -8,6 +8,8 @@ export interface MemoryEngine extends ProjectEngine {
   containers: ObservedContainer[];
   networks: ResourceSummary[];
   volumes: ResourceSummary[];
+  /** See `EngineInfo`; true by default. */
+  keepsUnnamed: boolean;
   /** Image id by reference or id. */
   images: Record<string, string>;
   /** Restarts by container id. */
@@ -64,6 +66,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     containers,
     networks: [],
     volumes: [],
+    keepsUnnamed: true,
     images: {},
     restarts: {},
     starts: {},
@@ -79,6 +82,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         version: "26.1",
         apiVersion: "1.45",
         swarm: "inactive",
+        keepsUnnamed: engine.keepsUnnamed,
       }),
     apiVersion: () => Promise.resolve("1.45"),
     happen: () => {},

@@ -222,6 +222,8 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   beyondBounds: ({ model }) => beyondBounds(model),
   tooLargeProject: ({ model }) =>
     [false, true].map((isStack) => compose.tooLargeProject(model, { isStack })),
+  namesBuilt: ({ model, release }) =>
+    compose.namesBuilt(model, release.services.map(({ name }) => name)),
   listedLengths: ({ model }) => compose.listedLengths(model),
   buildPaths: forServices((service, { model }) =>
     buildPaths(compose.objectAt(service, "build"), model)

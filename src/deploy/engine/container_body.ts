@@ -1,6 +1,7 @@
 import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import { compareVersions } from "../../docker/api_version.ts";
 import { type ComposeModel, filled, listOf } from "../../model/mod.ts";
+import { imageReference } from "../../compose/built_names.ts";
 import { type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -31,12 +32,6 @@ export function containerWish(parts: ContainerParts): ContainerWish {
 export function containerName(model: ComposeModel, service: string, number: number): string {
   const chosen = textAt(serviceOf(model, service), "container_name");
   return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
-}
-
-/** The image of a service; compose names one that is only built after project and service. */
-export function imageReference(model: ComposeModel, service: string): string {
-  const image = textAt(serviceOf(model, service), "image");
-  return image !== "" ? image : `${textAt(model, "name")}-${service}`;
 }
 
 function processBody(service: JsonObject, parts: ContainerParts): ContainerBody {

@@ -1,6 +1,7 @@
 import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
 import { sleepingUntil, withDeadline } from "../../system/mod.ts";
 import { type Backend, composeBackend } from "../backend.ts";
+import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
 import { makeContainers } from "./make_containers.ts";
@@ -27,7 +28,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const strange = notMappedResource(model);
       if (strange !== undefined) {
         log.debug(`made by docker compose: ${strange}`);
-        return await compose.up(changes, signal);
+        return await composeOfBuilt(parts.engine, compose, changes, signal);
       }
       const api = await parts.engine.apiVersion(signal);
       const tell = (line: string) => parts.quiet ? log.debug(line) : log.info(line);
@@ -42,7 +43,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       log.debug(`made by docker compose: ${unmapped}`);
       // What exists is not compared: its versions would make a network anew, or ask about a volume.
       const call = { ...changes.call, model: asExternal(rendered) };
-      await compose.up({ ...changes, call }, signal);
+      await composeOfBuilt(parts.engine, compose, { ...changes, call }, signal);
     },
   };
 }

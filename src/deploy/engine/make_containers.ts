@@ -5,11 +5,11 @@ import {
   own,
   StackwrightError,
 } from "../../model/mod.ts";
-import { objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
+import { imageReference, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { observe } from "../observe.ts";
 import { forEachService } from "./along_dependencies.ts";
-import { containerName, containerWish, imageReference } from "./container_body.ts";
+import { containerName, containerWish } from "./container_body.ts";
 import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { withoutAliases } from "./gate.ts";
@@ -117,14 +117,22 @@ export async function makeContainers(
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
 }
 
-/** The image that was built for a service, whatever its name means now; `undefined` where none is known. */
+/**
+ * The image that was built for a service, whatever its name means now; `undefined` where none is known.
+ * Throws `deploy_failed` where it is gone: nobody knows what its name means then.
+ */
 async function builtImage(
   { parts: { engine }, changes }: EngineWork,
   service: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const built = own(changes.built ?? {}, service);
-  return built === undefined ? undefined : await engine.imageId(built, signal);
+  if (built === undefined || await engine.imageId(built, signal) !== undefined) return built;
+  throw new StackwrightError(
+    "deploy_failed",
+    `the image that was built for service ${service}, ${built}, is not on the engine any more; ` +
+      "it is built again with the next deployment",
+  );
 }
 
 /** The id of the image of a service, by which compose knows it. Throws `engine_refused` without one. */

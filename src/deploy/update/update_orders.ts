@@ -9,6 +9,7 @@ import {
   StackwrightError,
 } from "../../model/mod.ts";
 import {
+  imageReference,
   isRequired,
   labelsOf,
   objectAt,
@@ -20,7 +21,6 @@ import {
   textAt,
 } from "../../compose/mod.ts";
 import { applySteps } from "../apply_steps.ts";
-import { imageReference } from "../engine/container_body.ts";
 import { addressKeepers, networksThere } from "../engine/gate.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";

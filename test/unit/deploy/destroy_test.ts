@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Destroy, destroyStack, removeUnusedImages } from "../../../src/deploy/mod.ts";
-import { COMPOSE_LABELS, stackKey } from "../../../src/model/mod.ts";
+import { COMPOSE_LABELS, keptName, stackKey } from "../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -106,5 +106,24 @@ describe("removeUnusedImages()", () => {
     const engine = createMemoryEngine([runningContainer("a", "web", { imageId: "used" })]);
     await removeUnusedImages(engine, ["old", "used", "old", "older"], SIGNAL);
     assert.deepEqual(engine.calls, ["remove image old", "remove image older"]);
+  });
+
+  it("removes the name by which one was kept, and leaves what somebody else named", async () => {
+    const engine = createMemoryEngine();
+    const image = (id: string, ...tags: string[]) => ({ id, tags, digests: [], labels: {} });
+    const kept = keptName("sha256:a");
+    engine.listImages = () =>
+      Promise.resolve([
+        image("sha256:a", "app:1", kept),
+        image("sha256:b", "backup:1"),
+        image("sha256:c"),
+      ]);
+    const ids = ["sha256:a", "sha256:b", "sha256:c"];
+    await removeUnusedImages(engine, ids, SIGNAL, new Set(["app:1"]));
+    assert.deepEqual(engine.calls, [
+      `remove image ${kept}`,
+      "remove image sha256:a",
+      "remove image sha256:c",
+    ]);
   });
 });

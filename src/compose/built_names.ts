@@ -1,0 +1,23 @@
+import type { ComposeModel } from "../model/mod.ts";
+import { objectAt, serviceOf, textAt, textsOf } from "./model.ts";
+
+/** The image of a service; compose names one that is only built after project and service. */
+export function imageReference(model: ComposeModel, service: string): string {
+  const image = textAt(serviceOf(model, service), "image");
+  return image !== "" ? image : `${textAt(model, "name")}-${service}`;
+}
+
+/** All names that a build of services takes for what it makes, with those of services it builds on. */
+export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
+  const names = new Set<string>();
+  const found = new Set(services);
+  for (const service of found) {
+    const build = objectAt(serviceOf(model, service), "build");
+    for (const each of [imageReference(model, service), ...textsOf(build["tags"])]) names.add(each);
+    for (const context of Object.values(objectAt(build, "additional_contexts"))) {
+      const other = /^service:([^]*)$/.exec(String(context))?.[1];
+      if (other !== undefined) found.add(other);
+    }
+  }
+  return [...names];
+}

@@ -1,0 +1,92 @@
+import type { Backend, Changes } from "../backend.ts";
+import type { Engine } from "../../docker/engine.ts";
+import { COMPOSE_LABELS, keptName, StackwrightError } from "../../model/mod.ts";
+import { serviceOf, servicesOf } from "../../compose/mod.ts";
+import { isMadeOf, type LookingEngine } from "./make_of_built.ts";
+
+type MendingEngine =
+  & LookingEngine
+  & Pick<Engine, "listContainers" | "removeContainer" | "tagImage">;
+
+/** A container that was made of another image than that which was built for its service. */
+interface WronglyMade {
+  readonly id: string;
+  readonly service: string;
+  readonly built: string;
+}
+
+/**
+ * Has docker compose make containers, and where images were built for some of them, start these only when
+ * they are made of them: compose knows images by names, which another stack may move in that moment.
+ * What was made of another's is made again by a name that nobody else uses.
+ *
+ * Throws `conflict` where even that means something else, and what compose throws.
+ */
+export async function composeOfBuilt(
+  engine: MendingEngine,
+  compose: Backend,
+  changes: Changes,
+  signal: AbortSignal,
+): Promise<void> {
+  const built = Object.entries(changes.built ?? {})
+    .filter(([name]) => Object.hasOwn(changes.scale, name));
+  if (built.length === 0) return await compose.up(changes, signal);
+  await compose.up({ ...changes, noStart: true }, signal);
+  const wrong = await wronglyMade(engine, changes, built, signal);
+  if (wrong.length > 0) {
+    await makeAgain(engine, compose, { changes, wrong }, signal);
+    const [still] = await wronglyMade(engine, changes, built, signal);
+    if (still !== undefined) throw movedAgain(still);
+  }
+  if (!changes.noStart) await compose.up({ ...changes, mode: "complete" }, signal);
+}
+
+async function makeAgain(
+  engine: MendingEngine,
+  compose: Backend,
+  { changes, wrong }: { readonly changes: Changes; readonly wrong: readonly WronglyMade[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const model = changes.call.model ?? {};
+  const services: Record<string, unknown> = { ...servicesOf(model) };
+  for (const { service, built, id } of wrong) {
+    await engine.tagImage(built, keptName(built), signal);
+    services[service] = { ...serviceOf(model, service), image: keptName(built) };
+    // One in the place of another has the volumes of that, and hands them on to the one after it.
+    if (changes.mode === "complete") {
+      await engine.removeContainer(id, { force: true, volumes: false }, signal);
+    }
+  }
+  const scale = Object.fromEntries(
+    Object.entries(changes.scale).filter(([name]) => wrong.some(({ service }) => service === name)),
+  );
+  const call = { ...changes.call, model: { ...model, services } };
+  await compose.up({ ...changes, scale, call, noStart: true }, signal);
+}
+
+/** Those of the containers that have not run yet. */
+async function wronglyMade(
+  engine: MendingEngine,
+  { key }: Pick<Changes, "key">,
+  images: readonly (readonly [string, string])[],
+  signal: AbortSignal,
+): Promise<WronglyMade[]> {
+  const project = { [COMPOSE_LABELS.project]: key.name };
+  const containers = await engine.listContainers(project, signal);
+  const wrong: WronglyMade[] = [];
+  for (const [service, built] of images) {
+    const made = containers.filter((each) => each.service === service && each.state === "created");
+    for (const { id } of made) {
+      if (!await isMadeOf(engine, id, built, signal)) wrong.push({ id, service, built });
+    }
+  }
+  return wrong;
+}
+
+function movedAgain({ service, built }: WronglyMade): StackwrightError {
+  return new StackwrightError(
+    "conflict",
+    `service ${service}: its container was made twice of another image than ${built}, which was built for ` +
+      `it: somebody moves its name and ${keptName(built)}. It was not started`,
+  );
+}

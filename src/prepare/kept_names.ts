@@ -1,0 +1,54 @@
+import type { Engine } from "../docker/engine.ts";
+import { isKeptName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
+import type { Log } from "../system/mod.ts";
+
+/** The calls of an engine by which images are kept. */
+export type KeepingEngine = Pick<
+  Engine,
+  "imageId" | "info" | "listImages" | "removeImage" | "tagImage"
+>;
+
+/**
+ * Keeps images whose names a build may take, on an engine that would drop them then: what runs, what a
+ * rollback needs, and what was just built. Returns those that got a name of ours now; one that is gone
+ * gets none.
+ */
+export async function keepImages(
+  engine: KeepingEngine,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
+  if (ids.length === 0 || (await engine.info(signal)).keepsUnnamed) return kept;
+  for (const id of new Set(ids)) {
+    if (await engine.imageId(keptName(id), signal) === id) continue;
+    try {
+      await engine.tagImage(id, keptName(id), signal);
+      kept.push(id);
+    } catch (error) {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+    }
+  }
+  return kept;
+}
+
+/**
+ * Takes the names of ours away from images that have another one still or again. Where that fails they
+ * are kept once too often, and not too seldom.
+ */
+export async function letNamedGo(
+  { engine, log }: { readonly engine: KeepingEngine; readonly log: Log },
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (ids.length === 0) return;
+  try {
+    for (const { id, tags } of await engine.listImages(signal)) {
+      const isNamed = tags.some((tag) => !isKeptName(tag));
+      if (isNamed && ids.includes(id)) await engine.removeImage(keptName(id), signal);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    log.debug(`images keep names that they need no more: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, it } from "node:test";
+import { buildingEngines } from "./building_engines.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { IMAGE, type World } from "./world.ts";
+
+const never = new AbortController().signal;
+const QUIET = { build: { quiet: true } };
+
+/** A stack whose one service is built with a page, and ends at once where it is bad. */
+const shop = (page: string, more: Part = {}) => ({
+  "app/Dockerfile": `FROM ${IMAGE}\nCOPY page.txt /page.txt\n`,
+  "app/page.txt": page,
+  "compose.yaml": composeFile({
+    app: { ...service({ build: "./app", ...more }), image: undefined },
+  }),
+});
+const BAD = { command: ["sh", "-c", "exit 3"] };
+
+const page = (world: World) => docker(world, "exec", `${world.stack}-app-1`, "cat", "/page.txt");
+const idOf = (world: World, name: string) => world.engine.imageId(name, never);
+
+/** Names that images have only to be kept, of those that were built for a stack. */
+async function keptNames(world: World): Promise<string[]> {
+  const images = await world.engine.listImages(never);
+  return images.filter(({ labels }) => labels["com.docker.compose.project"] === world.stack)
+    .flatMap(({ tags }) => tags.filter((tag) => tag.startsWith("stackwright/kept:")));
+}
+
+/** Leaves the ledger of a world that stands still as a kill does, right before the first change of a release. */
+function interrupt(world: World, release: number): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  database.exec(
+    "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE release_id = " +
+      `(SELECT id FROM releases WHERE number = ${release})`,
+  );
+  database.exec(`UPDATE releases SET status = 'applying' WHERE number = ${release}`);
+  database.close();
+}
+
+// What is built takes the name of what was built before. In containerd's store nothing is left of that,
+// not even where containers run it.
+for (const engine of await buildingEngines()) {
+  describe("an image whose name a build takes", () => {
+    it("is run again when the release that was built then fails, and when a person rolls back", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("one"), QUIET);
+        await pollTo(world, "succeeded");
+        await commit(world, shop("two", BAD));
+        const failed = await pollTo(world, "failed");
+        assert.match(JSON.stringify(failed), /the previous release was put back/);
+        assert.equal(await page(world), "one");
+
+        await commit(world, shop("three"));
+        await pollTo(world, "succeeded");
+        assert.equal(await page(world), "three");
+        await commandTo(world, 0, ["rollback", world.stack]);
+        assert.equal(await page(world), "one");
+      }, { RELEASE_IMAGE_RETENTION: "1" }));
+
+    it("goes when nobody goes back to it, with the name by which it was kept", () =>
+      inWorld(engine, async (world) => {
+        for (const word of ["one", "two", "three"]) {
+          await commit(world, shop(word), QUIET);
+          await pollTo(world, "succeeded");
+        }
+        const images = (await world.engine.listImages(never))
+          .filter(({ labels }) => labels["com.docker.compose.project"] === world.stack);
+        assert.equal(images.length, 1);
+        const { keepsUnnamed } = await world.engine.info(never);
+        assert.equal((await keptNames(world)).length, keepsUnnamed ? 0 : 1);
+        await world.repository.commit({
+          ".stackwright.yaml": configFile({ name: world.stack, destroy: true }),
+        });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await keptNames(world), []);
+      }, { RELEASE_IMAGE_RETENTION: "0" }));
+
+    it("is what a release runs that was killed before it used it, whatever its name means then", () =>
+      inWorld(engine, async (world) => {
+        for (const word of ["one", "two", "one"]) {
+          await commit(world, shop(word), QUIET);
+          await pollTo(world, "succeeded");
+        }
+        await world.stop();
+        interrupt(world, 2);
+        await docker(world, "tag", IMAGE, `${world.stack}-app`);
+        await commit(world, shop("two"));
+        await world.restart();
+        await world.app.polled;
+        assert.equal(await page(world), "two");
+        assert.notEqual(await idOf(world, `${world.stack}-app`), await idOf(world, IMAGE));
+      }, { RELEASE_IMAGE_RETENTION: "2" }));
+
+    it("is still what runs when another stack builds something else by it, also by compose", () =>
+      inWorld(engine, async (world) => {
+        const names = ["one", "two", "three"].map((each) => `${world.stack}-${each}`);
+        const built = { ...service({ build: "./app" }), image: `${world.stack}-shared` };
+        // Left to compose, which knows images by names only.
+        const linked = { ...built, links: ["db"] };
+        const files = {
+          ...shop("same"),
+          "compose.yaml": composeFile({ app: linked, db: service() }),
+        };
+        await world.repository.commit({
+          ...files,
+          ".stackwright.yaml": configFile(...names.map((name) => ({ name, ...QUIET }))),
+        });
+        await pollTo(world, "succeeded");
+        for (const name of names) {
+          const [app] = (await world.containers(name)).filter((each) => each.service === "app");
+          const labels = await world.engine.imageLabels(app?.imageId ?? "", never);
+          assert.equal(labels?.["com.docker.compose.project"], name);
+        }
+      }));
+  });
+}
