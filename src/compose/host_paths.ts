@@ -1,5 +1,5 @@
 import { isAbsolute, relative, resolve } from "node:path/posix";
-import type { ComposeModel } from "../model/mod.ts";
+import { type ComposeModel, KEPT_NAMES, namesKept } from "../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -109,6 +109,10 @@ function readPaths(
   }
   const build = service["build"];
   if (!isObject(build)) return refused;
+  // Another's image would be lost, which has that name to be kept.
+  if ([textAt(service, "image"), ...textsOf(build["tags"])].some(namesKept)) {
+    refused.push(`build by a name of ${KEPT_NAMES}, by which images are kept for rollbacks`);
+  }
   const made = buildPaths(build, model);
   for (const each of made.paths) add("us", `build ${each.what}`, each.path);
   return [...refused, ...made.refused.map((each) => `build ${each}`)];

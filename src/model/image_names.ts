@@ -23,16 +23,21 @@ export function imagesOf(
 }
 
 /** Place of the names that keep images in stores that drop those without one; nobody pulls from there. */
-const KEPT = "stackwright/kept";
+export const KEPT_NAMES = "stackwright/kept";
 
 /** The name by which an image is kept that a build takes its own from, by its id. */
 export function keptName(id: string): string {
-  return `${KEPT}:${id.slice(id.indexOf(":") + 1)}`;
+  return `${KEPT_NAMES}:${id.slice(id.indexOf(":") + 1)}`;
 }
 
-/** Whether an image has a name only to be kept. */
+/** Whether a name, as engines list it, is there only to keep an image. */
 export function isKeptName(reference: string): boolean {
-  return reference.startsWith(`${KEPT}:`);
+  return reference.startsWith(`${KEPT_NAMES}:`);
+}
+
+/** Whether a reference, however it is written, is such a name. */
+export function namesKept(reference: string): boolean {
+  return isKeptName(familiarName(reference));
 }
 
 /** A reference as engines list it: `busybox:latest` for `docker.io/library/busybox`. */

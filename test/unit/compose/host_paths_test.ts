@@ -22,6 +22,16 @@ describe("followedPaths()", () => {
 
   const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
     ["nothing special", { image: "a" }, undefined],
+    [
+      "a build by a name that keeps an image",
+      { build: { context: "/t" }, image: "docker.io/stackwright/kept:abc" },
+      /web: build by a name of stackwright\/kept/,
+    ],
+    [
+      "a tag of that kind",
+      { build: { context: "/t", tags: ["app:2", "stackwright/kept"] } },
+      /web: build by a name of stackwright\/kept/,
+    ],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
     ["a model", { models: { m: null } }, /web: models, for which compose runs a program/],
     ["no model", { models: {} }, undefined],
