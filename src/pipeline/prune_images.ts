@@ -43,7 +43,7 @@ export async function pruneImages(
     const retention = { retention: options.imageRetention };
     const kept = await neededImages(ledger, present, retention, signal);
     const goes = candidates.filter((id) => !kept.has(id));
-    await removeUnusedImages(engine, goes, signal, namesOf(good));
+    await removeUnusedImages(engine, goes, signal, await ownNames(parts, good, signal));
   } catch (error) {
     signal.throwIfAborted();
     const { name: stack, context } = key;
@@ -58,13 +58,24 @@ function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[]
   ).map(({ id }) => id);
 }
 
-/** The names that releases give to images, as engines list them. */
-function namesOf(releases: readonly RecordedRelease[]): ReadonlySet<string> {
-  return new Set(
-    releases.flatMap(({ services }) =>
-      services.flatMap(imagesOf).map(({ image }) => familiarName(image))
-    ),
-  );
+/**
+ * The names that releases which images are kept for, and a few before them, give to images, as engines
+ * list them. What has a name that only older ones gave stays.
+ */
+async function ownNames(
+  { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
+  good: readonly RecordedRelease[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const pauses = createPauses(1);
+  for (const release of good.slice(0, options.imageRetention + 1 + PAGE)) {
+    signal.throwIfAborted();
+    const named = ledger.services(release).flatMap(imagesOf);
+    for (const { image } of named) names.add(familiarName(image));
+    await pauses.after(1);
+  }
+  return names;
 }
 
 /**
@@ -93,14 +104,15 @@ export async function imagesToRemove(
 ): Promise<Pick<Destroy, "recordedImages" | "keptImages" | "ownNames">> {
   const { ledger, options } = parts;
   const present = await parts.host.engine.listImages(signal);
-  const releases = goodReleases(ledger, key, options.imageRetention + 1)
+  const good = goodReleases(ledger, key, options.imageRetention + 1 + PAGE);
+  const releases = good.slice(0, options.imageRetention + 1)
     .filter(({ swarm }) => swarm === undefined);
   return {
     recordedImages: [
       ...releases.flatMap(({ images }) => Object.values(images)),
       ...keptFor(key, present),
     ],
-    ownNames: namesOf(goodReleases(ledger, key, Infinity)),
+    ...(good.length === 0 ? {} : { ownNames: await ownNames(parts, good, signal) }),
     keptImages: await imagesOfOthers(parts, key, signal),
   };
 }

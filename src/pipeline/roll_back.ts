@@ -200,7 +200,7 @@ async function prepareAgain(
   await requireNoClash(parts, onDisk.release, plan, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const ran = wanted.swarm === undefined
-    ? await imagesPresent(parts.host.engine, services, images, signal)
+    ? await imagesPresent(parts.host.engine, onDisk.release.services, images, signal)
     : images;
   return { onDisk, observed, plan, images: ran };
 }
