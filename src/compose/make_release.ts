@@ -149,8 +149,13 @@ const STACK_NAMESPACE = "com.docker.stack.namespace";
 /** Labels by which we know our own; nobody else may say whose a container is. */
 const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), STACK_NAMESPACE]);
 
+/** What a swarm says of its tasks: a container that says it as well is taken for none of its stack's. */
+const OF_TASKS = "com.docker.swarm.";
+
 function withoutOurs(labels: Readonly<Record<string, string>>) {
-  return Object.fromEntries(Object.entries(labels).filter(([name]) => !OURS.has(name)));
+  return Object.fromEntries(
+    Object.entries(labels).filter(([name]) => !OURS.has(name) && !name.startsWith(OF_TASKS)),
+  );
 }
 
 /** What is not ours does not get to look as if it were. */
@@ -159,8 +164,8 @@ function unclaimed(resource: unknown): unknown {
   return { ...resource, labels: withoutOurs(labelsOf(resource)) };
 }
 
-/** Labels by which compose and we know whose a volume is. */
-const OF_OWNERS: ReadonlySet<string> = new Set([...OURS, ...Object.values(COMPOSE_LABELS)]);
+/** Labels by which compose knows whose a volume is. */
+const OF_COMPOSE: ReadonlySet<string> = new Set(Object.values(COMPOSE_LABELS));
 
 /** The same service, whose mounts make no volume that looks like another stack's. */
 function withoutForged(service: JsonObject): JsonObject {
@@ -169,7 +174,8 @@ function withoutForged(service: JsonObject): JsonObject {
     volumes: volumes.map((mount: unknown) => {
       const options = isObject(mount) ? mount["volume"] : undefined;
       if (!isObject(mount) || !isObject(options) || options["labels"] === undefined) return mount;
-      const labels = Object.entries(labelsOf(options)).filter(([name]) => !OF_OWNERS.has(name));
+      const labels = Object.entries(withoutOurs(labelsOf(options)))
+        .filter(([name]) => !OF_COMPOSE.has(name));
       return { ...mount, volume: { ...options, labels: Object.fromEntries(labels) } };
     }),
   };

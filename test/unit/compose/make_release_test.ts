@@ -35,7 +35,11 @@ function parts(changed: Partial<ReleaseParts>): ReleaseParts {
 }
 
 /** By the last one the tools of a swarm know what goes with a stack that is removed. */
-const OURS = [...Object.values(LABELS), "com.docker.stack.namespace"];
+const OURS = [
+  ...Object.values(LABELS),
+  "com.docker.stack.namespace",
+  "com.docker.swarm.service.id",
+];
 
 describe("makeRelease()", () => {
   it("labels objects as ours, whatever labels of ours an author wrote", () => {
