@@ -1,5 +1,5 @@
 import type { ModeBody, ServiceBody, UpdateBody } from "../../docker/swarm_bodies.ts";
-import { filled, isJobService, LABELS } from "../../model/mod.ts";
+import { filled, isJobService, LABELS, own } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -22,7 +22,7 @@ export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;
   const service = serviceOf(model, name);
   const deploy = objectAt(service, "deploy");
-  const replicas = parts.replicas[name] ?? 1;
+  const replicas = own(parts.replicas, name) ?? 1;
   const isScheduled = isJobService(labelsOf(service));
   return {
     Name: `${stack}_${name}`,

@@ -1,6 +1,6 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { FileReferenceBody, TaskContainerBody } from "../../docker/swarm_bodies.ts";
-import { filled, LABELS } from "../../model/mod.ts";
+import { filled, LABELS, own } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
 import { healthBody } from "../engine/health_body.ts";
 import { ulimits } from "../engine/resource_limits.ts";
@@ -17,7 +17,7 @@ export function taskContainer(
 ): TaskContainerBody {
   const grace = service["stop_grace_period"];
   return {
-    Image: parts.images[name] ?? textAt(service, "image"),
+    Image: own(parts.images, name) ?? textAt(service, "image"),
     Labels: taskLabels(name, service, parts),
     ...list(service, "entrypoint", "Command"),
     ...list(service, "command", "Args"),
@@ -74,7 +74,7 @@ function taskLabels(
 ): Record<string, string> {
   const moving = new Set<string>([LABELS.digest, LABELS.sourceConfiguration, LABELS.autoDiscovery]);
   const labels = Object.entries(labelsOf(service)).filter(([label]) => !moving.has(label));
-  const seen = content[name];
+  const seen = own(content, name);
   return {
     // A task that looks like a container of a project would be stopped, or run as a job, with it.
     ...withoutCompose(Object.fromEntries(labels)),

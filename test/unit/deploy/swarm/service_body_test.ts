@@ -29,6 +29,14 @@ function body(service: Service, more: Partial<StackParts> = {}, model: object = 
 }
 
 describe("serviceBody()", () => {
+  it("takes nothing that every object has for what is known of a service of that name", () => {
+    const model = { services: { constructor: { image: "app:1" } } };
+    const { TaskTemplate, Mode } = serviceBody("constructor", partsOf({}, {}, model));
+    assert.equal(TaskTemplate.ContainerSpec.Image, "app:1");
+    assert.equal(TaskTemplate.ContainerSpec.Labels?.["stackwright.content"], undefined);
+    assert.deepEqual(Mode, { Replicated: { Replicas: 1 } });
+  });
+
   const at = (value: object, path: string) => (value as Record<string, unknown>)[path];
   for (const [key, written, path, told] of CONTAINER) {
     it(`turns ${key}: ${JSON.stringify(written)} into ${path} of the container`, () => {
