@@ -137,6 +137,7 @@ function contracts(root: string): Stage[] {
       runner: "bun",
       argv: ["bun", "test", "--timeout", "60000", ...httpContracts(root)],
     },
+    { ...guardCases(), repeats: true },
     {
       ...denoTests("contract", "500 services as compose makes them", [
         "test/contract/containers_as_compose_test.ts",
@@ -152,6 +153,13 @@ function contracts(root: string): Stage[] {
       repeats: true,
     },
   ];
+}
+
+/** What compose reads of repositories, beside what the guard looked at. */
+function guardCases(): Stage {
+  const file = "test/contract/compose_guard_test.ts";
+  const stage = denoTests("contract", "500 repositories as compose reads them", [file]);
+  return { ...stage, env: { GUARD_CASES: "500", GUARD_SEED: "1001" } };
 }
 
 /** All unit tests on both runtimes, and those that calculate for long. */
@@ -360,6 +368,7 @@ function composeStages(root: string): Stage[] {
     })),
     { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
     denoTests("contract", "contracts of compose", composeContracts(root)),
+    guardCases(),
   ];
 }
 

@@ -72,6 +72,10 @@ export function followedPaths(
   }
   if (isStack) refused.push(...refusedTemplates(model));
   const volumes = volumesOf(model, paths);
+  for (const { what, name } of volumes) {
+    // In the short text of a mount the engine would take it for a path, or for the end of one.
+    if (/^\/|:/.test(name)) refused.push(`${what} with a name that is a path, or has a colon`);
+  }
   for (const { what, path } of paths) {
     if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
   }

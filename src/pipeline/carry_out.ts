@@ -25,7 +25,7 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { bringToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
+import { bringBeforeToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
 import { isOneOwners } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
@@ -94,7 +94,7 @@ export async function finishRollout(
 ): Promise<RolloutResult> {
   const { next: { release }, services } = work;
   const recorded = parts.ledger.current(release.key);
-  const previous = recorded && await bringToDisk(parts, recorded, signal);
+  const previous = recorded && await bringBeforeToDisk(parts, recorded, signal);
   // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);

@@ -1,7 +1,7 @@
 import { filesVolumes } from "../compose/mod.ts";
 import { placedFiles, placeFiles, type ReleaseOnDisk, removePlacedFiles } from "../deploy/mod.ts";
-import { hideSecrets, placeBeside, withValues } from "../prepare/mod.ts";
-import { messageOf, type StackKey } from "../model/mod.ts";
+import { hideSecrets, placeBeside, requireSafeRelease, withValues } from "../prepare/mod.ts";
+import { isStackwrightError, messageOf, type StackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 
@@ -27,8 +27,37 @@ export async function placeReleaseFiles(
   await placeFiles({ engine, files, clock, progress }, work, signal);
 }
 
-/** A recorded release with its tree on disk. `undefined` when its tree cannot be had any more. */
+/**
+ * A recorded release with its tree on disk, found safe once more; `undefined` when its tree cannot be had
+ * any more. Throws as {@link requireSafeRelease} does.
+ */
 export async function bringToDisk(
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+): Promise<ReleaseOnDisk | undefined> {
+  const onDisk = await placeOnDisk(parts, recorded, signal);
+  if (onDisk !== undefined) await requireSafeRelease(parts, onDisk, recorded.number, signal);
+  return onDisk;
+}
+
+/** The release that ran before, if it may be put back when the next one fails. */
+export async function bringBeforeToDisk(
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+): Promise<ReleaseOnDisk | undefined> {
+  try {
+    return await bringToDisk(parts, recorded, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isStackwrightError(error, "engine_unreachable")) throw error;
+    notPutBack(parts, recorded, error);
+    return undefined;
+  }
+}
+
+async function placeOnDisk(
   parts: PipelineParts,
   recorded: RecordedRelease,
   signal: AbortSignal,
@@ -49,11 +78,18 @@ export async function bringToDisk(
     return { release: await withValues(parts, release, trees, signal), ...trees };
   } catch (error) {
     signal.throwIfAborted();
-    const { number, key: { name: stack, context } } = recorded;
-    const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
-    parts.log.warning(text, { stack, context });
+    notPutBack(parts, recorded, error);
     return undefined;
   }
+}
+
+function notPutBack(
+  { log }: Pick<PipelineParts, "log">,
+  { number, key: { name: stack, context } }: RecordedRelease,
+  error: unknown,
+): void {
+  const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
+  log.warning(text, { stack, context });
 }
 
 /**

@@ -11,6 +11,7 @@ export * from "./encrypted_files.ts";
 export type { Host, Hosts } from "./host.ts";
 export { createImages, type Images, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
+export * from "./kept_release.ts";
 export * from "./measure.ts";
 export * from "./model_values.ts";
 export * from "./not_us.ts";

@@ -52,7 +52,7 @@ export async function requireSafeInputs(
  */
 export async function requireSafeModel(
   given: PrepareParts,
-  target: Target,
+  target: Pick<Target, "key" | "swarm">,
   model: ComposeModel,
   tree: string,
   signal: AbortSignal,

@@ -12,6 +12,14 @@ describe("followedPaths()", () => {
     assert.deepEqual(followedPaths({ services: { "a--push": web } }).refused, []);
   });
 
+  it("refuses a volume whose name the engine takes for a path", () => {
+    for (const name of ["/data", "a:/data", "/"]) {
+      const { refused } = followedPaths({ volumes: { v: { name, external: true } } });
+      assert.deepEqual(refused, ["volumes.v with a name that is a path, or has a colon"], name);
+    }
+    assert.deepEqual(followedPaths({ volumes: { v: { name: "a_v.1-x" } } }).refused, []);
+  });
+
   it("names the containers that a service shares something with", () => {
     const web = { network_mode: "container:a", pid: "container:b\n", ipc: "service:db" };
     assert.deepEqual(followedPaths({ services: { web } }).shared, [

@@ -1,0 +1,56 @@
+import { dirname, join } from "node:path";
+import { isObject } from "../compose/mod.ts";
+import { type ReleaseOnDisk, stackDirectories } from "../deploy/mod.ts";
+import { isStackwrightError, type Release, StackwrightError } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import { requireSafeModel } from "./path_safety.ts";
+
+/**
+ * Judges a release that is recorded as if it were rendered now: what let it pass may have been mended
+ * since. What it read while it was rendered nobody knows any more.
+ *
+ * Throws what {@link requireSafeModel} throws, with what to do.
+ */
+export async function requireSafeRelease(
+  parts: PrepareParts,
+  { release, tree }: Pick<ReleaseOnDisk, "release" | "tree">,
+  number: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, swarm } = release;
+  const target = { key, ...(swarm === undefined ? {} : { swarm }) };
+  try {
+    // Of a release whose commit moved on, some paths lie in the tree it was rendered in.
+    const trees = dirname(tree);
+    await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
+  } catch (error) {
+    // A container that is gone hands nothing out; the engine says so.
+    if (isStackwrightError(error, "config_invalid")) return;
+    if (!REFUSED.some((code) => isStackwrightError(error, code))) throw error;
+    const { code, message } = error as StackwrightError;
+    throw new StackwrightError(
+      code,
+      `release ${number} was deployed before this was refused, and is not brought back: ${message}; ` +
+        "mend it in its repository and deploy that, or roll back to another release",
+      { cause: error },
+    );
+  }
+}
+
+const REFUSED = ["path_escapes", "unsupported"] as const;
+
+/** Its model with the paths of the tree again where it has those of the stack's own directories. */
+function inTree(parts: PrepareParts, release: Release, tree: string): Release["model"] {
+  const { current, live } = stackDirectories(parts.host.dataDir, release.key);
+  const own = [current, live].map((each) => join(each, "/"));
+  const back = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(back);
+    if (isObject(value)) {
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, back(each)]));
+    }
+    if (typeof value !== "string") return value;
+    const at = own.find((each) => `${value}/`.startsWith(each));
+    return at === undefined ? value : join(tree, value.slice(at.length));
+  };
+  return back(release.model) as Release["model"];
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { command } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import type { World } from "./world.ts";
+
+/** A world whose first release mounts a file that only its second life says is our own. */
+async function withMountOfOurs(work: (world: World, token: string) => Promise<void>) {
+  const directory = await mkdtemp(join(tmpdir(), "swt-kept-"));
+  const token = join(directory, "token");
+  await writeFile(token, "a-token-that-nobody-may-mount\n");
+  try {
+    await inWorld("fake", async (world) => {
+      const web = service({ volumes: [`${token}:/token:ro`, "./own.txt:/own.txt:ro"] });
+      await commit(world, { "compose.yaml": composeFile({ web }), "own.txt": "1\n" });
+      await pollTo(world, "succeeded");
+      await work(world, token);
+    });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+const REFUSED = new RegExp(
+  "release 1 was deployed before this was refused, and is not brought back: deployment \\S+: service web: " +
+    "volume mounts data or secrets of Stackwright itself.*; mend it in its repository and deploy that",
+);
+
+describe("a release that would be refused today", () => {
+  it("is not rolled back to, and one with mounts of its own files is", () =>
+    withMountOfOurs(async (world, token) => {
+      for (const number of ["2", "3"]) {
+        const web = service({ labels: { number }, volumes: ["./own.txt:/own.txt", ".:/all:ro"] });
+        await commit(world, { "compose.yaml": composeFile({ web }) });
+        await pollTo(world, "succeeded");
+      }
+      const env = { WEBHOOK_SECRET_FILE: token };
+      const before = await world.containers();
+      const refused = await command(world, ["rollback", world.stack, "1"], { env });
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.err, REFUSED);
+      assert.deepEqual(
+        (await world.containers()).map((each) => each.id),
+        before.map((each) => each.id),
+      );
+      const done = await command(world, ["rollback", world.stack, "2"], { env });
+      assert.equal(done.code, 0, done.err);
+    }));
+
+  it("is not repaired while it is held, and says so", () =>
+    withMountOfOurs(async (world, token) => {
+      await world.restart({ WEBHOOK_SECRET_FILE: token });
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      await commit(world, {}, { pause: true });
+      const run = await pollTo(world, "failed");
+      assert.match(JSON.stringify(run), /release 1 was deployed before this was refused/);
+      assert.equal((await world.containers()).length, 0);
+    }));
+});
