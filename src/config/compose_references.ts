@@ -27,9 +27,13 @@ export function composeReferences(text: string): ComposeReferences {
   } catch {
     return { composeFiles: [], files: [], wide: true, outside: false };
   }
-  const { includes, extended } = paths;
-  const composeFiles = [...includes.flatMap((each) => each.paths), ...extended];
-  const files = [...includes.flatMap(filesBeside), ...paths.files];
+  const { includes, extended, unsure } = paths;
+  const composeFiles = [
+    ...includes.flatMap((each) => each.paths),
+    ...extended,
+    ...unsure.extended,
+  ];
+  const files = [...includes.flatMap(filesBeside), ...paths.files, ...unsure.files];
   const isOutside = (path: string) =>
     path.includes("$") || path.startsWith("/") || REMOTE.test(path);
   const inside = (all: readonly string[]) => [...new Set(all.filter((path) => !isOutside(path)))];

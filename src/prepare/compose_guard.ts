@@ -49,19 +49,27 @@ const HOME = /(?:^|\/)~/;
  * Makes sure that rendering reads nothing but files of the tree. Compose itself reads whatever a path
  * leads to, with the rights of this service, and its content would end up in containers or messages.
  *
- * Returns the absolute paths of the files with variables that the compose files name, `env_file` and
- * the like; there may be nothing at some of them.
- *
  * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that is
  * not clear.
  */
 export async function guardRendering(
   project: GuardedProject,
   parts: GuardParts,
-): Promise<readonly string[]> {
+): Promise<GuardedInputs> {
   const guard = new Guard(project, parts);
   await guard.run();
-  return [...guard.variableFiles];
+  return { files: [...guard.variableFiles], interpolates: guard.interpolates };
+}
+
+/** What the guard found of a project that is safe to render. */
+export interface GuardedInputs {
+  /**
+   * Absolute paths of the files with variables that the compose files name, `env_file` and the like; there
+   * may be nothing at some of them.
+   */
+  readonly files: readonly string[];
+  /** Whether a path holds variables: rendering must see those that the guard saw, and no others. */
+  readonly interpolates: boolean;
 }
 
 class Guard {
@@ -72,6 +80,7 @@ class Guard {
   readonly #seen = new Set<string>();
   #places = 0;
   readonly variableFiles = new Set<string>();
+  interpolates = false;
 
   constructor(project: GuardedProject, parts: GuardParts) {
     this.#project = project;
@@ -198,6 +207,7 @@ class Guard {
   async #values(at: Pending, texts: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const open = [...new Set(texts.filter((text) => text.includes("$")))];
     if (open.length === 0) return new Map();
+    this.interpolates = true;
     if (at.ownVariables) {
       throw new StackwrightError(
         "config_invalid",

@@ -10,7 +10,7 @@ import {
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { type ComposeProject, RealTree } from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
-import { guardRendering } from "./compose_guard.ts";
+import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -31,7 +31,7 @@ export async function requireSafeInputs(
   tree: string,
   variables: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<GuardedInputs> {
   return await guardRendering({
     tree,
     directory: project.directory,

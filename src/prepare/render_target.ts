@@ -84,8 +84,9 @@ export async function renderTarget(
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose);
   await plain.hideDotenv([...project.envFiles, ...named.others]);
-  await plain.hideDotenv(await requireSafeInputs(parts, project, tree, variables, signal));
-  const collectsSeldom = inputs.complete && !plain.namesCollector;
+  const guarded = await requireSafeInputs(parts, project, tree, variables, signal);
+  await plain.hideDotenv(guarded.files);
+  const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   requireSize(model, target);

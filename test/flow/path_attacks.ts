@@ -203,6 +203,16 @@ const READS: readonly Attack[] = [
     says: /write it out/,
   },
   {
+    title: "env_file by a variable that only a rendering has, in a file that only compose finds",
+    files: ({ climbing }) => ({
+      "compose.yaml": { include: [{ path: "a/b.yaml", project_directory: "p" }] },
+      "a/b.yaml": { include: ["c.yaml"] },
+      "a/c.yaml": one({}),
+      "p/c.yaml": one({ env_file: `x\${GOGC:+/../../${climbing}}/x.env` }),
+    }),
+    says: /p\/x\/x\.env/,
+  },
+  {
     title: "an included file that reads outside",
     files: ({ outside }) => ({
       "compose.yaml": { include: ["a/b.yaml"] },

@@ -53,6 +53,16 @@ const TABLE: readonly {
     found: { composeFiles: ["sub/b.yaml"], files: ["sub/.env"], wide: true },
   },
   {
+    what: "what a merge key may bring",
+    text: "services: {a: {<<: {env_file: b, extends: {file: c}}, env_file: !reset [], extends: a}}",
+    found: { composeFiles: ["c"], files: ["b"] },
+  },
+  {
+    what: "something outside for a variable behind a merge key",
+    text: "services: {a: {<<: {env_file: $b}, env_file: !reset []}}",
+    found: { outside: true },
+  },
+  {
     what: "something outside for a remote include",
     text: "include: ['https://h.example/o/r.git#main:c.yaml']",
     found: { outside: true },

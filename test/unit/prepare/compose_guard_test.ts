@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeInputs } from "../../../src/prepare/compose_files.ts";
 import { countPaths } from "../../../src/prepare/recorded_bounds.ts";
-import { guardRendering } from "../../../src/prepare/compose_guard.ts";
+import { type GuardedInputs, guardRendering } from "../../../src/prepare/compose_guard.ts";
 import type { Deployment, Revision } from "../../../src/model/mod.ts";
 import type { Source } from "../../../src/source/source.ts";
 import type { Files } from "../../../src/system/mod.ts";
@@ -10,7 +10,7 @@ import type { Files } from "../../../src/system/mod.ts";
 /** The text at a path of a repository. */
 type Repository = (path: string) => string | undefined;
 
-function guard(repository: Repository): Promise<readonly string[]> {
+function guard(repository: Repository): Promise<GuardedInputs> {
   const at = (path: string) => repository(path.replace(/^\/t\//, ""));
   const files = {
     stat: (path: string) => Promise.resolve(at(path) === undefined ? undefined : { kind: "file" }),
