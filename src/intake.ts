@@ -10,7 +10,7 @@ import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
-import { type Clock, type Ids, NO_STACK, redactTexts } from "./system/mod.ts";
+import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
 export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
@@ -89,7 +89,9 @@ class Gate implements Intake {
   skip({ trigger, message, ...facts }: NothingToDo): Run {
     this.#requireOpen();
     const { runs, ids, redactor } = this.#parts;
-    const redact = (text: string) => redactor.redact(text, NO_STACK);
+    const { repository } = facts;
+    const about = repository === undefined ? [] : [sourceAsOwner(repository)];
+    const redact = (text: string) => redactor.redact(text, ...about);
     const run = runs.accept({ id: ids.next(), trigger, ...redactTexts(facts, redact) });
     return runs.finish(run.id, { status: "skipped", message: redact(message) });
   }
@@ -105,9 +107,7 @@ class Gate implements Intake {
 
   #start(work: Work, { signal, repository, lane, waits }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
-    const known = repository === undefined
-      ? {}
-      : { repository: redactor.redact(repository, NO_STACK) };
+    const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
     const facts = { ...openingFacts(work), ...known };
     const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
     const controller = new AbortController();

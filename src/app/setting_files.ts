@@ -38,7 +38,10 @@ export async function settingFiles(
     const text = textOf(readFile, path);
     if (text === undefined) continue;
     try {
-      const plain = await sops.decrypt(path, new TextEncoder().encode(text), signal);
+      const plain = await sops.decrypt(
+        { name: path, bytes: new TextEncoder().encode(text) },
+        signal,
+      );
       if (plain !== undefined) read.set(path, utf8(plain.bytes));
     } catch (error) {
       signal.throwIfAborted();

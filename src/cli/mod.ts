@@ -59,7 +59,7 @@ function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
 export async function runCommand(plain: CommandIo): Promise<number> {
   const { redactor } = plain;
   const said = (text: string, about?: string) =>
-    redactOutput(text, (each) => redactor.redact(each, about));
+    redactOutput(text, (each) => redactor.redact(each, ...(about === undefined ? [] : [about])));
   const io: CommandIo = {
     ...plain,
     out: (text, about) => {

@@ -1,6 +1,6 @@
 import { isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
-import { type Log, NO_STACK, type Redactor } from "../system/mod.ts";
+import { type Log, type Redactor, sourceAsOwner } from "../system/mod.ts";
 
 /** Parts for ending runs. */
 export interface EndParts {
@@ -20,7 +20,7 @@ interface EndFacts extends RunEnd {
  */
 export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndParts): Run {
   const before = runs.get(id);
-  const message = redactor.redact(end.message, NO_STACK);
+  const message = redactor.redact(end.message, ...sourceOf(before));
   for (const target of end.status === "failed" ? before?.targets ?? [] : []) {
     if (target.status === "pending" || target.status === "running") {
       runs.target(id, { ...target, status: "failed", message });
@@ -29,6 +29,11 @@ export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndPa
   const run = runs.finish(id, { status: end.status, message });
   if (before !== undefined && !isTerminal(before.status)) logEnd(run, end.isTold ?? false, log);
   return run;
+}
+
+/** The source that a run is about, for what is masked in its texts. */
+export function sourceOf(run: Partial<Pick<Run, "repository">> | undefined): string[] {
+  return run?.repository === undefined ? [] : [sourceAsOwner(run.repository)];
 }
 
 /** One line for each failure; polls that found nothing to do come every minute. */

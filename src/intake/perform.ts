@@ -12,8 +12,8 @@ import {
   type WorkOf,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
-import { type Log, NO_STACK, redactTexts, stackAsOwner } from "../system/mod.ts";
-import { type EndParts, endRun } from "./end_run.ts";
+import { type Log, redactTexts, stackAsOwner } from "../system/mod.ts";
+import { type EndParts, endRun, sourceOf } from "./end_run.ts";
 
 /**
  * Does work of one kind, telling `reporter` what becomes of it. It ends normally when every target
@@ -102,12 +102,17 @@ async function execute(
 
 /** The reporter of a run: of each stack it tells no words that the stack hides. */
 function reporterOf(id: string, { runs, redactor }: Pick<PerformParts, "runs" | "redactor">) {
-  const redact = (text: string) => redactor.redact(text, NO_STACK);
-  const redactEntry = ({ context, stack: name }: RunTarget) => (text: string) =>
-    redactor.redact(text, stackAsOwner({ context, name }));
+  const redact = (...about: readonly string[]) => (text: string) => redactor.redact(text, ...about);
   const reporter: RunReporter = {
-    describe: (facts) => void runs.describe(id, redactTexts(facts, redact)),
-    target: (entry) => void runs.target(id, redactTexts(entry, redactEntry(entry))),
+    describe(facts) {
+      const about = sourceOf({ ...runs.get(id), ...facts });
+      runs.describe(id, redactTexts(facts, redact(...about)));
+    },
+    target(entry) {
+      const { context, stack: name } = entry;
+      const about = [stackAsOwner({ context, name }), ...sourceOf(runs.get(id))];
+      runs.target(id, redactTexts(entry, redact(...about)));
+    },
   };
   return reporter;
 }

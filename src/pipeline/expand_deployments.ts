@@ -121,7 +121,7 @@ async function discover(
     const revision = await deployedRevision(parts, { ...work, deployment }, signal);
     const place = { base, revision, configuration, found: work.found };
     const expanded = await lookInto(parts, place, signal);
-    warnOf(parts, expanded.warnings);
+    warnOf(parts, configuration, expanded.warnings);
     return expansionOf(work, revision, expanded);
   } catch (thrown) {
     signal.throwIfAborted();
@@ -154,8 +154,12 @@ function expansionOf(
 }
 
 /** Logs what is odd in a configuration, and where. */
-export function warnOf({ log }: PipelineParts, problems: readonly Problem[]): void {
-  for (const { message, file, path } of problems) log.warning(message, { file, path });
+export function warnOf(
+  { log }: PipelineParts,
+  { source: { name: repository } }: Revision,
+  problems: readonly Problem[],
+): void {
+  for (const { message, file, path } of problems) log.warning(message, { file, path, repository });
 }
 
 /** The configuration in whose name stacks are discovered. */

@@ -17,7 +17,7 @@ import {
   utf8,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
-import { preparing, writtenSecrets } from "../system/mod.ts";
+import { preparing, sourceAsOwner, stackAsOwner, writtenSecrets } from "../system/mod.ts";
 import {
   expandDeployments,
   type ExpandedDeployment,
@@ -29,6 +29,7 @@ import {
 import type { PipelineParts } from "./parts.ts";
 import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
+import { isStrangers } from "./stack_owner.ts";
 import { lookUp, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -74,13 +75,31 @@ export async function openSource(
     signal,
   );
   const shown = formatRevision(configuration);
-  if (away) parts.log.warning(`looking after what ${shown} deployed: ${away.message}`);
+  if (away) {
+    const what = `looking after what ${shown} deployed: ${away.message}`;
+    parts.log.warning(what, { repository: configuration.source.name });
+  }
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const toExpand = { request, round: run.round, declared, configuration };
   const expand = () => expandDeployments(parts, toExpand, signal);
   const expansion = await preparing(parts, { repository: name }, expand, signal);
+  noteOwners(parts, run, configuration, expansion);
   return { ...run, configuration, expansion, ...(away && { away }) };
+}
+
+/** What a source hides is hidden in texts about its stacks, too: those that are not another's. */
+function noteOwners(
+  parts: PipelineParts,
+  { trigger, origin }: SourceRun,
+  configuration: Revision,
+  { deployments, failures }: Expansion,
+): void {
+  const repository = configuration.source.name;
+  for (const key of [...deployments.map(keyOf), ...failures.map((each) => each.key)]) {
+    if (isStrangers(parts, { key, repository, trigger, origin, configuration })) continue;
+    parts.secrets.belongs(stackAsOwner(key), sourceAsOwner(repository));
+  }
 }
 
 /** One deployment of an opened source; until its own revision is looked up it has the configuration's. */
@@ -141,14 +160,14 @@ async function readConfigFile(
     const text = utf8(bytes);
     // What is wrong is described with the values that are there; nothing of a larger file is.
     if (bytes.length <= MOST_BYTES) {
-      parts.secrets.hide(writtenSecrets(text), `source ${revision.source.name}`);
+      parts.secrets.hide(writtenSecrets(text), sourceAsOwner(revision.source.name));
     }
     const documents = parseDeployments(text, {
       file,
       trusted: false,
       allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
     });
-    warnOf(parts, documents.flatMap((each) => each.warnings));
+    warnOf(parts, revision, documents.flatMap((each) => each.warnings));
     return documents;
   }
   throw notFound(revision, names, base === "." ? "the root" : base, target);

@@ -4,7 +4,7 @@ import { isConfigFileName } from "../config/mod.ts";
 import { messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, sourceAsOwner } from "../system/mod.ts";
 
 /** Files of a tree that a deployment uses. */
 interface RevealJob {
@@ -140,7 +140,8 @@ class TreeFiles implements EncryptedFiles {
       ? await files.readIfExists(join(tree, path))
       : await source.read(revision, path, signal);
     if (bytes === undefined) return undefined;
-    const plain = await sops.decrypt(path, bytes, signal);
+    const owner = sourceAsOwner(revision.source.name);
+    const plain = await sops.decrypt({ name: path, bytes, owner }, signal);
     if (plain === undefined && id !== undefined) this.#rememberPlain(id);
     return plain;
   }

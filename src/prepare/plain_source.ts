@@ -1,6 +1,7 @@
 import type { Revision } from "../model/mod.ts";
 import type { Sops } from "../secrets/mod.ts";
 import type { ResolveRequest, Source } from "../source/source.ts";
+import { sourceAsOwner } from "../system/mod.ts";
 
 /**
  * A source whose encrypted files are read as plain ones: configuration, compose files and what they
@@ -15,7 +16,8 @@ export function plainSource(source: Source, sops: Sops): Source {
     async read(revision: Revision, path, signal) {
       const bytes = await source.read(revision, path, signal);
       if (bytes === undefined) return undefined;
-      return (await sops.decrypt(path, bytes, signal))?.bytes ?? bytes;
+      const owner = sourceAsOwner(revision.source.name);
+      return (await sops.decrypt({ name: path, bytes, owner }, signal))?.bytes ?? bytes;
     },
     entries: (revision, paths, signal) => source.entries(revision, paths, signal),
     list: (revision, path, signal) => source.list(revision, path, signal),

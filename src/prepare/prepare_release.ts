@@ -110,7 +110,9 @@ async function releaseOf(
   });
   if (release.swarm !== undefined) {
     await requireStack(swarmSources(parts), { release, tree });
-    for (const text of meaninglessIn(release.model)) parts.log.info(text, { stack: key.name });
+    for (const text of meaninglessIn(release.model)) {
+      parts.log.info(text, { stack: key.name, context: key.context });
+    }
     return { release, networks: [] };
   }
   requireSameVolumes(release.model, resources.volumes);

@@ -7,8 +7,8 @@ export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
   /**
-   * The owner that all its texts are about, whose words alone are masked: a stack, or {@link NO_STACK}
-   * where texts of stacks were masked when they were kept, each with what its stack hides.
+   * The stack that all its texts are about, whose words are masked; not where texts were masked when
+   * they were kept, each with what its stack hides.
    */
   readonly about?: string;
 };
@@ -77,7 +77,8 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
     for (const [name, value] of answer.response.headers) headers[name] = value;
     return new Response(answer.response.body, { status, headers });
   }
-  const redact = remembering((text) => to.redactor.redact(text, answer.about));
+  const about = answer.about === undefined ? [] : [answer.about];
+  const redact = remembering((text) => to.redactor.redact(text, ...about));
   // Who asks at a terminal sees the prompt on a line of its own.
   const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });

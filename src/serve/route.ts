@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { Call, Operation, OperationFacts, Power } from "../api/mod.ts";
 import { isStackwrightError, stackKey } from "../model/mod.ts";
-import { NO_STACK, stackAsOwner } from "../system/mod.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import type { RequestHeaders } from "./http_request.ts";
 import { refusalOf, requestError } from "./problem.ts";
@@ -135,12 +135,12 @@ export function operationRoute<Output>(
   };
 }
 
-/** The owner whose words are masked in what an operation answers: see {@link Answer}. */
+/** The stack whose words are masked in what an operation answers: see {@link Answer}. */
 export function aboutWhom(
   operation: Pick<OperationFacts<unknown>, "id" | "tag">,
   input: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  return isKeptMasked(operation) ? NO_STACK : stackIn(input);
+  return isKeptMasked(operation) ? undefined : stackIn(input);
 }
 
 /** True for texts of records; what engines say, and models, are made for the answer. */

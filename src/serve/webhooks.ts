@@ -8,7 +8,6 @@ import {
   readWebhook,
   type WebhookSourceOptions,
 } from "../trigger/mod.ts";
-import { NO_STACK } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import { lenientBoolean } from "./query.ts";
 import type { Exchange, OperationRoute, RouteFacts } from "./route.ts";
@@ -65,7 +64,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
     const result = await receive.operation.call(delivery, { wait });
     receive.onAuthentic?.(result.repository || "none");
     logResult(exchange, { webhook, delivery, result });
-    return { ...webhookAnswer(result), about: NO_STACK };
+    return webhookAnswer(result);
   } catch (error) {
     if (provedItself(error, body)) receive.onAuthentic?.("invalid");
     throw error;

@@ -1,69 +1,85 @@
+import { Beginnings, type Effort, SHORTEST_SECRET } from "./beginnings.ts";
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
-/** Length below which a value is not treated as a secret text. */
-export const SHORTEST_SECRET = 4;
-
 /** Texts that are known of one owner; the oldest are forgotten first. */
 export const MOST_OF_AN_OWNER = 5000;
-/** Owners whose texts are known; those that were not heard of for longest are forgotten first. */
-const MOST_OWNERS = 1000;
-/** Characters of one text that are looked for at a time; a longer one is known piece by piece. */
+/** Characters of one text that are written in other forms at a time; a longer one is known in pieces. */
 const PIECE = 3 * 2048;
 /** Characters of the forms of texts; a text of nothing but quotes has 300 times as many as it has itself. */
 export interface FormLimits {
-  /** Of an owner's texts: beyond it they are known in their usual forms alone. */
-  readonly owner: number;
-  /** The same for the texts of all; beyond twice as many, whoever has the most is forgotten. */
+  /** Of the texts of one group: beyond it they are known in their usual forms alone. */
+  readonly group: number;
+  /** Of all texts: beyond half of it that goes for whoever has an eighth of what a group may have. */
   readonly all: number;
 }
 
-export const FORM_LIMITS: FormLimits = { owner: 8_000_000, all: 64_000_000 };
-/** Cost of a form besides its characters, in characters. */
-const FORM_COST = 200;
-/** Comparisons that a character of a text is worth before the rest of the text is masked unseen. */
-const EFFORT = 100;
-/** Comparisons that any text is worth: a model of some megabytes would take seconds otherwise. */
-const MOST_EFFORT = 10_000_000;
+export const FORM_LIMITS: FormLimits = { group: 8_000_000, all: 128_000_000 };
+/** Cost of a part of a form besides its characters, in characters. */
+const PART_COST = 200;
+/**
+ * Length of the parts of a form that are looked for: however long secrets are, and however much of a
+ * text looks like them, no place of it costs more than this.
+ */
+const PART = 64;
+/** The last characters of a part are the first of the next, so that no cut leaves a short rest of one. */
+const STEP = PART - 12;
+/** Comparisons that a character of a text is worth. */
+const EFFORT = 16;
+
+/** Which forms of a text are known: those that look random, and those that are ordinary words. */
+export interface Forms {
+  readonly random: boolean;
+  readonly words: boolean;
+}
+
+/** Which forms of a piece are known. */
+interface Kind extends Forms {
+  /** Whether all of them, or the usual ones. */
+  readonly all: boolean;
+}
 
 /** A piece of a text that is known. */
-interface Known {
+interface Known extends Kind {
   /** Number of owners that have it. */
   owners: number;
-  readonly formsOf: (text: string) => Set<string>;
   /** Characters of its forms, with what they cost besides. */
   readonly size: number;
+  /** Whether there are words among its forms. */
+  readonly hasWords: boolean;
 }
 
 interface Owner {
+  readonly group: string;
   /** The ones that were added last at the end. */
   readonly pieces: Set<string>;
   /** Characters of the forms of all that were added, as many as owners share. */
   size: number;
 }
 
+/** Whom a text belongs to. */
+export interface Belonging {
+  /** Empty for the program itself: its texts are never forgotten. */
+  readonly owner: string;
+  /** Owners that have a limit together. */
+  readonly group: string;
+}
+
 /**
- * Texts by how they begin, so that looking for all of them costs no more than looking for a few:
- * every deployment adds some, and every line of the log is searched. Each belongs to an owner, is known
- * while one owner has it, and an owner's can be forgotten together.
+ * Texts in all the ways they are written. Each belongs to an owner, is known while one owner has it,
+ * and an owner's can be forgotten together.
  */
 export class KnownTexts {
-  /** The ones that were heard of last at the end. */
   readonly #owners = new Map<string, Owner>();
+  readonly #groups = new Map<string, number>();
   readonly #known = new Map<string, Known>();
+  readonly #beginnings = new Beginnings();
+  readonly #limits: FormLimits;
   /** Characters of the forms of all pieces. */
   #size = 0;
-  /** Forms by beginning, with the number of pieces that are written so. */
-  readonly #byBeginning = new Map<string, Map<string, number>>();
-  /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
-  readonly #marks: Uint8Array;
 
-  readonly #limits: FormLimits;
-
-  /** Texts that are told apart by so many `bits` of their beginnings before they are looked up. */
-  constructor(bits = 16, limits: FormLimits = FORM_LIMITS) {
+  constructor(limits: FormLimits = FORM_LIMITS) {
     this.#limits = limits;
-    this.#marks = new Uint8Array(1 << bits);
   }
 
   /** Characters of the forms of all texts, with what they cost besides. */
@@ -71,58 +87,109 @@ export class KnownTexts {
     return this.#size;
   }
 
-  /** Makes a text known in all its {@link writtenForms}. */
-  add(text: string, owner: string): void {
-    const own = this.#owners.get(owner) ?? { pieces: new Set(), size: 0 };
+  /** Makes forms of a text known; true when there are words among them, known or not. */
+  add(text: string, { owner, group }: Belonging, forms: Forms): boolean {
+    const own = this.#ownerOf(owner, group);
     const { pieces } = own;
-    // The last one is the one that was heard of last.
-    this.#owners.delete(owner);
-    this.#owners.set(owner, own);
-    for (let at = 0; at < text.length; at += PIECE) {
-      const piece = text.slice(at, at + PIECE);
-      if (!pieces.delete(piece)) own.size += this.#use(piece, owner, own.size);
+    let hasWords = false;
+    for (const piece of piecesOf(text)) {
+      if (!pieces.delete(piece)) this.#count(own, this.#use(piece, own, forms));
       pieces.add(piece);
+      hasWords ||= this.#known.get(piece)?.hasWords === true;
     }
-    // The program's own, which are never forgotten, have an owner without a name.
     for (const oldest of owner === "" ? [] : pieces) {
       if (pieces.size <= MOST_OF_AN_OWNER) break;
       pieces.delete(oldest);
-      own.size -= this.#drop(oldest);
+      this.#count(own, -this.#drop(oldest));
     }
-    for (const oldest of this.#owners.keys()) {
-      if (this.#owners.size <= MOST_OWNERS) break;
-      if (oldest !== "") this.forget(oldest);
-    }
-    const most = this.#size > 2 * this.#limits.all ? largest(this.#owners) : undefined;
-    if (most !== undefined) this.forget(most);
+    return hasWords;
   }
 
   /** Forgets the texts that only this owner has. */
   forget(owner: string): void {
-    for (const piece of this.#owners.get(owner)?.pieces ?? []) this.#drop(piece);
+    const own = this.#owners.get(owner);
+    if (own === undefined) return;
+    for (const piece of own.pieces) this.#drop(piece);
+    this.#count(own, -own.size);
     this.#owners.delete(owner);
   }
 
-  /** Makes a piece known; returns its size. */
-  #use(piece: string, owner: string, sizeOfOwner: number): number {
-    const before = this.#known.get(piece);
+  /** Forgets half of an owner's texts, the oldest ones. */
+  halve(owner: string): void {
+    const own = this.#owners.get(owner);
+    if (own === undefined) return;
+    const kept = Math.floor(own.pieces.size / 2);
+    for (const oldest of own.pieces) {
+      if (own.pieces.size <= kept) break;
+      own.pieces.delete(oldest);
+      this.#count(own, -this.#drop(oldest));
+    }
+    if (kept === 0) this.forget(owner);
+  }
+
+  /** Owners with their groups and the characters of the forms of their texts. */
+  *sizes(): Iterable<Belonging & { readonly size: number }> {
+    for (const [owner, { group, size }] of this.#owners) yield { owner, group, size };
+  }
+
+  /** Length of the longest text that begins at a place of another, whole or cut off; 0 when none does. */
+  lengthAt(text: string, at: number, effort: Effort): number {
+    return this.#beginnings.lengthAt(text, at, effort);
+  }
+
+  /** The next place of a text from one on where one of these begins, whole or cut off; else infinite. */
+  next(text: string, from: number, effort: Effort): number {
+    return this.#beginnings.next(text, from, effort);
+  }
+
+  #ownerOf(owner: string, group: string): Owner {
+    const before = this.#owners.get(owner);
+    if (before?.group === group) return before;
+    const own = { group, pieces: before?.pieces ?? new Set<string>(), size: 0 };
+    this.#owners.set(owner, own);
     if (before !== undefined) {
+      this.#count(own, before.size);
+      this.#count(before, -before.size);
+    }
+    return own;
+  }
+
+  #count(own: Owner, size: number): void {
+    own.size += size;
+    const all = (this.#groups.get(own.group) ?? 0) + size;
+    if (all === 0) this.#groups.delete(own.group);
+    else this.#groups.set(own.group, all);
+  }
+
+  /** Whether a group has so many that no more are known in all forms. */
+  #hasEnough(group: string): boolean {
+    const { group: most, all } = this.#limits;
+    const size = this.#groups.get(group) ?? 0;
+    return group !== "" && size > (this.#size > all / 2 ? most / 8 : most);
+  }
+
+  /** Makes a piece known; returns its size. */
+  #use(piece: string, { group }: Owner, { random, words }: Forms): number {
+    const before = this.#known.get(piece);
+    const kind = {
+      all: before?.all === true || !this.#hasEnough(group),
+      random: before?.random === true || random,
+      words: before?.words === true || words,
+    };
+    if (before !== undefined && isSame(before, kind)) {
       before.owners++;
       return before.size;
     }
-    const isTooMuch = sizeOfOwner > this.#limits.owner || this.#size > this.#limits.all;
-    const formsOf = isTooMuch && owner !== "" ? usualForms : writtenForms;
     let size = 0;
-    for (const form of formsOf(piece)) {
-      if (form.length < SHORTEST_SECRET) continue;
-      size += form.length + FORM_COST;
-      const beginning = form.slice(0, SHORTEST_SECRET);
-      const forms = this.#byBeginning.get(beginning) ?? new Map<string, number>();
-      forms.set(form, (forms.get(form) ?? 0) + 1);
-      this.#byBeginning.set(beginning, forms);
-      this.#marks[this.#markAt(form, 0)] = 1;
+    let hasWords = false;
+    for (const { part, isWord } of partsOfPiece(piece, kind)) {
+      hasWords ||= isWord;
+      if (!(isWord ? kind.words : kind.random)) continue;
+      size += part.length + PART_COST;
+      this.#beginnings.add(part);
     }
-    this.#known.set(piece, { owners: 1, formsOf, size });
+    if (before !== undefined) this.#remove(piece, before);
+    this.#known.set(piece, { owners: (before?.owners ?? 0) + 1, size, hasWords, ...kind });
     this.#size += size;
     return size;
   }
@@ -131,94 +198,108 @@ export class KnownTexts {
   #drop(piece: string): number {
     const known = this.#known.get(piece);
     if (known === undefined) return 0;
-    const { formsOf, size } = known;
     known.owners--;
-    if (known.owners > 0) return size;
+    if (known.owners > 0) return known.size;
     this.#known.delete(piece);
-    this.#size -= size;
-    for (const form of formsOf(piece)) {
-      const beginning = form.slice(0, SHORTEST_SECRET);
-      const forms = this.#byBeginning.get(beginning);
-      const count = (forms?.get(form) ?? 1) - 1;
-      if (count > 0) forms?.set(form, count);
-      else forms?.delete(form);
-      if (forms?.size === 0) this.#byBeginning.delete(beginning);
+    this.#remove(piece, known);
+    return known.size;
+  }
+
+  #remove(piece: string, known: Known): void {
+    for (const { part, isWord } of partsOfPiece(piece, known)) {
+      if (isWord ? known.words : known.random) this.#beginnings.remove(part);
     }
-    return size;
+    this.#size -= known.size;
   }
+}
 
-  /**
-   * `text` with every known one replaced by `mask`, also those that begin inside another one: secrets
-   * may overlap, and no end of one may stay visible. A text that takes too long (nothing but
-   * beginnings of secrets) is masked from there on.
-   */
-  mask(text: string, mask: string): string {
-    if (this.#known.size === 0) return text;
-    let result = "";
-    let shown = 0;
-    const effort = { left: Math.min(EFFORT * (text.length + 1000), MOST_EFFORT) };
-    const last = text.length - SHORTEST_SECRET;
-    for (let at = 0; at <= last; at++) {
-      if (this.#marks[this.#markAt(text, at)] !== 1) continue;
-      const length = this.#longestAt(text, at, effort);
-      if (effort.left < 0) return (at > shown ? result + text.slice(shown, at) : result) + mask;
-      if (length === 0) continue;
-      if (at >= shown) result += text.slice(shown, at) + mask;
-      shown = Math.max(shown, at + length);
+function isSame(a: Kind, b: Kind): boolean {
+  return a.all === b.all && a.random === b.random && a.words === b.words;
+}
+
+/** What is looked for of a piece, and whether it is an ordinary word. */
+function* partsOfPiece(piece: string, { all }: Kind) {
+  for (const form of all ? writtenForms(piece) : usualForms(piece)) {
+    for (const part of partsOf(form)) yield { part, isWord: !looksRandom(part) };
+  }
+}
+
+/**
+ * Pieces of a text that are about as long as each other: a rest of some characters would be an ordinary
+ * word, or too short to be known. Where base64 has a group of its own, and never inside a sign.
+ */
+export function piecesOf(text: string): string[] {
+  const count = Math.ceil(text.length / PIECE);
+  if (count < 2) return text === "" ? [] : [text];
+  const length = Math.ceil(text.length / count / 3) * 3;
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const isInside = /[\ud800-\udbff]/.test(text[at + length - 1] ?? "");
+    const end = isInside ? at + length + 1 : at + length;
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+/** What is looked for of a form: itself, or the parts of a long one. */
+export function* partsOf(form: string): Iterable<string> {
+  if (form.length <= PART) {
+    if (form.length >= SHORTEST_SECRET) yield form;
+    return;
+  }
+  for (let at = 0; at + PART < form.length; at += STEP) yield form.slice(at, at + PART);
+  yield form.slice(-PART);
+}
+
+/**
+ * `text` with everything that one of `all` knows replaced by `mask`, also what begins inside another
+ * one: secrets may overlap, and no end of one may stay visible. What lies side by side is one.
+ */
+export function maskKnown(
+  text: string,
+  all: readonly Searched[],
+  mask: string,
+): string {
+  if (all.length === 0) return text;
+  let result = "";
+  let shown = 0;
+  const effort = { left: EFFORT * (text.length + 1000) };
+  const next = all.map((each) => each.next(text, 0, effort));
+  for (let at = Math.min(...next); at < Infinity; at = Math.min(...next)) {
+    result += text.slice(shown, at) + mask;
+    shown = endOfKnown(text, at, all, effort);
+    for (const [index, each] of all.entries()) {
+      if ((next[index] ?? 0) < shown) next[index] = each.next(text, shown, effort);
     }
-    return result + text.slice(shown);
   }
+  return shown === 0 ? text : result + text.slice(shown);
+}
 
-  /** Length of the longest known text that begins at a place, whole or cut off; 0 when none does. */
-  #longestAt(text: string, at: number, effort: { left: number }): number {
-    const candidates = this.#byBeginning.get(text.slice(at, at + SHORTEST_SECRET))?.keys() ?? [];
-    let longest = 0;
-    for (const each of candidates) {
-      const common = commonLength(each, text, at);
-      effort.left -= common;
-      if (effort.left < 0) return 0;
-      const length = common === each.length ? common : cutLength(each, text, at, common);
-      longest = Math.max(longest, length);
+/**
+ * Where what begins at a place ends, with all that overlaps it or follows at once. From each end backwards:
+ * nothing is longer than {@link PART}, so that most places before it cannot lead further.
+ */
+function endOfKnown(
+  text: string,
+  at: number,
+  all: readonly Searched[],
+  effort: Effort,
+): number {
+  const lengthAt = (place: number) =>
+    all.reduce((longest, each) => Math.max(longest, each.lengthAt(text, place, effort)), 0);
+  let looked = at;
+  let end = at + lengthAt(at);
+  for (;;) {
+    let furthest = end;
+    for (let place = end; place > looked && place + PART > furthest; place--) {
+      furthest = Math.max(furthest, place + lengthAt(place));
     }
-    return longest;
-  }
-
-  /** A number for the four characters from a place on. */
-  #markAt(text: string, at: number): number {
-    const first = text.charCodeAt(at) * 31 + text.charCodeAt(at + 1);
-    const all = first * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3);
-    return all & (this.#marks.length - 1);
+    if (furthest === end) return end;
+    looked = end;
+    end = furthest;
   }
 }
 
-/** The name of the largest; never the empty one, which is the program's own. */
-export function largest(
-  named: Iterable<readonly [string, { readonly size: number }]>,
-): string | undefined {
-  let found: string | undefined;
-  let most = 0;
-  for (const [name, { size }] of named) {
-    if (name !== "" && size > most) [found, most] = [name, size];
-  }
-  return found;
-}
-
-function commonLength(form: string, text: string, at: number): number {
-  let length = SHORTEST_SECRET;
-  while (length < form.length && form.charCodeAt(length) === text.charCodeAt(at + length)) length++;
-  return length;
-}
-
-/** Length from which the beginning of a secret is masked, if it is no ordinary word. */
-const LONG_BEGINNING = 12;
-/** The same at the end of a text, where the rest may have been cut off. */
-const LAST_BEGINNING = 8;
-/** The same where it is plain that the rest was cut off. */
-const CUT_BEGINNING = 6;
-
-/** Length of the beginning of `secret` at a place of a text that somebody shortened. */
-function cutLength(secret: string, text: string, at: number, length: number): number {
-  if (text[at + length] === "…") return length >= CUT_BEGINNING ? length : 0;
-  const least = at + length === text.length ? LAST_BEGINNING : LONG_BEGINNING;
-  return length >= least && looksRandom(secret.slice(0, length)) ? length : 0;
-}
+/** What texts are looked for with. */
+type Searched = Pick<KnownTexts, "lengthAt" | "next">;

@@ -1,6 +1,6 @@
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { messageOf, stackKey, StackwrightError } from "../model/mod.ts";
 import { redactTexts } from "./redact_texts.ts";
-import { NO_STACK, stackAsOwner } from "./redactor.ts";
+import { sourceAsOwner, stackAsOwner } from "./redactor.ts";
 import { visible } from "./visible.ts";
 import type { LogOptions } from "./log_options.ts";
 
@@ -25,7 +25,7 @@ export function formatLine(
   options: LogOptions,
 ): string {
   const about = aboutOf(given);
-  const redact = (text: string) => options.redactor.redact(text, about);
+  const redact = (text: string) => options.redactor.redact(text, ...about);
   const message = redact(told);
   const texts = Object.entries(given).map(([name, value]) => [name, printable(value)]);
   const fields = redactTexts(Object.fromEntries(texts), redact);
@@ -45,10 +45,13 @@ export function formatLine(
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${lines}\n`;
 }
 
-/** The stack that a line is about; with half of its name anything may be in the line. */
-function aboutOf({ context, stack: name }: Readonly<Record<string, unknown>>): string | undefined {
-  if (typeof name !== "string") return NO_STACK;
-  return typeof context === "string" ? stackAsOwner({ context, name }) : undefined;
+/** The stack and the source that a line is about. */
+function aboutOf({ context, stack, repository }: Readonly<Record<string, unknown>>): string[] {
+  const where = typeof context === "string" ? context : "";
+  return [
+    ...(typeof stack === "string" ? [stackAsOwner(stackKey(where, stack))] : []),
+    ...(typeof repository === "string" ? [sourceAsOwner(repository)] : []),
+  ];
 }
 
 /** Priorities of syslog(3) for our levels. */

@@ -16,7 +16,8 @@ export { type HttpAnswer, type HttpClient, type HttpRequest } from "./http_reque
 export { proxyFor } from "./proxy_for.ts";
 export * from "./ids.ts";
 export * from "./journal.ts";
-export { MOST_OF_AN_OWNER, SHORTEST_SECRET } from "./known_texts.ts";
+export { SHORTEST_SECRET } from "./beginnings.ts";
+export { MOST_OF_AN_OWNER } from "./known_texts.ts";
 export * from "./limiter.ts";
 export type { Limits } from "./limits.ts";
 export * from "./log.ts";

@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import { FORM_LIMITS, type FormLimits, KnownTexts, largest } from "./known_texts.ts";
+import { FORM_LIMITS, type FormLimits, KnownTexts, maskKnown } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
 import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
@@ -14,36 +14,43 @@ export interface Redactor {
    * Makes `value`, each of its lines, and all {@link writtenForms} of them unprintable. Values shorter
    * than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
    * called again with the same value. `owner` is what the value belongs to; those of the program itself
-   * have none, and are never forgotten. Ordinary words of a stack ({@link stackAsOwner}) are masked in
-   * texts about it alone: nobody decides what the texts of others say.
+   * have none, and are never forgotten. Ordinary words of an owner are masked in texts about it alone:
+   * nobody decides what the texts of others say.
    */
   add(value: string, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
   /**
-   * `text` with every known secret and every URL's user information replaced by `***`. `about` is the
-   * owner that the text is about, or {@link NO_STACK}; without it words of all of them are masked.
+   * Notes whose stack one is: texts about `stack` are also about `source`, and what both have is bounded
+   * together. To be called once it is sure; the last one counts.
    */
-  redact(text: string, about?: string): string;
+  belongs(stack: string, source: string): void;
+  /**
+   * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
+   * owners that the text is about, whose words are masked in it.
+   */
+  redact(text: string, ...about: readonly string[]): string;
 }
-
-/** The owner of a text that is about no stack. */
-export const NO_STACK = "";
 
 /** A stack, as what its secrets belong to and what texts are about. */
 export function stackAsOwner({ context, name }: StackKey): string {
-  return `${STACK}${context}/${name}`;
+  return `stack ${context}/${name}`;
 }
 
-const STACK = "stack ";
-/** Stacks whose ordinary words are known; those that were not heard of for longest are forgotten first. */
-const MOST_STACKS = 1000;
+/** A source, by the name of its repository, as what its secrets belong to and what texts are about. */
+export function sourceAsOwner(name: string): string {
+  return `source ${name}`;
+}
+
+/** Stacks of which it is known whose they are; those that were not heard of for longest are forgotten first. */
+const MOST_STACKS = 100_000;
+
+/** Cost of an owner of words, in characters. */
+const OWNER_COST = 4000;
 
 const MASK = "***";
 /** Length of one value that is made unprintable; what belongs to a repository is refused before. */
 const MOST_CHARACTERS = 64 * 1024;
-/** Size of what tells beginnings apart where there are few of them, as a power of two. */
-const BITS_OF_FEW = 10;
 /** Number of its lines that are so each by itself. */
 const MOST_LINES = 1000;
 /** Query values that commonly carry credentials. */
@@ -55,37 +62,18 @@ const AUTHORIZATION =
 
 /** A redactor that knows no secret yet; `limits` are those of what it knows of repositories. */
 export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
-  const known = new KnownTexts(undefined, limits);
-  const words = new Map<string, KnownTexts>();
-  const wordsOf = (owner: string) => {
-    const found = words.get(owner) ?? new KnownTexts(BITS_OF_FEW, limits);
-    // The last one is the one that was heard of last.
-    words.delete(owner);
-    words.set(owner, found);
-    const [oldest] = words.keys();
-    if (words.size > MOST_STACKS && oldest !== undefined) words.delete(oldest);
-    return found;
-  };
+  const known = new KnownSecrets(limits);
   return {
     add(value, owner = "") {
       const text = value.slice(0, MOST_CHARACTERS);
       const lines = text.split(/\r?\n/, MOST_LINES).map((line) => line.trim());
       const pieces = [text, text.trim(), ...(lines.length > 1 ? lines.filter(worthHiding) : [])];
-      for (const piece of new Set(pieces)) {
-        const isWord = owner.startsWith(STACK) && !looksRandom(piece);
-        (isWord ? wordsOf(owner) : known).add(piece, owner);
-      }
-      forgetLargest(words, 2 * limits.all);
+      known.add(new Set(pieces), owner);
     },
-    forget(owner) {
-      known.forget(owner);
-      words.delete(owner);
-    },
-    redact(text, about) {
-      let masked = known.mask(text, MASK);
-      for (const each of about === undefined ? words.values() : [words.get(about)]) {
-        masked = each?.mask(masked, MASK) ?? masked;
-      }
+    forget: (owner) => known.forget(owner),
+    belongs: (stack, source) => known.belongs(stack, source),
+    redact(text, ...about) {
+      let masked = maskKnown(text, known.about(about), MASK);
       // Every answer and every line comes by here, and few of them have a URL or an assignment.
       if (masked.includes("://")) masked = maskUserInformation(masked);
       masked = masked.replace(AUTHORIZATION, `$1${MASK}`);
@@ -95,15 +83,114 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   };
 }
 
-/** Forgets the words of those who have most, while they are more than may be known of all. */
-function forgetLargest(words: Map<string, KnownTexts>, most: number): void {
-  let size = [...words.values()].reduce((sum, each) => sum + each.size, 0);
-  while (size > most) {
-    const owner = largest(words);
-    if (owner === undefined) return;
-    size -= words.get(owner)?.size ?? 0;
-    words.delete(owner);
+/** What is known of the program, of sources and of stacks. */
+class KnownSecrets {
+  readonly #limits: FormLimits;
+  /** What is masked everywhere. */
+  readonly #everywhere: KnownTexts;
+  /** Words of each owner. */
+  readonly #words = new Map<string, KnownTexts>();
+  readonly #sources = new Map<string, string>();
+  #size = 0;
+
+  constructor(limits: FormLimits) {
+    this.#limits = limits;
+    this.#everywhere = new KnownTexts(limits);
   }
+
+  add(pieces: Iterable<string>, owner: string): void {
+    const belonging = { owner, group: this.#sources.get(owner) ?? owner };
+    for (const piece of pieces) {
+      const isWord = owner !== "" && !looksRandom(piece);
+      const forms = { random: true, words: owner === "" };
+      const hasWords = !isWord && this.#everywhere.add(piece, belonging, forms);
+      if (owner === "" || !(isWord || hasWords)) continue;
+      const words = this.#wordsOf(owner);
+      const before = words.size;
+      words.add(piece, belonging, { random: isWord, words: true });
+      this.#size += words.size - before;
+    }
+    while (this.#everywhere.size + this.#size > this.#limits.all) {
+      const largest = this.#largest();
+      if (largest === undefined) break;
+      this.#halve(largest);
+    }
+  }
+
+  forget(owner: string): void {
+    this.#everywhere.forget(owner);
+    const words = this.#words.get(owner);
+    if (words !== undefined) this.#size -= words.size + OWNER_COST;
+    this.#words.delete(owner);
+  }
+
+  belongs(stack: string, source: string): void {
+    // The last one is the one that was heard of last.
+    this.#sources.delete(stack);
+    this.#sources.set(stack, source);
+    const [oldest] = this.#sources.keys();
+    if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#sources.delete(oldest);
+  }
+
+  /** What is masked in a text about owners. */
+  about(owners: readonly string[]): readonly KnownTexts[] {
+    const all = this.#everywhere.size === 0 ? [] : [this.#everywhere];
+    if (this.#words.size === 0) return all;
+    for (const owner of owners) {
+      for (const each of [owner, this.#sources.get(owner)]) {
+        const words = each === undefined ? undefined : this.#words.get(each);
+        if (words !== undefined && !all.includes(words)) all.push(words);
+      }
+    }
+    return all;
+  }
+
+  #halve(owner: string): void {
+    this.#everywhere.halve(owner);
+    const words = this.#words.get(owner);
+    if (words === undefined) return;
+    this.#size -= words.size;
+    words.halve(owner);
+    this.#size += words.size;
+    if (words.size === 0) this.forget(owner);
+  }
+
+  #wordsOf(owner: string): KnownTexts {
+    const before = this.#words.get(owner);
+    if (before !== undefined) return before;
+    const words = new KnownTexts(this.#limits);
+    this.#words.set(owner, words);
+    this.#size += OWNER_COST;
+    return words;
+  }
+
+  /** Whoever has most among the owners that have most together. */
+  #largest(): string | undefined {
+    const sizes = new Map<string, Map<string, number>>();
+    const count = (owner: string, group: string, size: number) => {
+      const own = sizes.get(group) ?? new Map<string, number>();
+      sizes.set(group, own.set(owner, (own.get(owner) ?? 0) + size));
+    };
+    for (const { owner, group, size } of this.#everywhere.sizes()) count(owner, group, size);
+    for (const [owner, { size }] of this.#words) {
+      count(owner, this.#sources.get(owner) ?? owner, size + OWNER_COST);
+    }
+    // The program's own stay.
+    sizes.delete("");
+    const most = largest(sizes.values(), (each) => [...each.values()].reduce((a, b) => a + b, 0));
+    return most && largest(most, ([, size]) => size)?.[0];
+  }
+}
+
+/** The one with the largest size that has any. */
+function largest<T>(all: Iterable<T>, sizeOf: (each: T) => number): T | undefined {
+  let found: T | undefined;
+  let most = 0;
+  for (const each of all) {
+    const size = sizeOf(each);
+    if (size > most) [found, most] = [each, size];
+  }
+  return found;
 }
 
 /** A value as it is assigned: between quotes, which may be missing at its end, or without. */

@@ -142,16 +142,31 @@ function wordsOf(name: string): string[] {
 }
 
 const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
+const SEPARATED = new RegExp(`(${SEPARATORS.source})`);
 
-/** Words, numbers, and words with a number (`postgres16`, `512m`) make names; the rest looks random. */
+/** Words, numbers, and words with a number (`postgres16`, `512m`); so is every beginning of one. */
+const NAME = /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u;
+
+/** True unless a text is made of {@link NAME}s. */
 export function looksRandom(value: string): boolean {
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;
   if (/^[\w./:-]+@sha256:[0-9a-f]{64}$/.test(text)) return false;
-  const words = text.split(SEPARATORS).filter((word) => word !== "");
-  const isName = (word: string) =>
-    /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u.test(word);
-  return !words.every(isName);
+  return text.split(SEPARATORS).some((word) => word !== "" && !NAME.test(word));
+}
+
+/** Length from which the beginnings of a text look random; infinite where none does. */
+export function beginsRandom(text: string): number {
+  let at = 0;
+  for (const part of text.split(SEPARATED)) {
+    if (!NAME.test(part) && !SEPARATED.test(part) && part !== "") {
+      let length = 1;
+      while (NAME.test(part.slice(0, length))) length++;
+      return Math.max(SHORTEST_UNNAMED, at + length);
+    }
+    at += part.length;
+  }
+  return Infinity;
 }
 
 function jsonTexts(text: string): string[] {

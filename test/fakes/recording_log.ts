@@ -1,4 +1,5 @@
-import type { Log, LogFields } from "../../src/system/mod.ts";
+import { formatLine } from "../../src/system/log_line.ts";
+import type { Log, LogFields, Redactor } from "../../src/system/mod.ts";
 
 /** One line that was logged. */
 export interface LoggedLine {
@@ -11,6 +12,12 @@ export interface LoggedLine {
 export interface RecordingLog extends Log {
   readonly lines: readonly LoggedLine[];
   clear(): void;
+}
+
+/** Lines as a log would have written them: what is recorded did not pass the redactor. */
+export function writtenLines(lines: readonly LoggedLine[], redactor: Redactor): string[] {
+  const options = { level: "debug", timeZone: "UTC", format: "json", redactor } as const;
+  return lines.map((line) => formatLine(line, "", { ...options, write: () => {} }));
 }
 
 /** A log without lines. */

@@ -11,6 +11,7 @@ import {
   encryptDotenv,
   encryptYaml,
 } from "../fakes/sops_encryptor.ts";
+import { writtenLines } from "../fakes/recording_log.ts";
 import { filesBelow } from "./canary_house.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -58,7 +59,7 @@ async function assertSilent(
   said: string,
 ): Promise<void> {
   const runs = await (await world.request("/v1/api/runs")).text();
-  const lines = world.lines.map((line) => world.redactor.redact(JSON.stringify(line)));
+  const lines = writtenLines(world.lines, world.redactor);
   const found = [said, runs, ...lines].flatMap((text) => canaries.find(text));
   for (const directory of [world.dataDir, ...programs]) {
     for (const path of await filesBelow(directory)) {

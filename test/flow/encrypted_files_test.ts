@@ -11,6 +11,7 @@ import {
   encryptYaml,
   type SopsTree,
 } from "../fakes/sops_encryptor.ts";
+import { writtenLines } from "../fakes/recording_log.ts";
 import { createWorld, engines, IMAGE, type RunBody, type World } from "./world.ts";
 
 const keys = await createAgeKeys();
@@ -322,7 +323,7 @@ for (const engine of await engines()) {
         const statuses = (answers as { run: RunBody }[]).map((each) => each.run.status);
         assert.deepEqual(statuses, ["succeeded", "succeeded", "failed"]);
         assert.ok(!JSON.stringify(answers).includes("canary"), JSON.stringify(answers));
-        const logged = world.redactor.redact(JSON.stringify(world.lines));
+        const logged = writtenLines(world.lines, world.redactor).join("");
         assert.match(logged, /deployment failed/);
         assert.ok(!logged.includes("canary"), logged);
         const inTrees = /\/sources\/.*\/trees\/[0-9a-f]{40}\//;

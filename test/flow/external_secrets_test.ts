@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type OpenBaoServer, startOpenBaoServer } from "../fakes/openbao_server.ts";
+import { writtenLines } from "../fakes/recording_log.ts";
 import { run as runCommandLine } from "../unit/cli/command_line.ts";
 import { command } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
@@ -273,10 +274,9 @@ async function environment(world: World, name: string): Promise<readonly string[
 
 /** No canary in a log line, a run, a response or a file of the data directory. */
 async function assertSilent(world: World): Promise<void> {
-  // What a log writes passes the redactor; the recorded lines are from before that.
-  const written = world.lines.map((line) => JSON.stringify({ ...line, error: undefined }));
-  const redacted = written.map((line) => world.redactor.redact(line));
-  for (const line of redacted) assert.ok(!line.includes("canary"), line);
+  for (const line of writtenLines(world.lines, world.redactor)) {
+    assert.ok(!line.includes("canary"), line);
+  }
   const runs = await (await world.request("/v1/api/runs")).text();
   assert.ok(runs.includes(world.stack) && !runs.includes("canary"), runs);
   const entries = await readdir(world.dataDir, { recursive: true, withFileTypes: true });

@@ -37,6 +37,8 @@ export interface ExternalSecrets {
   hide(values: Iterable<string>, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
+  /** Notes whose stack one is; see {@link Redactor.belongs}. */
+  belongs(stack: string, source: string): void;
   /** Whether nothing of a text would be shown in what is about `about`, whoever made it known. */
   hides(text: string, about: string): boolean;
 }
@@ -84,6 +86,7 @@ export function createExternalSecrets(
       for (const value of values) secretParts(value).forEach((each) => redactor.add(each, owner));
     },
     forget: (owner) => redactor.forget(owner),
+    belongs: (stack, source) => redactor.belongs(stack, source),
     hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text, about)),
   };
 }

@@ -3,5 +3,5 @@
  * program for every other kind of key. `detect.ts` says what counts as encrypted.
  */
 export { ageIdentities } from "./age_keys.ts";
-export { createSops, type PlainFile, type Sops } from "./sops.ts";
+export { createSops, type PlainFile, type SealedFile, type Sops } from "./sops.ts";
 export { createSopsProgram, type SopsProgram } from "./sops_program.ts";

@@ -19,17 +19,25 @@ export interface PlainFile {
   readonly secrets: readonly string[];
 }
 
+/** A file that may be encrypted. */
+export interface SealedFile {
+  /** Shown in errors; its ending tells JSON files from binary ones. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Whom its secrets belong to, as the redactor names it; the program itself without one. */
+  readonly owner?: string;
+}
+
 /** Decrypts files that were encrypted with SOPS. */
 export interface Sops {
   /**
-   * The plain content of a file, or `undefined` when it is not encrypted. `name` is shown in errors,
-   * and its ending tells JSON files from binary ones. Secrets in it are registered with the redactor.
-   * Equal content is decrypted once.
+   * The plain content of a file, or `undefined` when it is not encrypted. Secrets in it are registered
+   * with the redactor. Equal content is decrypted once.
    *
    * Throws `config_invalid` when it cannot be decrypted: no key fits, or it was changed or cut off;
    * `unsupported` when a program is needed that is not installed; `timeout`.
    */
-  decrypt(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<PlainFile | undefined>;
+  decrypt(file: SealedFile, signal: AbortSignal): Promise<PlainFile | undefined>;
 }
 
 interface SopsParts {
@@ -56,18 +64,17 @@ export function createSops(parts: SopsParts): Sops {
       keptBytes -= bytes.length;
     }
   };
-  // Known for as long as the file is: what was heard of for longest is forgotten first.
-  const hidden = (plain: PlainFile, id: string) => {
-    plain.secrets.forEach((each) => parts.redactor.add(each, `file ${id}`));
+  const hidden = (plain: PlainFile, owner: string | undefined) => {
+    plain.secrets.forEach((each) => parts.redactor.add(each, owner));
     return plain;
   };
   return {
-    async decrypt(name, bytes, signal) {
+    async decrypt({ name, bytes, owner }, signal) {
       if (!mayBeEncrypted(bytes)) return undefined;
       const ending = /\.[^./]*$/.exec(name)?.[0] ?? "";
       const id = createHash("sha256").update(`${ending}\0`).update(bytes).digest("base64");
       const known = kept.get(id);
-      if (known !== undefined) return hidden(known, id);
+      if (known !== undefined) return hidden(known, owner);
       try {
         const file = readSopsText(name, bytes);
         if (file === undefined) return undefined;
@@ -80,7 +87,7 @@ export function createSops(parts: SopsParts): Sops {
         if (plain.secrets.length > MOST_OF_AN_OWNER) throw new SopsFormatError(TOO_MANY);
         await pauses.after(bytes.length);
         keep(id, plain);
-        return hidden(plain, id);
+        return hidden(plain, owner);
       } catch (error) {
         throw named(error, name);
       }

@@ -148,8 +148,9 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
   meter.count("mcp_requests_total", labels);
   meter.count("mcp_errors_total", labels, result.failure === undefined ? 0 : 1);
   meter.observe("mcp_request_duration_seconds", labels, (clock.now().getTime() - began) / 1000);
-  const about = tool.about(input);
-  return answerOf(result, (text) => redactor.redact(text, about));
+  const stack = tool.about(input);
+  const about = stack === undefined ? [] : [stack];
+  return answerOf(result, (text) => redactor.redact(text, ...about));
 }
 
 /** The fault of the arguments, or nothing. */

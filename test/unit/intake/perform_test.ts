@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
 import { stackKey, StackwrightError, type Sync, type Work } from "../../../src/model/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
-import { createRedactor } from "../../../src/system/mod.ts";
+import { createRedactor, sourceAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -26,6 +26,7 @@ function createPerformance(
   const runs = createRuns({ clock: createFakeClock() });
   const redactor = createRedactor();
   redactor.add(SECRET);
+  redactor.add("settled", sourceAsOwner("h/loud"));
   runs.accept({ id: "run-1", trigger: work.trigger });
   const parts = { runs, redactor, log, conclude, performers: { sync: execute }, ...more };
   return {
@@ -76,6 +77,21 @@ describe("perform()", () => {
       ["c", "succeeded", undefined],
     ]);
   });
+
+  for (const [repository, shown] of [["h/loud", "***"], ["h/quiet", "settled"]] as const) {
+    it(`masks words of a source in runs of it alone: ${repository}`, async () => {
+      const { perform, run } = createPerformance((_work, reporter) => {
+        reporter.describe({ repository, message: "resolving settled" });
+        assert.equal(run()?.message, `resolving ${shown}`);
+        reporter.describe({ message: "reading settled" });
+        assert.equal(run()?.message, `reading ${shown}`);
+        reporter.target({ context: "default", stack: "a", status: "running", message: "settled" });
+        assert.equal(run()?.targets[0]?.message, shown);
+        return Promise.reject(new StackwrightError("config_invalid", "it is settled"));
+      });
+      assert.equal((await perform()).message, `it is ${shown}`);
+    });
+  }
 
   it("logs a failure once: what its targets have said is not said again", async () => {
     const { perform, log } = createPerformance((_work, reporter) => {

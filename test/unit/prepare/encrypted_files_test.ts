@@ -5,11 +5,12 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { type Revision, StackwrightError } from "../../../src/model/mod.ts";
 import { createEncryptedFiles, requirePlain, withSecrets } from "../../../src/prepare/mod.ts";
+import type { SealedFile } from "../../../src/secrets/mod.ts";
 import type { Source, TreeEntry } from "../../../src/source/mod.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
-const revision = {} as Revision;
+const revision = { source: { name: "h/a" } } as Revision;
 
 /** A tree on disk with a source that has the same files, and a decrypter that counts. */
 async function withTree(
@@ -68,7 +69,7 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
     },
   } as unknown as Source;
   const sops = {
-    decrypt(name: string, bytes: Uint8Array) {
+    decrypt({ name, bytes }: SealedFile) {
       const text = new TextDecoder().decode(bytes);
       if (text.startsWith("BAD ")) throw new StackwrightError("config_invalid", `${name} is bad`);
       if (!text.startsWith("ENC ")) return Promise.resolve(undefined);

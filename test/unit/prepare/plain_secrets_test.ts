@@ -33,7 +33,7 @@ async function withTree(
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
     const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
-    await test({ plain, secrets, tree, shown: (text) => redactor.redact(text) });
+    await test({ plain, secrets, tree, shown: (text) => redactor.redact(text, stackAsOwner(KEY)) });
   } finally {
     await rm(directory, { recursive: true });
   }

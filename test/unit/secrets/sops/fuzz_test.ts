@@ -91,7 +91,7 @@ describe("decrypt() of damaged files", () => {
       async function decrypted(file: string): Promise<string> {
         try {
           const bytes = new TextEncoder().encode(file);
-          const plain = await sops.decrypt(name, bytes, new AbortController().signal);
+          const plain = await sops.decrypt({ name, bytes }, new AbortController().signal);
           return new TextDecoder().decode(plain?.bytes ?? bytes);
         } catch (error) {
           assert.ok(isStackwrightError(error, "config_invalid", "unsupported"), String(error));

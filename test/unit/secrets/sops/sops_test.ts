@@ -27,7 +27,7 @@ function sopsWith(ageKey: string | undefined, program = noProgram): Sops {
 }
 
 async function plain(name: string, text: string, sops = sopsWith(keys.identity)): Promise<string> {
-  const file = await sops.decrypt(name, new TextEncoder().encode(text), never);
+  const file = await sops.decrypt({ name, bytes: new TextEncoder().encode(text) }, never);
   return file === undefined ? "not encrypted" : new TextDecoder().decode(file.bytes);
 }
 
@@ -222,7 +222,10 @@ describe("decrypt() of other formats", () => {
     ];
     for (const text of texts) assert.equal(await plain("x.yaml", text), "not encrypted", text);
     const invalid = Uint8Array.of(...new TextEncoder().encode("sops ENC[AES256_GCM,"), 0xff, 0xfe);
-    assert.equal(await sopsWith(keys.identity).decrypt("x", invalid, never), undefined);
+    assert.equal(
+      await sopsWith(keys.identity).decrypt({ name: "x", bytes: invalid }, never),
+      undefined,
+    );
   });
 });
 

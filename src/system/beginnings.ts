@@ -1,0 +1,241 @@
+import { beginsRandom } from "./secret_texts.ts";
+
+/** Length below which a value is not treated as a secret text; by so much of it a text is looked up. */
+export const SHORTEST_SECRET = 4;
+
+/** Length from which the beginning of a text is found, if it is no ordinary word. */
+const LONG_BEGINNING = 12;
+/** The same at the end of a text, where the rest may have been cut off. */
+const LAST_BEGINNING = 8;
+/** The same where it is plain that the rest was cut off. */
+const CUT_BEGINNING = 6;
+
+/** Number of marks for a few texts, and for any number of them; there are so many for each beginning. */
+const FEWEST_MARKS = 1024;
+const MOST_MARKS = 1024 ** 2 * 4;
+const SPARE_MARKS = 32;
+
+/** Ways on from one place that are compared one after the other. */
+const MOST_COMPARED = 8;
+
+/**
+ * Comparisons that are left for a text. Where there are none, it is made of what secrets begin with, over
+ * and over: then any {@link LONG_BEGINNING} counts, an ordinary word as well.
+ */
+export interface Effort {
+  left: number;
+}
+
+/** A place where texts part, or where one ends. */
+class Branch {
+  /** What leads here from the branch before. */
+  label: string;
+  /** The first character of that. */
+  code: number;
+  /** How often the text that ends here was added. */
+  count: number;
+  /** What goes on; by the first character where that is much. */
+  next: Branch[] | Map<number, Branch> | undefined = undefined;
+  /** Length from which beginnings of what leads here look random, once that was asked for. */
+  random: number | undefined = undefined;
+
+  constructor(label: string, count: number) {
+    this.label = label;
+    this.code = label.charCodeAt(0);
+    this.count = count;
+  }
+
+  /** What goes on with a character. */
+  after(code: number): Branch | undefined {
+    const { next } = this;
+    if (next === undefined) return undefined;
+    if (next instanceof Map) return next.get(code);
+    for (let index = 0; index < next.length; index++) {
+      if (next[index]?.code === code) return next[index];
+    }
+    return undefined;
+  }
+
+  add(end: Branch): void {
+    const { next } = this;
+    if (next === undefined) this.next = [end];
+    else if (next instanceof Map) next.set(end.code, end);
+    else if (next.length < MOST_COMPARED) next.push(end);
+    else this.next = new Map([...next, end].map((each) => [each.code, each]));
+  }
+
+  delete(end: Branch): void {
+    const { next } = this;
+    if (next instanceof Map) next.delete(end.code);
+    else next?.splice(next.indexOf(end), 1);
+  }
+
+  /** Parts what leads here after so many characters. */
+  split(length: number): void {
+    const rest = new Branch(this.label.slice(length), this.count);
+    rest.next = this.next;
+    rest.random = this.random;
+    this.label = this.label.slice(0, length);
+    this.count = 0;
+    this.next = [rest];
+    this.random = undefined;
+  }
+
+  /** Takes in the only one that goes on. */
+  join(only: Branch): void {
+    this.label += only.label;
+    this.code = this.label.charCodeAt(0);
+    this.count = only.count;
+    this.next = only.next;
+    this.random = only.random;
+  }
+}
+
+/**
+ * Texts by what they begin with: what is common to many is compared once, so that looking for all of
+ * them costs no more than looking for one, however alike they are.
+ */
+export class Beginnings {
+  readonly #roots = new Map<string, Branch>();
+  /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
+  #marks = new Uint8Array(FEWEST_MARKS);
+
+  /** Adds a text of four characters or more; one that is there already is counted. */
+  add(text: string): void {
+    const beginning = text.slice(0, SHORTEST_SECRET);
+    const root = this.#roots.get(beginning);
+    if (root !== undefined) return void endOf(root, text).count++;
+    this.#roots.set(beginning, new Branch(text.slice(SHORTEST_SECRET), 1));
+    if (this.#roots.size * SPARE_MARKS <= this.#marks.length) this.#mark(beginning);
+    else if (this.#marks.length < MOST_MARKS) {
+      this.#marks = new Uint8Array(this.#marks.length * 4);
+      for (const each of this.#roots.keys()) this.#mark(each);
+    } else this.#mark(beginning);
+  }
+
+  /** Takes back one addition of a text. */
+  remove(text: string): void {
+    const beginning = text.slice(0, SHORTEST_SECRET);
+    const root = this.#roots.get(beginning);
+    if (root !== undefined && isLeft(root, text, SHORTEST_SECRET)) this.#roots.delete(beginning);
+  }
+
+  /** The next place of a text from one on where one of these begins, whole or cut off; else infinite. */
+  next(text: string, from: number, effort: Effort): number {
+    const marks = this.#marks;
+    const most = marks.length - 1;
+    let hash = numberOf(text, from);
+    for (let at = from; at + SHORTEST_SECRET <= text.length;) {
+      if (marks[spread(hash) & most] === 1 && this.#lengthAt(text, at, effort) > 0) return at;
+      at++;
+      hash = (hash << 8) ^ text.charCodeAt(at + SHORTEST_SECRET - 1);
+    }
+    return Infinity;
+  }
+
+  /** Length of the longest text that begins at a place of another, whole or cut off; 0 when none does. */
+  lengthAt(text: string, at: number, effort: Effort): number {
+    const mark = spread(numberOf(text, at)) & (this.#marks.length - 1);
+    return this.#marks[mark] === 1 ? this.#lengthAt(text, at, effort) : 0;
+  }
+
+  #lengthAt(text: string, at: number, effort: Effort): number {
+    let branch = this.#roots.get(text.slice(at, at + SHORTEST_SECRET));
+    if (branch === undefined) return 0;
+    let place = at + SHORTEST_SECRET;
+    let common = commonLength(branch.label, text, place, 0);
+    let whole = 0;
+    for (;;) {
+      place += common;
+      if (common < branch.label.length) break;
+      if (branch.count > 0) whole = place - at;
+      const next: Branch | undefined = branch.after(text.charCodeAt(place));
+      if (next === undefined) break;
+      branch = next;
+      common = commonLength(branch.label, text, place, 1);
+    }
+    const length = place - at;
+    effort.left -= length;
+    if (length === whole || length < CUT_BEGINNING) return whole;
+    if (effort.left < 0 && length >= LONG_BEGINNING) return length;
+    return mayBeCut(branch, common, text, at, length) ? length : whole;
+  }
+
+  #mark(beginning: string): void {
+    this.#marks[spread(numberOf(beginning, 0)) & (this.#marks.length - 1)] = 1;
+  }
+}
+
+/** A number for the four characters from a place on, into which each next one can be shifted. */
+function numberOf(text: string, at: number): number {
+  let number = 0;
+  for (let index = at; index < at + SHORTEST_SECRET; index++) {
+    number = (number << 8) ^ text.charCodeAt(index);
+  }
+  return number;
+}
+
+/** The mark for a number. */
+function spread(number: number): number {
+  return Math.imul(number, 0x9e3779b1) >>> 10;
+}
+
+/** The branch where a text ends, which is made where there is none; without a count when it is new. */
+function endOf(root: Branch, text: string): Branch {
+  let branch = root;
+  let at = SHORTEST_SECRET;
+  for (;;) {
+    const common = commonLength(branch.label, text, at, 0);
+    if (common < branch.label.length) branch.split(common);
+    at += common;
+    if (at === text.length) return branch;
+    const code = text.charCodeAt(at);
+    const next = branch.after(code);
+    if (next === undefined) {
+      const end = new Branch(text.slice(at), 0);
+      branch.add(end);
+      return end;
+    }
+    branch = next;
+  }
+}
+
+/** Takes a text away below a branch; true when nothing is left of that. */
+function isLeft(branch: Branch, text: string, at: number): boolean {
+  const end = at + branch.label.length;
+  if (end === text.length) branch.count--;
+  else {
+    const code = text.charCodeAt(end);
+    const next = branch.after(code);
+    if (next !== undefined && isLeft(next, text, end)) branch.delete(next);
+  }
+  if (branch.count > 0) return false;
+  const [only, other] = branch.next?.values() ?? [];
+  if (only === undefined) return true;
+  if (other === undefined) branch.join(only);
+  return false;
+}
+
+/** Length of what a label and a text have in common from a place on; of which so much is known. */
+function commonLength(label: string, text: string, at: number, known: number): number {
+  const most = Math.min(label.length, text.length - at);
+  let length = known;
+  while (length < most && label.charCodeAt(length) === text.charCodeAt(at + length)) length++;
+  return length;
+}
+
+/** Whether so much of a text is enough where somebody may have cut the rest off. */
+function mayBeCut(
+  branch: Branch,
+  common: number,
+  text: string,
+  at: number,
+  length: number,
+): boolean {
+  if (length < CUT_BEGINNING) return false;
+  const place = at + length;
+  if (text[place] === "…") return true;
+  if (length < (place === text.length ? LAST_BEGINNING : LONG_BEGINNING)) return false;
+  branch.random ??= beginsRandom(text.slice(at, place) + branch.label.slice(common));
+  return length >= branch.random;
+}
