@@ -10,7 +10,7 @@ const PIECE = 3 * 2048;
 export interface FormLimits {
   /** Of the texts of one group: beyond it they are known in their usual forms alone. */
   readonly group: number;
-  /** Of all texts: beyond half of it that goes for whoever has an eighth of what a group may have. */
+  /** Of all texts: beyond half of it that goes for groups that have more than a share of a quarter. */
   readonly all: number;
 }
 
@@ -164,8 +164,8 @@ export class KnownTexts {
   /** Whether a group has so many that no more are known in all forms. */
   #hasEnough(group: string): boolean {
     const { group: most, all } = this.#limits;
-    const size = this.#groups.get(group) ?? 0;
-    return group !== "" && size > (this.#size > all / 2 ? most / 8 : most);
+    const share = this.#size > all / 2 ? all / 4 / this.#groups.size : most;
+    return group !== "" && (this.#groups.get(group) ?? 0) > Math.min(share, most);
   }
 
   /** Makes a piece known; returns its size. */
