@@ -89,6 +89,7 @@ export async function renderTarget(
   const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
+  noteEmpty(parts, target, model);
   requireSize(model, target);
   requireImageNames(model, target);
   await plain.hideModel(model, invocation);
@@ -160,6 +161,19 @@ function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: Comp
       context: key.context,
     });
   }
+}
+
+/** A misspelled profile leaves no service, and all would seem well. */
+function noteEmpty(
+  { log }: PrepareParts,
+  { key, deployment: { profiles } }: ResolvedTarget,
+  model: ComposeModel,
+): void {
+  if (Object.keys(servicesOf(model)).length > 0) return;
+  const why = profiles.length === 0
+    ? "its compose files have no service without a profile"
+    : `no service of its compose files is of the profiles ${profiles.join(", ")}, or without one`;
+  log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
 
 async function writeTree(

@@ -4,7 +4,7 @@ import {
   parseGitDomains,
   parseUrlRewrites,
 } from "./git_domains.ts";
-import type { VariableReader } from "./variable_reader.ts";
+import { quote, type VariableReader } from "./variable_reader.ts";
 import { yaml } from "./yaml_setting.ts";
 
 /** Settings of Git sources. */
@@ -13,6 +13,12 @@ export type GitSettings = Readonly<ReturnType<typeof gitSettings>>;
 /** Reads the settings of Git sources. */
 export function gitSettings(reader: VariableReader) {
   const hosts = reader.list("GIT_ACCESS_TOKEN_HOSTS").map((host) => host.toLowerCase());
+  const noHost = hosts.find((host) => /[/@\s]/.test(host));
+  // It would match nothing, and logins would fail as if the token were wrong.
+  if (noHost !== undefined) {
+    const expected = "expected hosts such as git.example.com or git.example.com:8443";
+    reader.refuse("GIT_ACCESS_TOKEN_HOSTS", `${expected}; found ${quote(noHost)}`);
+  }
   return {
     accessToken: reader.text("GIT_ACCESS_TOKEN"),
     accessTokenUser: reader.text("GIT_ACCESS_TOKEN_USER") ?? "",

@@ -187,6 +187,19 @@ describe("stackwright plan", () => {
       }
     }));
 
+  it("says when nothing would be deployed, as by a misspelled profile", () =>
+    inWorld("fake", async (world) => {
+      await commit(
+        world,
+        { "compose.yaml": composeFile({ web: service({ profiles: ["dev"] }) }) },
+        {
+          profiles: ["devel"],
+        },
+      );
+      const { err } = await commandTo(world, 0, ["plan", world.repository.url]);
+      assert.match(err, /nothing is deployed: no service of .* of the profiles devel/);
+    }));
+
   it("takes the path of a bare repository for what is committed there", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("one"));

@@ -9,6 +9,7 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
   ],
   [/depends on undefined service/, () => "name a service of the project, or say required: false"],
   [/env file .*not found/, () => "commit it, or write {path: …, required: false}"],
+  [/open \S+: no such file or directory/, () => "commit it, or take out what names it"],
   [
     /[Aa]dditional propert(?:y|ies) .*not allowed/,
     () => "compose knows no such key there: look for a misspelled or wrongly indented one",

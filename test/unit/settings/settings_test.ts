@@ -313,6 +313,10 @@ describe("readSettings", () => {
     ],
     [{ POLL_CONFIG: "[" }, "POLL_CONFIG:1:2: not valid YAML"],
     [{ GITHUB_APP_ID: "1" }, "GITHUB_APP_PRIVATE_KEY: must be set too, since GITHUB_APP_ID is"],
+    [
+      { GIT_ACCESS_TOKEN_HOSTS: "a.example,https://git.example" },
+      "GIT_ACCESS_TOKEN_HOSTS: expected",
+    ],
     [{ SSH_PRIVATE_KEY: "ssh-ed25519 AAAA me@host" }, "SSH_PRIVATE_KEY: is a public key; expected"],
     [{ SSH_PRIVATE_KEY: "PuTTY-User-Key-File-3: x" }, "SSH_PRIVATE_KEY: is a key of PuTTY"],
     [{ GITHUB_APP_PRIVATE_KEY: "k" }, "GITHUB_APP_ID: must be set too"],

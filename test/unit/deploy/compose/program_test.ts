@@ -85,6 +85,7 @@ describe("Compose and the programs it runs", () => {
       ["validating a.yaml: services additional properties 'webb' not allowed", /knows no such key/],
       ["required variable A is missing a value: set A", /env_files or external_secrets/],
       ["Invalid containerPort: eighty", /TARGET/],
+      ["open base.yaml: no such file or directory", /commit it/],
     ];
     for (const [stderr, hint] of said) {
       const { compose } = scripted({ code: 1, stderr });
