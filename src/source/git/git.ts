@@ -69,6 +69,8 @@ interface RefsQuestion {
 }
 
 const FIRST_PAUSE_MS = 250;
+/** Milliseconds of an attempt that is not repeated: who is silent for so long keeps others waiting. */
+const LONG_MS = 20_000;
 
 /** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
@@ -178,12 +180,14 @@ export class Git {
   ): Promise<GitResult> {
     const { clock, options } = this.#parts;
     for (let attempt = 1;; attempt++) {
+      const began = clock.now().getTime();
       const result = await this.#run(command, signal, secrets).catch((error) => {
         const isLarge = command.mostGrowth && isStackwrightError(error, "payload_too_large");
         throw isLarge ? tooLarge(options) : error;
       });
       if (result.failure === "too_large") throw tooLarge(options);
-      if (result.failure !== "transient" || attempt >= options.attempts) return result;
+      const isLast = attempt >= options.attempts || clock.now().getTime() - began > LONG_MS;
+      if (result.failure !== "transient" || isLast) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
     }
   }

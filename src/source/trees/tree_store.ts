@@ -56,12 +56,17 @@ export function createTreeStore(parts: TreeStoreParts): TreeStore {
   };
 }
 
-/** The directories called `trees`; no part of a source's name is called so. */
+/**
+ * The directories called `trees`; no part of a source's name is called so. Sources may lie in each other:
+ * `host/group` and `host/group/shop`.
+ */
 async function treeDirectories(files: Files, directory: string): Promise<string[]> {
-  const names = await files.list(directory);
-  if (names.includes("mirror") || names.includes("trees")) return [join(directory, "trees")];
   const below: string[] = [];
-  for (const name of names) below.push(...await treeDirectories(files, join(directory, name)));
+  for (const name of await files.list(directory)) {
+    if (name === "trees") below.push(join(directory, name));
+    if (name === "trees" || name === "mirror" || name === "submodules") continue;
+    below.push(...await treeDirectories(files, join(directory, name)));
+  }
   return below;
 }
 

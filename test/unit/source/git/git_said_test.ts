@@ -76,3 +76,26 @@ describe("what git says of its work", () => {
     assert.equal(redactor.redact("deployed release 7"), "deployed release 7");
   });
 });
+
+describe("an exchange that fails because of the network", () => {
+  for (const [seconds, times] of [[1, 3], [60, 1]] as const) {
+    it(`is begun ${times} times when that takes ${seconds} s`, async () => {
+      const { url, access } = talkingTo("http://127.0.0.1:1/o/r");
+      let [now, count] = [0, 0];
+      const run = () => {
+        [now, count] = [now + seconds * 1000, count + 1];
+        const stderr = "fatal: unable to access: Operation too slow";
+        return Promise.resolve({ code: 128, stdout: new Uint8Array(), stderr });
+      };
+      const parts = {
+        commands: { run },
+        clock: { now: () => new Date(now), sleep: () => Promise.resolve() },
+        redactor: createRedactor(),
+        access,
+        options: { git: "git", path: "/bin", attempts: 3, http: undefined },
+      };
+      const result = await new Git(parts as unknown as GitParts).remote(url, { args: [] }, NEVER);
+      assert.deepEqual([result.failure, count], ["transient", times]);
+    });
+  }
+});

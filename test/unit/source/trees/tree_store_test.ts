@@ -42,10 +42,11 @@ describe("TreeStore", () => {
       assert.deepEqual(await store.list(), []);
       const one = await makeTree(dataDir, "host/shop", "1");
       const two = await makeTree(dataDir, "host/group/deep/shop", "2");
+      const inside = await makeTree(dataDir, "host/shop/below", "3");
       await makeTree(dataDir, "host/shop", ".tmp-3");
       const found = await store.list();
-      assert.deepEqual(found.map((each) => each.path).sort(), [two, one].sort());
-      assert.deepEqual(found.map((each) => each.usedAt), [OLD, OLD]);
+      assert.deepEqual(found.map((each) => each.path).sort(), [two, one, inside].sort());
+      assert.deepEqual(found.map((each) => each.usedAt), [OLD, OLD, OLD]);
     }));
 
   it("remove() takes a tree away as a whole, and another time does nothing", () =>
