@@ -38,7 +38,9 @@ export function createOpenBao(
         const path = `sys/internal/ui/mounts/${encoded(engine)}`;
         // A token that may not ask this may read the secret all the same; version 2 is the usual one.
         const { status, value } = await get(path, namespace, signal, [400, 403, 404]);
-        return status === 200 && textAt(value, "data", "options", "version") !== "2" ? 1 : 2;
+        if (status !== 200) return 2;
+        requireKeyValues(engine, textAt(value, "data", "type"));
+        return textAt(value, "data", "options", "version") === "2" ? 2 : 1;
       };
       const secret = async (reference: KvReference, signal: AbortSignal) => {
         const { namespace, engine, secret } = reference;
@@ -59,6 +61,14 @@ export function createOpenBao(
       };
     },
   };
+}
+
+/** Of others, authors could read what they are not for: of `auth/token` the token that we ask with. */
+function requireKeyValues(engine: string, type: string | undefined): void {
+  if (type === "kv" || type === "generic") return;
+  throw unresolved(
+    `there is no key-value engine at ${engine}, but one of type ${type ?? "unknown"}`,
+  );
 }
 
 /** Reads `kv:[namespace:]engine:secret:key`. Throws `secret_unresolved`. */

@@ -389,6 +389,33 @@ describe("openbao", () => {
     });
   });
 
+  it("reads of key-value engines only, never of those that know the token it asks with", async () => {
+    const asked: string[] = [];
+    const server = await startJsonServer(({ url }) => {
+      asked.push(url.pathname);
+      const mount = /ui\/mounts\/(.*)$/.exec(url.pathname)?.[1];
+      const type = mount === "auth/token" ? "token" : mount === "sys" ? "system" : "cubbyhole";
+      const data = mount === undefined ? { id: CANARY } : { type, options: null };
+      return { status: 200, value: { data } };
+    });
+    const http = createHttpClient();
+    try {
+      const options = { kind: "openbao" as const, siteUrl: server.origin, accessToken: LOGIN };
+      const parts = { http, clock: createFakeClock(), random: () => 0 };
+      const reader = createSecretProvider(options, parts).open();
+      for (const place of ["auth/token:lookup-self", "sys:config/state", "cubbyhole:x"]) {
+        await assert.rejects(reader.read(text(`kv:${place}:id`), SIGNAL), {
+          code: "secret_unresolved",
+          message: /there is no key-value engine at .*, but one of type (?:token|system|cubbyhole)/,
+        });
+      }
+      assert.ok(asked.every((path) => path.includes("/ui/mounts/")));
+    } finally {
+      http.close();
+      await server.close();
+    }
+  });
+
   it("takes an engine whose version it may not ask for as version 2, in its namespace", async () => {
     const server = await startOpenBaoServer({
       token: LOGIN,
