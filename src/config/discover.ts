@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { StackwrightError, withoutEnd } from "../model/mod.ts";
 import { configFileNames } from "./config_file_names.ts";
 
 /** Directories that never hold stacks of their own. */
@@ -32,25 +33,41 @@ export interface DiscoveredDirectory {
   readonly override?: string;
 }
 
+/** Directories that are found, and files that are looked at, before somebody says that it is too much. */
+const MOST_FOUND = 5000;
+const MOST_LOOKS = 300_000;
+
+function tooMany(workingDir: string): StackwrightError {
+  return new StackwrightError(
+    "config_invalid",
+    `auto_discovery: too many files below ${workingDir} have a name of compose_files, and at most ` +
+      "500 stacks are deployed of one repository and reference; look into fewer directories",
+  );
+}
+
 /**
  * Finds the directories of a listing that are stacks: those that hold one of the compose files, at
  * most `depth` levels below the working directory. `listing` has every file, link and submodule by
  * path; links to directories are not followed, submodules not entered. A pure function, and the
  * order of the listing does not matter: parents come before their children, siblings by name.
+ *
+ * Throws `config_invalid` for more than anybody deploys.
  */
 export function discoverDirectories(
   listing: ReadonlyMap<string, { readonly kind: string }>,
   rules: DiscoveryRules,
 ): DiscoveredDirectory[] {
   const found = new Set<string>();
+  const names = namesByLength(rules.composeFiles);
+  let looks = 0;
   for (const [path, { kind }] of listing) {
     if (!isFile(kind)) continue;
-    for (const name of rules.composeFiles) {
-      const directory = directoryOf(path, name);
-      if (directory !== undefined && inScope(directory, rules)) found.add(directory);
+    for (const directory of directoriesOf(path, names)) {
+      if (++looks > MOST_LOOKS || found.size > MOST_FOUND) throw tooMany(rules.workingDir);
+      if (!found.has(directory) && inScope(directory, rules)) found.add(directory);
     }
   }
-  return [...found].sort(byPath).map((path) => {
+  return sortedByPath(found).map((path) => {
     const override = path === rules.configurationDir ? undefined : overrideIn(listing, path);
     return override === undefined ? { path } : { path, override };
   });
@@ -58,17 +75,44 @@ export function discoverDirectories(
 
 /** True when a directory is one that a discovery looks into. */
 export function inScope(directory: string, { workingDir, depth }: DiscoveryScope): boolean {
-  const below = posix.relative(workingDir, directory);
-  if (below === ".." || below.startsWith("../")) return false;
+  const below = pathBelow(posix.join(workingDir, "."), directory);
+  if (below === undefined) return false;
   const parts = below === "" ? [] : below.split("/");
   if (parts.some((part) => IGNORED.has(part))) return false;
   return depth === 0 || parts.length <= depth;
 }
 
-/** The directory in which `path` is the file called `name`. */
-function directoryOf(path: string, name: string): string | undefined {
-  if (path === name) return ".";
-  return path.endsWith(`/${name}`) ? path.slice(0, -name.length - 1) : undefined;
+/** The path from one directory to another one below it; empty when they are the same. */
+function pathBelow(root: string, directory: string): string | undefined {
+  const top = withoutEnd(root, "/");
+  if (directory === top) return "";
+  if (top === ".") return directory === ".." || directory.startsWith("../") ? undefined : directory;
+  return directory.startsWith(`${top}/`) ? directory.slice(top.length + 1) : undefined;
+}
+
+/** Names by the number of parts that they have: an author may list any number, for any number of files. */
+function namesByLength(names: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const all = new Map<number, Set<string>>();
+  for (const name of names) {
+    const count = name.split("/").length;
+    all.set(count, (all.get(count) ?? new Set()).add(name));
+  }
+  return all;
+}
+
+/** The directories in which a path is a file of one of these names. */
+function* directoriesOf(
+  path: string,
+  names: ReadonlyMap<number, ReadonlySet<string>>,
+): Generator<string> {
+  let start = path.length;
+  for (let count = 1, left = names.size; left > 0 && start >= 0; count++) {
+    start = start === 0 ? -1 : path.lastIndexOf("/", start - 1);
+    const some = names.get(count);
+    if (some === undefined) continue;
+    left--;
+    if (some.has(path.slice(start + 1))) yield start < 0 ? "." : path.slice(0, start);
+  }
 }
 
 function overrideIn(
@@ -84,7 +128,7 @@ function isFile(kind: string): boolean {
 }
 
 /** A separator sorts before every letter, so that what is inside a directory stays together. */
-function byPath(one: string, other: string): number {
-  const [a, b] = [one, other].map((path) => path === "." ? "" : path.replaceAll("/", "\0"));
-  return (a ?? "") < (b ?? "") ? -1 : (a ?? "") > (b ?? "") ? 1 : 0;
+function sortedByPath(paths: ReadonlySet<string>): string[] {
+  return [...paths].map((path) => path === "." ? "" : path.replaceAll("/", "\0")).sort()
+    .map((key) => key === "" ? "." : key.replaceAll("\0", "/"));
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import process from "node:process";
 import { describe, it } from "node:test";
 import {
   type DeploymentDocument,
@@ -281,4 +282,34 @@ describe("expandDiscovery()", () => {
     const declared = ({ stacks }: typeof first) => stacks.map((each) => each.declared);
     assert.deepEqual(declared(expandDiscovery(base, findings)), declared(first));
   });
+});
+
+describe("discoverDirectories() of very many files", () => {
+  const listing = (count: number, path: (index: number) => string) =>
+    new Map(Array.from({ length: count }, (_, index) => [path(index), { kind: "file" }]));
+  const scope = { workingDir: ".", depth: 0 };
+  const within = (mostSeconds: number, work: () => void) => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < mostSeconds * 1e6, `${user + system} µs on processors`);
+  };
+
+  it("takes no longer the more names a compose file may have", () =>
+    within(1, () => {
+      const composeFiles = Array.from({ length: 1000 }, (_, index) => `c${index}.yaml`);
+      const files = listing(100_000, (index) => `s${index}/file`);
+      assert.deepEqual(discoverDirectories(files, { ...scope, composeFiles }), []);
+    }));
+
+  it("is refused where there are more stacks than anybody deploys", () =>
+    within(1, () => {
+      const deep = listing(50_000, (index) => `${"d/".repeat(80)}${index}/x`);
+      const names = Array.from({ length: 80 }, (_, index) => `${"d/".repeat(index)}x`);
+      const rules = { ...scope, composeFiles: ["x", ...names] };
+      assert.throws(() => discoverDirectories(deep, rules), {
+        code: "config_invalid",
+        message: /^auto_discovery: too many files below \. have a name of compose_files/,
+      });
+    }));
 });
