@@ -41,7 +41,9 @@ export const deploymentView = z.strictObject({
     field: z.string().describe("As compose calls it: `mem_limit`, `network shop_default`."),
     wanted: z.string(),
     found: z.string(),
-  })).optional().describe("What was changed by hand: one entry for each field."),
+  })).optional().describe(
+    "What was changed by hand: one entry for each field; in a list the first 20 of a stack.",
+  ),
 });
 
 /** A page of stacks. */

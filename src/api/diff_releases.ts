@@ -2,6 +2,7 @@ import * as z from "zod";
 import { plainModel } from "../config/mod.ts";
 import { type Release, shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
@@ -64,8 +65,12 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
     errors: ["bad_request", "not_found", "ledger_unusable"],
   }, async ({ context, name, from, to, limit, after = 0 }, { signal }) => {
     const key = stackKey(context, name);
+    // Each of these steps is long for a large model.
+    const pauses = createPauses(1);
     const before = await modelOf(parts, key, from, signal);
+    await pauses.after(1);
     const now = await modelOf(parts, key, to, signal);
+    await pauses.after(1);
     const lines = unifiedDiff(`release ${from}`, `release ${to}`, before, now).match(/.*\n|.+$/g);
     const end = after + Math.min(limit, MOST_DIFF_LINES);
     const diff = (lines ?? []).slice(after, end).join("");
@@ -82,7 +87,9 @@ async function modelOf(
 ): Promise<string> {
   const [found] = ledger.history(key, 1, number + 1);
   if (found?.number === number) {
-    return asWritten(await shownModel(found, signal), ledger.services(found), found.images);
+    const model = await shownModel(found, signal);
+    await createPauses(1).after(1);
+    return asWritten(model, ledger.services(found), found.images);
   }
   if (ledger.history(key, 1).length === 0) throw unknownStack(key);
   throw new StackwrightError(

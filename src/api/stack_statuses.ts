@@ -40,6 +40,9 @@ export interface StatusParts {
 const MOST_RUNS = 200;
 /** Time for which a stack is remembered that was never deployed and that nobody speaks of any more. */
 const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
+/** Characters of the reason, and entries of drift, of a stack in a list. */
+const LISTED_WHY = 2000;
+const LISTED_DRIFT = 20;
 /** Stacks that are judged before everything else gets its turn. */
 const STACKS_AT_ONCE = 10;
 /** The time that the engine has where nobody says another. */
@@ -122,11 +125,18 @@ export async function stackStatuses(
   const statuses: StackStatus[] = [];
   const pauses = createPauses(STACKS_AT_ONCE);
   for (const name of [...names].sort()) {
-    statuses.push(...statusOf(name));
+    const found = statusOf(name);
+    statuses.push(...(only === undefined ? found.map(inList) : found));
     await pauses.after(1);
     signal.throwIfAborted();
   }
   return statuses;
+}
+
+/** A status as it is listed with many others: by itself it is told whole. */
+function inList({ why, drift, ...status }: StackStatus): StackStatus {
+  const short = why.length > LISTED_WHY ? `${why.slice(0, LISTED_WHY - 3)}...` : why;
+  return { ...status, why: short, drift: drift.slice(0, LISTED_DRIFT) };
 }
 
 /** The services of a release; none of one that was forgotten since it was listed. */

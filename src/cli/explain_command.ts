@@ -20,13 +20,14 @@ when nothing is recorded.
       const detail = await operations.getDeployment.call(key, call);
       const shown = peopleTime(io);
       const time = (text: string) => shown(new Date(text));
-      io.out(args.json ? JSON.stringify(detail) + "\n" : describe(detail, time));
+      io.out(args.json ? JSON.stringify(detail) + "\n" : explainText(detail, time));
       return EXIT.ok;
     });
   },
 };
 
-function describe(detail: DeploymentDetail, time: (text: string) => string): string {
+/** What people are told of a stack, line by line. */
+export function explainText(detail: DeploymentDetail, time: (text: string) => string): string {
   const { current, failure } = detail;
   const release = current === undefined
     ? "no release is deployed"

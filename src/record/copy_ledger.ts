@@ -1,17 +1,19 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { messageOf, StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { createPauses, type Files } from "../system/mod.ts";
+import { SCHEMA_VERSION } from "./ledger_schema.ts";
 
 /**
  * Copies the ledger at `from`, as it is at this moment, to `to`, which must not exist; does nothing
- * when there is none. The original and its directory are only read: what looks at a ledger must
- * neither migrate it nor leave files there that the service's user cannot write.
+ * when there is none. Of one that is open, what a plan has no use for is left out. The original and its
+ * directory are only read: what looks at a ledger must neither migrate it nor leave files there that the
+ * service's user cannot write.
  *
  * Throws `ledger_unusable` when it cannot be read.
  */
 export async function copyLedger(files: Files, from: string, to: string): Promise<void> {
   try {
-    if (await files.stat(`${from}-wal`) !== undefined) return copyOpenLedger(from, to);
+    if (await files.stat(`${from}-wal`) !== undefined) return await copyOpenLedger(from, to);
     // Nobody has it open: opening it would leave a journal behind.
     const bytes = await files.readIfExists(from);
     if (bytes !== undefined) await files.write(to, bytes, { mode: 0o600 });
@@ -24,12 +26,75 @@ export async function copyLedger(files: Files, from: string, to: string): Promis
   }
 }
 
-/** SQLite sees to it that a copy of what another process writes to is whole. */
-function copyOpenLedger(from: string, to: string): void {
+/** Releases of each stack that are copied besides those that something refers to. */
+const NEWEST = 10;
+/** Releases that something refers to. */
+const REFERRED = `SELECT release_id FROM stacks UNION SELECT release_id FROM pins
+  UNION SELECT release_id FROM intents WHERE closed_at IS NULL`;
+/** Rows that are copied, of tables of which not all are: what a plan reads. */
+const ROWS: Readonly<Record<string, string>> = {
+  runs: "WHERE false",
+  restarts: "WHERE false",
+  shown_trees: "WHERE false",
+  decisions: "WHERE id IN (SELECT max(id) FROM decisions GROUP BY context, name)",
+  intents: "WHERE closed_at IS NULL",
+  releases: `AS r WHERE id IN (${REFERRED})
+    OR id IN (SELECT sealed_in FROM releases WHERE id IN (${REFERRED}))
+    OR number > (SELECT max(number) FROM releases WHERE context = r.context AND name = r.name) - ${NEWEST}`,
+  release_contents: `WHERE release_id IN (
+    SELECT id FROM releases WHERE id IN (${REFERRED})
+    UNION SELECT sealed_in FROM releases WHERE id IN (${REFERRED}))`,
+};
+/** Characters of what is copied before everything else gets its turn; a row counts as many at least. */
+const AT_ONCE = 1024 * 1024;
+const ROW = 4096;
+
+/** One transaction sees to it that the copy of what others write to is whole. */
+async function copyOpenLedger(from: string, to: string): Promise<void> {
   const database = new DatabaseSync(from, { readOnly: true });
   try {
+    database.exec("BEGIN");
+    const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version === SCHEMA_VERSION) return await copyTables(database, to);
+    // Of another version: what it has is known to nobody here.
+    database.exec("COMMIT");
     database.prepare("VACUUM INTO ?").run(to);
   } finally {
     database.close();
   }
+}
+
+async function copyTables(database: DatabaseSync, to: string): Promise<void> {
+  const copy = new DatabaseSync(to);
+  try {
+    // A copy that is not finished is thrown away.
+    copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;");
+    const made = database.prepare(
+      `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+       ORDER BY type DESC`,
+    ).all();
+    for (const { sql } of made) copy.exec(String(sql));
+    for (const { type, name } of made) {
+      if (type === "table") await copyRows(database, copy, String(name));
+    }
+    copy.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  } finally {
+    copy.close();
+  }
+}
+
+async function copyRows(database: DatabaseSync, copy: DatabaseSync, table: string): Promise<void> {
+  const pauses = createPauses(AT_ONCE);
+  let insert: ReturnType<DatabaseSync["prepare"]> | undefined;
+  for (const row of database.prepare(`SELECT * FROM ${table} ${ROWS[table] ?? ""}`).iterate()) {
+    const values = Object.values(row) as SQLInputValue[];
+    const places = values.map(() => "?").join(", ");
+    insert ??= copy.prepare(`INSERT INTO ${table} VALUES (${places})`);
+    insert.run(...values);
+    await pauses.after(values.reduce<number>((sum, each) => sum + lengthOf(each), ROW));
+  }
+}
+
+function lengthOf(value: SQLInputValue): number {
+  return typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
 }

@@ -49,7 +49,8 @@ export function fittingTarget(entry: RunTarget, most = MOST_OF_TARGET): RunTarge
 
 /** The entries of a run that is over: where they are many, with fewer words of each. */
 export function fittingTargets(targets: readonly RunTarget[]): readonly RunTarget[] {
-  if (JSON.stringify(targets).length <= MOST_OF_RUN) return targets;
+  let left = MOST_OF_RUN;
+  if (targets.every((each) => (left -= JSON.stringify(each).length) >= 0)) return targets;
   const share = Math.ceil(MOST_OF_RUN / targets.length);
   return targets.map((each) => fittingTarget(each, share));
 }

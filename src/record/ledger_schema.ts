@@ -235,7 +235,7 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */
-const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
  * Brings a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.

@@ -62,6 +62,27 @@ describe("copyLedger()", () => {
       assert.equal(ledger.history(WEB, 9).length, 1, "what happens to the copy stays there");
     }));
 
+  it("leaves out what no plan asks for of one that is open", () =>
+    withPlace(async ({ from, to, open }) => {
+      const ledger = open(from);
+      for (let count = 0; count < 30; count++) {
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, `a${count}`)), {}, "x");
+      }
+      // A repair, whose model is with the release before.
+      ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "a29")), {}, "again");
+      ledger.beginDeploy(releaseOf(stackKey("", "wiki"), "b"));
+      await copyLedger(systemFiles, from, to);
+      const copy = open(to);
+      const current = copy.current(WEB) ?? assert.fail();
+      assert.deepEqual(copy.open(current), ledger.open(ledger.current(WEB) ?? current));
+      assert.deepEqual(copy.history(WEB, 99).map(({ number }) => number).at(-1), 22);
+      assert.deepEqual(copy.openIntents().map(({ key: { name } }) => name), ["wiki"]);
+      const [under] = copy.releasesUnderWay();
+      assert.equal(copy.open(under ?? current).digest, "digest-b");
+      const [, before] = copy.history(WEB, 9).filter(({ digest }) => digest !== "digest-a29");
+      assert.throws(() => copy.open(before ?? current), /is not in/);
+    }));
+
   it("does nothing when there is no ledger", () =>
     withPlace(async ({ directory, from, to }) => {
       await copyLedger(systemFiles, from, to);
