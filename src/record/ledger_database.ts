@@ -27,6 +27,8 @@ type StackTable =
  */
 export type Value = SQLInputValue | Date | StackKey | undefined;
 
+/** Time for which others may hold the ledger, in milliseconds. */
+const BUSY_MS = 5000;
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
 
@@ -183,7 +185,7 @@ function open(path: string): DatabaseSync {
   // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
   database.exec(
     // First, because whoever else opens a new one at this moment holds it.
-    "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " +
+    `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ` +
       "PRAGMA foreign_keys = ON;",
   );
   return database;
@@ -197,6 +199,14 @@ function explain(error: unknown, path: string): StackwrightError {
       "ledger_unusable",
       `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
         `without one, move it away and the stacks are adopted again at the next poll`,
+      { cause: error },
+    );
+  }
+  if (/\b(?:locked|busy)\b/i.test(text)) {
+    return new StackwrightError(
+      "data_dir_unusable",
+      `the ledger ${path} is held by another process for longer than ${BUSY_MS / 1000} seconds ` +
+        `(${text}), and nothing was written: end what has it open, such as a shell of SQLite or a backup`,
       { cause: error },
     );
   }

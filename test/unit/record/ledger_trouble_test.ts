@@ -187,6 +187,26 @@ describe("Ledger in trouble", () => {
     });
   }
 
+  it("that another process holds says so, and goes on when it is let go", async () => {
+    await inDirectory((directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      const other = new DatabaseSync(path);
+      try {
+        other.exec("BEGIN IMMEDIATE");
+        const isHeld = says("data_dir_unusable", path, "held by another process", "nothing was");
+        assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "a")), isHeld);
+        assert.deepEqual(ledger.history(WEB, 9), []);
+        other.exec("ROLLBACK");
+        ledger.beginDeploy(releaseOf(WEB, "a"));
+        assert.equal(ledger.history(WEB, 9).length, 1);
+      } finally {
+        other.close();
+        ledger.close();
+      }
+    });
+  });
+
   it("a path that cannot be a database is the data directory's fault", async () => {
     await inDirectory((directory) => {
       assert.throws(() => openLedger(directory), says("data_dir_unusable", directory));
