@@ -36,7 +36,7 @@ import {
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { deploying, type Slot } from "../system/mod.ts";
+import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -295,12 +295,12 @@ export async function strayedStacks(
   const parts = await partsFor(anyParts, { context }, signal);
   const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
   const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
-  const ofSwarm = parts.ledger.currents().filter(({ swarm }) => swarm !== undefined);
-  const isManager = ofSwarm.some(({ key }) => key.context === context) &&
+  const isManager = parts.ledger.currents(context).some(({ swarm }) => swarm !== undefined) &&
     await hasSwarm(parts, signal);
   const seen = await observeEngine(parts.host.engine, parts.ledger, { context, isManager }, signal);
   const strayed: StackKey[] = [];
   for (const key of keys.filter(({ name }) => !seen.stopped.has(name))) {
+    await createPauses(1).after(1);
     const observed = seen.stacks.get(key.name) ?? { containers: [] };
     const isStack = parts.ledger.current(key)?.swarm !== undefined;
     if (isStack && isManager && newVerdicts(parts.ledger, key, observed).length > 0) {
