@@ -125,8 +125,7 @@ export async function stackStatuses(
   const statuses: StackStatus[] = [];
   const pauses = createPauses(STACKS_AT_ONCE);
   for (const name of [...names].sort()) {
-    const found = statusOf(name);
-    statuses.push(...(only === undefined ? found.map(inList) : found));
+    statuses.push(...statusOf(name).map(only === undefined ? inList : (each) => each));
     await pauses.after(1);
     signal.throwIfAborted();
   }
