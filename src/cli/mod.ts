@@ -6,7 +6,7 @@ import process from "node:process";
 import { nearestKey } from "../config/nearest_key.ts";
 import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
 import { redactOutput } from "../system/redact_texts.ts";
-import { createRedactor } from "../system/redactor.ts";
+import { createRedactor, EVERYONE } from "../system/redactor.ts";
 import { visible } from "../system/visible.ts";
 import { seesColours, visibleLines } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";
@@ -58,8 +58,8 @@ function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */
 export async function runCommand(plain: CommandIo): Promise<number> {
   const { redactor } = plain;
-  const said = (text: string, about?: string) =>
-    redactOutput(text, (each) => redactor.redact(each, ...(about === undefined ? [] : [about])));
+  const said = (text: string, about = EVERYONE) =>
+    redactOutput(text, (each) => redactor.redact(each, about));
   const io: CommandIo = {
     ...plain,
     out: (text, about) => {

@@ -20,7 +20,7 @@ import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { systemOf } from "./with_assembly.ts";
-import { redactTexts, stackAsOwner } from "../system/mod.ts";
+import { NOBODY, redactTexts, stackAsOwner } from "../system/mod.ts";
 
 /** `stackwright plan` */
 export const planCommand: Command = {
@@ -58,11 +58,11 @@ them, 1 when a stack cannot be planned.
       const own = <T extends { context: string; name: string }>(each: T): T =>
         redactTexts(each, (text) => io.redactor.redact(text, stackAsOwner(each)));
       const view = { stacks: stacks.map(viewOf).map(own), failures: failures.map(own) };
-      io.out(JSON.stringify(view) + "\n");
+      io.out(JSON.stringify(view) + "\n", NOBODY);
     } else {
       stacks.forEach((stack) => io.out(textOf(stack, io), stackAsOwner(stack)));
       failures.forEach((failure) => io.err(failureText(failure)));
-      io.out(summaryOf(stacks, failures.length));
+      io.out(summaryOf(stacks, failures.length), NOBODY);
     }
     if (failures.length > 0) return EXIT.failed;
     return stacks.some(hasChanges) ? EXIT.changes : EXIT.ok;

@@ -27,7 +27,7 @@ export interface Redactor {
   belongs(stack: string, source: string): void;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
-   * owners that the text is about, whose words are masked in it.
+   * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
    */
   redact(text: string, ...about: readonly string[]): string;
 }
@@ -41,6 +41,11 @@ export function stackAsOwner({ context, name }: StackKey): string {
 export function sourceAsOwner(name: string): string {
   return `source ${name}`;
 }
+
+/** What a text is about that a command says to who called it, and of which nobody can say more. */
+export const EVERYONE = "everyone";
+/** What a text is about in which nobody's words are masked. */
+export const NOBODY = "";
 
 /** Stacks of which it is known whose they are; those that were not heard of for longest are forgotten first. */
 const MOST_STACKS = 100_000;
@@ -136,6 +141,7 @@ class KnownSecrets {
   about(owners: readonly string[]): readonly KnownTexts[] {
     const all = this.#everywhere.size === 0 ? [] : [this.#everywhere];
     if (this.#words.size === 0) return all;
+    if (owners.includes(EVERYONE)) return [...all, ...this.#words.values()];
     for (const owner of owners) {
       for (const each of [owner, this.#sources.get(owner)]) {
         const words = each === undefined ? undefined : this.#words.get(each);

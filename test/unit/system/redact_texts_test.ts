@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   createLog,
   createRedactor,
+  EVERYONE,
   MOST_OF_AN_OWNER,
   redactOutput,
   redactTexts,
@@ -150,6 +151,7 @@ describe("secrets of an owner", () => {
     assert.equal(redactor.redact(text, bad, "source x"), "*** *** opensesame *** ***");
     redactor.belongs(bad, "source x");
     assert.equal(redactor.redact(text, bad), "*** *** opensesame *** ***");
+    assert.equal(redactor.redact(text, EVERYONE), "*** *** *** *** ***");
     assert.equal(redactor.redact(text, "source x"), "complete *** opensesame *** ***");
     redactor.forget(bad);
     assert.equal(redactor.redact(text, bad), "complete xq81Zr0pKw77 opensesame *** ***");
