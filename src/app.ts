@@ -88,14 +88,14 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   meter.showStacks(() => stackFigures(assembly.ledger));
   meter.showMirrors(() => assembly.mirrors.packs());
   announcePolls(meter, settings.polls.map(({ request }) => request));
-  const { server, metrics } = await startServers(settings, system, { assembly, gate, meter });
+  const parts = { assembly, gate, meter };
+  const { server, metrics } = await startServers(settings, system, parts, stop.signal);
   const due = new Set(ledger.openIntents().map(({ id }) => id));
   const tries = { assembly, intake, pipeline, due };
   const recovered = tryRecover(system, tries, stop.signal);
   void recovered.then(() => stop.signal.aborted || alarms.start());
-  const polled = recovered.then(() =>
-    startPolls(settings, system, { ...assembly, intake }, stop.signal)
-  );
+  const polling = { ...assembly, intake };
+  const polled = recovered.then(() => startPolls(settings, system, polling, stop.signal));
   const scheduled = startJobs(settings, { assembly, boards, recovered }, stop.signal);
   const { finished, able, settled } = afterRecovery(
     recovered,

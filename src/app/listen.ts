@@ -16,14 +16,15 @@ interface Served {
   readonly meter: Prometheus;
 }
 
-/** Listens for requests, and for those of the metrics on their own port. */
+/** Listens for requests, and for those of the metrics on their own port; `signal` aborts at the end. */
 export async function startServers(
   settings: Settings,
   system: System,
   served: Served,
+  signal: AbortSignal,
 ): Promise<{ readonly server: Server; readonly metrics: Server }> {
   const server = await listen(settings, system, served);
-  const metrics = await listenMetrics(settings, system, { server, meter: served.meter });
+  const metrics = await listenMetrics(settings, system, { server, meter: served.meter }, signal);
   system.log.info(`listening on ${server.address}`, {
     metrics: metrics.address,
     api: settings.apiSecret !== undefined,
@@ -77,6 +78,7 @@ async function listenMetrics(
   settings: Settings,
   system: System,
   { server, meter }: { readonly server: Server; readonly meter: Prometheus },
+  signal: AbortSignal,
 ): Promise<Server> {
   const { clock, log, files, hostname } = system;
   const { http, logLevel } = settings;
@@ -84,7 +86,7 @@ async function listenMetrics(
   meter.move("info", { version: system.version, log_level: logLevel, start_time: started }, 1);
   try {
     return await createServer({
-      handler: createMetricsHandler(meter, clock),
+      handler: createMetricsHandler(meter, clock, signal),
       port: http.metricsPort,
       clock,
       log,

@@ -1,10 +1,13 @@
 import { StackwrightError } from "../model/mod.ts";
-import { type Clock, systemClock, withDeadline } from "../system/mod.ts";
+import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
+import { readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
-import { asRecord, asText, type Json } from "./json.ts";
+import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
+import { tooMuch } from "./json_shape.ts";
+import type { ListShape } from "./list_entries.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
-import { readText, refusal } from "./api_refusal.ts";
+import { isDone, refusal } from "./api_refusal.ts";
 import { type ApiRequest, isMutating, toTransport } from "./api_request.ts";
 
 /** A call that changes something, as it is about to be sent. */
@@ -29,26 +32,39 @@ interface EngineVersion {
   readonly apiVersion: string;
 }
 
+interface AskedVersion {
+  readonly answer: Promise<EngineVersion>;
+  readonly end: AbortController;
+  waiting: number;
+}
+
 /**
  * Longest time for an answer that waits for nothing, in milliseconds: an engine that hangs must not
  * hold a deployment, and with it a stack, for ever.
  */
 export const CALL_LIMIT_MS = 120_000;
-const ANSWER_LIMIT = 64 << 20;
+/** Bytes of an answer that says nothing. */
+const MOST_SAID = 1 << 20;
+const LONGEST_VERSION = 100;
+/** Longest time for the engine to tell its version, in milliseconds: every other call waits for it. */
+const VERSION_LIMIT_MS = 60_000;
 
 /** The Engine API below the typed calls: versions, JSON, and errors that name the call. */
 export class EngineApi {
   readonly #transport: Transport;
   readonly #options: ApiOptions;
-  #version: Promise<EngineVersion> | undefined;
+  /** Measures the limits of calls. */
+  readonly clock: Clock;
+  #version: AskedVersion | undefined;
 
   constructor(transport: Transport, options: ApiOptions = {}) {
     this.#transport = transport;
     this.#options = options;
+    this.clock = options.clock ?? systemClock;
   }
 
   /**
-   * Sends a call and returns its answer when the status is below 400 or accepted.
+   * Sends a call and returns its answer when the engine did what it is about, or the status is accepted.
    *
    * Throws `engine_refused` for any other status, and what {@link Transport.request} and
    * {@link EngineApi.version} throw.
@@ -68,7 +84,7 @@ export class EngineApi {
       this.#options.onMutation?.({ method: request.method, path: request.path });
     }
     const response = await this.#send(message, signal);
-    if (response.status < 400 || request.accept?.includes(response.status)) return response;
+    if (isDone(response.status) || request.accept?.includes(response.status)) return response;
     throw await refusal(request, response);
   }
 
@@ -77,8 +93,24 @@ export class EngineApi {
     return await this.inTime(request, signal, async (within) => {
       // A wait may be as long as a container runs.
       const response = await this.#call(request, request.limitMs !== Infinity, within);
-      if (response.status >= 400) return void response.discard();
-      return parseAnswer(request, await readText(response, ANSWER_LIMIT));
+      if (!isDone(response.status)) return void response.discard();
+      return await parsing(request, readValue(response, this.clock, within));
+    });
+  }
+
+  /** The entries of a list that a call answers, as `of` makes them, without `undefined` ones; none for an accepted error. */
+  async list<T>(
+    request: ApiRequest,
+    shape: ListShape & { readonly of: (entry: JsonRecord) => T | undefined },
+    signal: AbortSignal,
+  ): Promise<T[]> {
+    return await this.inTime(request, signal, async (within) => {
+      const response = await this.#call(request, true, within);
+      if (!isDone(response.status)) {
+        response.discard();
+        return [];
+      }
+      return await parsing(request, readList(response, { ...shape, clock: this.clock }, within));
     });
   }
 
@@ -86,7 +118,11 @@ export class EngineApi {
   async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
     return await this.inTime(request, signal, async (within) => {
       const response = await this.#call(request, true, within);
-      await readText(response, ANSWER_LIMIT);
+      let length = 0;
+      for await (const chunk of unhurried(response, this.clock, within)) {
+        length += chunk.length;
+        if (length > MOST_SAID) throw tooMuch(`longer than ${MOST_SAID} bytes`);
+      }
       return response.status;
     });
   }
@@ -103,8 +139,7 @@ export class EngineApi {
         "engine_unreachable",
         `engine did not answer ${method} ${path} within ${limitMs / 1000} s; is it overloaded?`,
       );
-    const { clock = systemClock } = this.#options;
-    return await withDeadline({ clock, milliseconds: limitMs, late }, work, signal);
+    return await withDeadline({ clock: this.clock, milliseconds: limitMs, late }, work, signal);
   }
 
   /**
@@ -112,29 +147,40 @@ export class EngineApi {
    * unreachable, since it may come back as another one.
    */
   async version(signal: AbortSignal): Promise<EngineVersion> {
-    const known = this.#version;
-    if (known !== undefined) return await known;
-    const asked = this.#askVersion(signal);
-    this.#version = asked;
-    return await asked.catch((error) => {
-      if (this.#version === asked) this.#version = undefined;
-      throw error;
-    });
+    signal.throwIfAborted();
+    const asked = this.#version ??= this.#asking();
+    asked.waiting++;
+    try {
+      return await abortable(asked.answer, signal);
+    } finally {
+      if (--asked.waiting === 0) asked.end.abort();
+    }
   }
 
-  async #askVersion(signal: AbortSignal): Promise<EngineVersion> {
-    const request: ApiRequest = { method: "GET", path: "/version" };
+  /** Goes on while anybody waits for it: who gives up must not take it from the others. */
+  #asking(): AskedVersion {
+    const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
+    const end = new AbortController();
+    const answer = this.inTime(request, end.signal, (within) => this.#askVersion(request, within));
+    const asked = { answer, end, waiting: 0 };
+    answer.catch(() => {
+      if (this.#version === asked) this.#version = undefined;
+    });
+    return asked;
+  }
+
+  async #askVersion(request: ApiRequest, signal: AbortSignal): Promise<EngineVersion> {
     const message = { ...toTransport(request, ""), isWhole: true };
     const response = await this.#send(message, signal);
-    if (response.status >= 400) throw await refusal(request, response);
-    const answer = asRecord(parseAnswer(request, await readText(response, ANSWER_LIMIT)));
+    if (!isDone(response.status)) throw await refusal(request, response);
+    const answer = asRecord(await parsing(request, readValue(response, this.clock, signal)));
     const oldest = asText(answer["MinAPIVersion"]);
     const versions = {
       newest: asText(answer["ApiVersion"]),
       ...(oldest === "" ? {} : { oldest }),
     };
     const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);
-    return { version: asText(answer["Version"]), apiVersion };
+    return { version: asText(answer["Version"]).slice(0, LONGEST_VERSION), apiVersion };
   }
 
   async #send(message: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
@@ -168,15 +214,15 @@ export function pathName(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-function parseAnswer(request: ApiRequest, text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
+/** What is read of an answer, with an error that names the call where it is no JSON. */
+async function parsing<T>({ method, path }: ApiRequest, value: Promise<T>): Promise<T> {
+  return await value.catch((cause) => {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw new StackwrightError(
       "engine_refused",
-      `engine answered ${request.method} ${request.path} with something that is not JSON; ` +
+      `engine answered ${method} ${path} with something that is not JSON; ` +
         "is a Docker Engine listening there?",
       { cause },
     );
-  }
+  });
 }

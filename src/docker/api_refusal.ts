@@ -5,13 +5,21 @@ import type { ApiRequest } from "./api_request.ts";
 
 const ERROR_LIMIT = 64 << 10;
 
+/** Characters of its reason that are told. */
+const MOST_REASON = 2_000;
+
+/** Whether a status says that it was done: what leads elsewhere, or to another protocol, was not. */
+export function isDone(status: number): boolean {
+  return (status >= 200 && status < 300) || status === 304;
+}
+
 /** The error of a call that the engine refused. */
 export async function refusal(
   request: ApiRequest,
   response: TransportResponse,
 ): Promise<StackwrightError> {
   const text = await readText(response, ERROR_LIMIT).catch(() => "");
-  const reason = messageIn(text);
+  const reason = messageIn(text).slice(0, MOST_REASON);
   return new StackwrightError(
     "engine_refused",
     `engine refused ${request.method} ${request.path}: ${response.status}` +
@@ -29,7 +37,7 @@ function messageIn(text: string): string {
 }
 
 /** The text of an answer, up to a limit in bytes. */
-export async function readText(response: TransportResponse, limit: number): Promise<string> {
+async function readText(response: TransportResponse, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of response.body) {

@@ -20,6 +20,12 @@ interface EngineVersions {
  */
 export function chooseApiVersion(engine: EngineVersions, override = ""): string {
   if (override !== "") return checkedOverride(override);
+  if (![engine.newest, engine.oldest ?? "1.0"].every((each) => VERSION.test(each))) {
+    throw new StackwrightError(
+      "unsupported",
+      "what answers does not say which versions of the Docker Engine API it speaks",
+    );
+  }
   const chosen = compareVersions(engine.newest, NEWEST_API) < 0 ? engine.newest : NEWEST_API;
   if (compareVersions(chosen, OLDEST_API) < 0) {
     throw new StackwrightError(
@@ -44,8 +50,10 @@ export function compareVersions(a: string, b: string): number {
   return majorA - majorB || minorA - minorB;
 }
 
+const VERSION = /^\d{1,4}\.\d{1,4}$/;
+
 function checkedOverride(override: string): string {
-  if (/^\d+\.\d+$/.test(override)) return override;
+  if (VERSION.test(override)) return override;
   throw new StackwrightError(
     "settings_invalid",
     `DOCKER_API_VERSION=${override} is no API version; expected one such as ${NEWEST_API}`,

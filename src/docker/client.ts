@@ -123,10 +123,7 @@ function engineCalls(api: EngineApi) {
   return {
     info: (signal) => engineInfo(api, signal),
     apiVersion: async (signal) => (await api.version(signal)).apiVersion,
-    imagesInUse: async (signal) => {
-      const all = await containers.listContainers(api, {}, signal);
-      return new Set(all.map((container) => container.imageId));
-    },
+    imagesInUse: (signal) => containers.imagesInUse(api, signal),
     swarm: swarmCalls(api),
     close: () => api.close(),
   } satisfies Partial<EngineClient>;

@@ -1,6 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { observedContainer } from "./observed_container.ts";
+import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
@@ -38,8 +38,8 @@ export async function describeContainers(
   signal: AbortSignal,
 ): Promise<ContainerSummary[]> {
   const query = { all: true, ...labelFilters(labels) };
-  const list = await api.json({ method: "GET", path: "/containers/json", query }, signal);
-  return asList(list).map((entry) => summary(asRecord(entry)));
+  const shape = { keep: [...OBSERVED, "Command", "Image", "Created", "Mounts"], of: summary };
+  return await api.list({ method: "GET", path: "/containers/json", query }, shape, signal);
 }
 
 function summary(entry: JsonRecord): ContainerSummary {

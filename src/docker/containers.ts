@@ -1,12 +1,13 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
+import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { ApiRequest } from "./api_request.ts";
 import type { ContainerDetails, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, type JsonRecord } from "./json.ts";
-import { collectLines, demultiplex, singleStream } from "./logs.ts";
+import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
+import { readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
-import { observedContainer } from "./observed_container.ts";
+import { OBSERVED, observedContainer } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
 
 /** Containers in any state that carry all `labels`, by one call. */
@@ -15,18 +16,34 @@ export async function listContainers(
   labels: LabelFilter,
   signal: AbortSignal,
 ): Promise<ObservedContainer[]> {
-  const query = { all: true, ...labelFilters(labels) };
-  const list = await api.json({ method: "GET", path: "/containers/json", query }, signal);
-  return asList(list).map((entry) => observedContainer(asRecord(entry)));
+  const shape = { keep: OBSERVED, of: observedContainer };
+  return await api.list({ ...LIST, query: { all: true, ...labelFilters(labels) } }, shape, signal);
 }
 
-/** Bytes of the list of all containers; nothing of it is kept. */
+const LIST = { method: "GET", path: "/containers/json" } as const;
+
+/** Content ids of the images of all containers, in any state. */
+export async function imagesInUse(
+  api: EngineApi,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asText(entry["ImageID"]) };
+  return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
+}
+
+/** Bytes of a list that are counted: nobody reads a longer one. */
+const MOST_COUNTED = 256 << 20;
+
+/** Bytes of the list of all containers, as far as they are counted; nothing of it is kept. */
 export async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
-  const request = { method: "GET", path: "/containers/json", query: { all: true } } as const;
+  const request = { ...LIST, query: { all: true } };
   return await api.inTime(request, signal, async (within) => {
     const response = await api.call(request, within);
     let length = 0;
-    for await (const chunk of response.body) length += chunk.length;
+    for await (const chunk of unhurried(response, api.clock, within)) {
+      length += chunk.length;
+      if (length > MOST_COUNTED) break;
+    }
     return length;
   });
 }
@@ -70,8 +87,8 @@ export async function containerLogs(
   };
   return await api.inTime(request, signal, async (within) => {
     const response = await api.call(request, within);
-    const framed = await isFramed(api, target.id, response, within);
-    return await collectLines(framed ? demultiplex(response.body) : singleStream(response.body));
+    const how = { isFramed: await isFramed(api, target.id, response, within), clock: api.clock };
+    return await readLog(response, how, within);
   });
 }
 

@@ -20,7 +20,6 @@ export interface ImageSummary {
   readonly id: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A volume or network as the engine lists it. */

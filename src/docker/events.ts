@@ -1,8 +1,11 @@
+import { Buffer } from "node:buffer";
 import { StackwrightError } from "../model/mod.ts";
+import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import type { EngineApi } from "./api.ts";
 import type { LabelFilter } from "./engine_facts.ts";
 import { labelTexts } from "./filters.ts";
 import { asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { JsonShape } from "./json_shape.ts";
 
 /** Something that happened to a container, or to a service of a swarm. */
 export interface ContainerEvent {
@@ -34,9 +37,17 @@ export interface EventOptions {
 const LONGEST_EVENT = 1 << 20;
 
 /**
- * Container events as they happen, until the signal is aborted (then it throws the reason) or the
- * engine ends the stream (then it throws `engine_unreachable`). It does not reconnect: whoever
- * listens has to look at everything anew after a gap anyway.
+ * How much of a stream is heard, as bytes: that of one second in the long run, and of a storm. An engine
+ * that tells more has the stream ended, and everything is looked at anew instead.
+ */
+const HEARD = { perSecond: 2 << 20, storm: 16 << 20 } as const;
+/** What a line and a chunk cost besides their bytes, as bytes. */
+const COST = { line: 500, empty: 16, chunk: 250 } as const;
+
+/**
+ * Container events as they happen, until the signal is aborted (then it throws the reason), the engine
+ * ends the stream (then it throws `engine_unreachable`), or tells more than is heard (`engine_refused`).
+ * It does not reconnect: whoever listens has to look at everything anew after a gap anyway.
  */
 export async function* containerEvents(
   api: EngineApi,
@@ -50,13 +61,49 @@ export async function* containerEvents(
   };
   const query = { filters, since: options.since === undefined ? undefined : unix(options.since) };
   const response = await api.call({ method: "GET", path: "/events", query }, signal);
+  const hearing = new Hearing(api.clock);
   try {
-    for await (const line of jsonLines(response.body)) yield parseEvent(line);
+    for await (const line of jsonLines(response.body, hearing)) yield parseEvent(line);
   } finally {
     response.discard();
   }
   throw new StackwrightError("engine_unreachable", "the engine ended the stream of events");
 }
+
+/** What is left of {@link HEARD}, and pauses for everybody else. */
+class Hearing {
+  readonly #clock: Clock;
+  readonly #pauses: Pauses = createPauses();
+  #left: number = HEARD.storm;
+  #at: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#at = clock.now().getTime();
+  }
+
+  /** Throws `engine_refused` when nothing is left. */
+  pay(bytes: number): Promise<void> | undefined {
+    this.#left -= bytes;
+    if (this.#left < 0) this.#refill();
+    return this.#pauses.after(bytes);
+  }
+
+  #refill(): void {
+    const now = this.#clock.now().getTime();
+    const more = Math.max(0, now - this.#at) / 1000 * HEARD.perSecond;
+    this.#at = now;
+    this.#left = Math.min(HEARD.storm, this.#left + more);
+    if (this.#left >= 0) return;
+    throw new StackwrightError(
+      "engine_refused",
+      "the engine tells of more events than are listened to, so what runs is looked at instead",
+    );
+  }
+}
+
+/** Characters of an action, and of an id: both are remembered for a while. */
+const LONGEST_WORD = 128;
 
 /** One event as the engine writes it. */
 export function parseEvent(event: JsonRecord): ContainerEvent {
@@ -64,9 +111,9 @@ export function parseEvent(event: JsonRecord): ContainerEvent {
   const [action = "", detail = ""] = asText(event["Action"]).split(/:\s*/, 2);
   return {
     ...(event["Type"] === "service" ? { type: "service" } : {}),
-    action,
-    detail,
-    containerId: asText(actor["ID"]),
+    action: action.slice(0, LONGEST_WORD),
+    detail: detail.slice(0, LONGEST_WORD),
+    containerId: asText(actor["ID"]).slice(0, LONGEST_WORD),
     attributes: asTexts(actor["Attributes"]),
     time: nanoseconds(event),
   };
@@ -75,21 +122,60 @@ export function parseEvent(event: JsonRecord): ContainerEvent {
 /**
  * Objects of a stream that has one on each line; a last, incomplete one is dropped. So is one that is
  * too long: events have all labels of their container, and one container must not keep those of all
- * others from being heard.
+ * others from being heard. Throws `engine_refused` for what is no JSON, or nested too deep.
  */
-export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<JsonRecord> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  let isTooLong = false;
+export async function* jsonLines(
+  chunks: AsyncIterable<Uint8Array>,
+  hearing?: Pick<Hearing, "pay">,
+): AsyncGenerator<JsonRecord> {
+  let line = new Line();
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (!isTooLong && line.trim() !== "") yield asRecord(JSON.parse(line));
-      isTooLong = false;
+    await hearing?.pay(COST.chunk);
+    for (let from = 0; from < chunk.length;) {
+      const end = chunk.indexOf(NEWLINE, from);
+      const piece = chunk.subarray(from, end === -1 ? chunk.length : end);
+      from += piece.length + 1;
+      line.add(piece);
+      await hearing?.pay(piece.length + (end === -1 ? 0 : line.isEmpty ? COST.empty : COST.line));
+      if (end === -1) break;
+      const said = line.value();
+      if (said !== undefined) yield said;
+      if (!line.isEmpty) line = new Line();
     }
-    isTooLong ||= rest.length > LONGEST_EVENT;
-    if (isTooLong) rest = "";
+  }
+}
+
+const NEWLINE = 0x0a;
+
+/** One line of a stream, as far as it came. */
+class Line {
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  add(piece: Uint8Array): void {
+    this.#length += piece.length;
+    if (piece.length === 0) return;
+    if (this.#length <= LONGEST_EVENT) this.#pieces.push(piece);
+    else this.#pieces.length = 0;
+  }
+
+  /** The object on it; `undefined` for none, and for one that is too long. */
+  value(): JsonRecord | undefined {
+    if (this.isEmpty || this.#length > LONGEST_EVENT) return undefined;
+    const bytes = Buffer.concat(this.#pieces);
+    new JsonShape().add(bytes);
+    const text = new TextDecoder().decode(bytes);
+    if (text.trim() === "") return undefined;
+    try {
+      return asRecord(JSON.parse(text));
+    } catch (cause) {
+      const message = "the engine told of an event with something that is not JSON";
+      throw new StackwrightError("engine_refused", message, { cause });
+    }
   }
 }
 
@@ -99,9 +185,14 @@ export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
  */
 function nanoseconds(event: JsonRecord): bigint {
   const precise = event["timeNano"];
-  if (typeof precise === "number") return BigInt(precise);
+  if (typeof precise === "number") return whole(precise);
   const seconds = event["time"];
-  return typeof seconds === "number" ? BigInt(seconds) * 1_000_000_000n : 0n;
+  return typeof seconds === "number" ? whole(seconds) * 1_000_000_000n : 0n;
+}
+
+/** Times are whole numbers, of which the newest that a calendar has is the greatest. */
+function whole(number: number): bigint {
+  return BigInt(Math.trunc(Math.min(Math.max(number, 0), 8.64e21)));
 }
 
 function unix(time: bigint): string {

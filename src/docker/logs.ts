@@ -1,4 +1,8 @@
+import { Buffer } from "node:buffer";
 import { StackwrightError } from "../model/mod.ts";
+import type { Clock } from "../system/mod.ts";
+import { unhurried } from "./answer.ts";
+import type { TransportResponse } from "./transport_messages.ts";
 
 /** A piece of output and where it was written to. */
 interface LogChunk {
@@ -11,7 +15,7 @@ export const LOG_LIMIT = 1 << 20;
 
 const HEADER_LENGTH = 8;
 /** The engine cuts entries at 16 KiB; a frame far beyond that means the stream is not framed. */
-const LONGEST_FRAME = 16 << 20;
+const LONGEST_FRAME = 1 << 20;
 
 /**
  * Splits the engine's multiplexed stream into its frames: one byte of stream number, three zeros,
@@ -21,15 +25,48 @@ const LONGEST_FRAME = 16 << 20;
  * Throws `engine_refused` when the bytes are no such stream.
  */
 export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogChunk> {
-  let pending: Uint8Array = new Uint8Array(0);
+  let wanted = HEADER_LENGTH;
+  let stream: LogChunk["stream"] | undefined;
+  // Joined once: a frame may arrive byte by byte.
+  let pieces: Uint8Array[] = [];
   for await (const chunk of chunks) {
-    pending = pending.length === 0 ? chunk : join(pending, chunk);
-    while (pending.length >= HEADER_LENGTH) {
-      const { stream, length } = readHeader(pending);
-      if (pending.length < HEADER_LENGTH + length) break;
-      yield { stream, bytes: pending.subarray(HEADER_LENGTH, HEADER_LENGTH + length) };
-      pending = pending.subarray(HEADER_LENGTH + length);
+    for (let at = 0; at < chunk.length;) {
+      const piece = chunk.subarray(at, at + wanted);
+      pieces.push(piece);
+      at += piece.length;
+      wanted -= piece.length;
+      while (wanted === 0) {
+        const bytes = Buffer.concat(pieces);
+        pieces = [];
+        if (stream === undefined) ({ stream, length: wanted } = readHeader(bytes));
+        else {
+          yield { stream, bytes };
+          [stream, wanted] = [undefined, HEADER_LENGTH];
+        }
+      }
     }
+  }
+}
+
+/** Bytes of a log that are looked at, of all that the engine sends for so many lines. */
+const MOST_LOGGED = 64 << 20;
+
+/** The lines of the log that an answer is; see {@link collectLines}. */
+export async function readLog(
+  response: TransportResponse,
+  { isFramed, clock }: { readonly isFramed: boolean; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const body = bounded(unhurried(response, clock, signal));
+  return await collectLines(isFramed ? demultiplex(body) : singleStream(body));
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > MOST_LOGGED) return;
+    yield chunk;
   }
 }
 
@@ -51,36 +88,65 @@ export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<str
   return window.lines;
 }
 
+/** The newest lines, and their characters with one for each of their ends. */
 class LineWindow {
-  readonly lines: string[] = [];
+  #lines: string[] = [];
+  #first = 0;
   #size = 0;
 
+  get lines(): string[] {
+    return this.#lines.slice(this.#first);
+  }
+
   add(line: string): void {
-    this.lines.push(line);
-    this.#size += line.length;
-    while (this.#size > LOG_LIMIT) this.#size -= this.lines.shift()?.length ?? this.#size;
+    this.#lines.push(line);
+    this.#size += line.length + 1;
+    while (this.#size > LOG_LIMIT + 1 && this.#first < this.#lines.length) {
+      this.#size -= (this.#lines[this.#first]?.length ?? 0) + 1;
+      this.#first++;
+    }
+    // Taking the first off each time would move all the others.
+    if (this.#first > MOST_PASSED) {
+      this.#lines = this.lines;
+      this.#first = 0;
+    }
   }
 }
+
+const MOST_PASSED = 10_000;
 
 class LineSplitter {
   readonly #decoder = new TextDecoder();
   readonly #window: LineWindow;
-  #rest = "";
+  /** The line under way, in the pieces in which it came: many may be of a character each. */
+  #pieces: string[] = [];
+  #length = 0;
 
   constructor(window: LineWindow) {
     this.#window = window;
   }
 
   push(bytes: Uint8Array): void {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
+    const lines = this.#decoder.decode(bytes, { stream: true }).split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) this.#window.add(this.#take(line));
+    this.#pieces.push(last);
+    this.#length += last.length;
     // The tail of a line without end is kept, so that a program that never breaks lines costs no more.
-    this.#rest = (lines.pop() ?? "").slice(-LOG_LIMIT);
-    for (const line of lines) this.#window.add(line.replace(/\r$/, ""));
+    if (this.#length <= 2 * LOG_LIMIT && this.#pieces.length <= LOG_LIMIT) return;
+    const tail = this.#pieces.join("").slice(-LOG_LIMIT);
+    [this.#pieces, this.#length] = [[tail], tail.length];
   }
 
   end(): void {
-    const last = (this.#rest + this.#decoder.decode()).replace(/\r$/, "");
+    const last = this.#take(this.#decoder.decode());
     if (last !== "") this.#window.add(last);
+  }
+
+  #take(end: string): string {
+    const line = [...this.#pieces, end].join("").slice(-LOG_LIMIT).replace(/\r$/, "");
+    [this.#pieces, this.#length] = [[], 0];
+    return line;
   }
 }
 
@@ -91,11 +157,4 @@ function readHeader(bytes: Uint8Array): { stream: LogChunk["stream"]; length: nu
     throw new StackwrightError("engine_refused", "the engine sent a log that is not framed");
   }
   return { stream: type === 2 ? "stderr" : "stdout", length };
-}
-
-function join(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
 }

@@ -10,6 +10,11 @@ import {
 } from "./json.ts";
 import { parseContainerStatus } from "./status.ts";
 
+/** Members of an entry of the engine's list of containers that {@link observedContainer} reads. */
+export const OBSERVED = [
+  ...["Id", "Names", "Labels", "State", "Status", "ImageID", "Ports", "NetworkSettings"],
+];
+
 /** An entry of the engine's list of containers. */
 export function observedContainer(entry: JsonRecord): ObservedContainer {
   const labels = asTexts(entry["Labels"]);

@@ -32,11 +32,9 @@ async function volumesOf(
   query: Query,
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
-  const answer = await api.json({ method: "GET", path: "/volumes", query }, signal);
-  return asList(asRecord(answer)["Volumes"]).map(asRecord).map((volume) => ({
-    ...summary(volume, "Name"),
-    options: asTexts(volume["Options"]),
-  }));
+  const keep = ["Name", "Driver", "Labels", "Options"];
+  const shape = { keep, under: "Volumes", of: volumeSummary };
+  return await api.list({ method: "GET", path: "/volumes", query }, shape, signal);
 }
 
 /** The networks with these names or whole ids that are there. */
@@ -64,8 +62,11 @@ async function networksOf(
   query: Query,
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
-  const answer = await api.json({ method: "GET", path: "/networks", query }, signal);
-  return asList(answer).map(asRecord).map(networkSummary);
+  return await api.list({ method: "GET", path: "/networks", query }, NETWORKS, signal);
+}
+
+function volumeSummary(volume: JsonRecord): ResourceSummary {
+  return { ...summary(volume, "Name"), options: asTexts(volume["Options"]) };
 }
 
 /** A network as the engine lists it. */
@@ -94,3 +95,12 @@ function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
     labels: asTexts(resource["Labels"]),
   };
 }
+
+/** A list of networks, and what is read of them. */
+export const NETWORKS = {
+  keep: [
+    ...["Id", "Name", "Driver", "Labels", "Options"],
+    ...["Internal", "Attachable", "EnableIPv6", "IPAM"],
+  ],
+  of: networkSummary,
+} as const;

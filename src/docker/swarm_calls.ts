@@ -2,8 +2,8 @@ import { StackwrightError } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
-import { collectLines, demultiplex, singleStream } from "./logs.ts";
-import { networkSummary } from "./resources.ts";
+import { readLog } from "./logs.ts";
+import { NETWORKS } from "./resources.ts";
 import type {
   Distribution,
   ObjectKind,
@@ -20,19 +20,16 @@ import type {
 export function swarmCalls(api: EngineApi): Swarm {
   return {
     services: async (labels, signal) =>
-      records(await api.json({ ...get("/services"), query: labelFilters(labels) }, signal))
-        .map(serviceOf),
+      await api.list({ ...get("/services"), query: labelFilters(labels) }, SERVICES, signal),
     tasks: async (labels, signal) =>
-      records(await api.json({ ...get("/tasks"), query: labelFilters(labels) }, signal))
-        .map(taskOf),
+      await api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal),
     service: async (id, signal) => {
       const answer = await api.json({ ...get(`/services/${pathName(id)}`), accept: [404] }, signal);
       return answer === undefined ? undefined : serviceOf(asRecord(answer));
     },
     tasksOf: async (id, signal) => {
       const query = { filters: { service: [id] } };
-      return records(await api.json({ ...get("/tasks"), query, accept: [404] }, signal))
-        .map(taskOf);
+      return await api.list({ ...get("/tasks"), query, accept: [404] }, TASKS, signal);
     },
     createService: async ({ body, auth }, signal) => {
       const request = { method: "POST", path: "/services/create", json: body } as const;
@@ -43,8 +40,7 @@ export function swarmCalls(api: EngineApi): Swarm {
     serviceLogs: (id, lines, signal) => serviceLogs(api, { id, lines }, signal),
     removeService: (id, signal) => remove(api, `/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
-      records(await api.json({ ...get(`/${kind}`), query: labelFilters(labels) }, signal))
-        .map(objectOf),
+      await api.list({ ...get(`/${kind}`), query: labelFilters(labels) }, OBJECTS, signal),
     createObject: async (kind, body, signal) => {
       const request = { method: "POST", path: `/${kind}/create`, json: body } as const;
       return asText(asRecord(await api.json(request, signal))["ID"]);
@@ -52,7 +48,7 @@ export function swarmCalls(api: EngineApi): Swarm {
     removeObject: (kind, id, signal) => removeObject(api, kind, id, signal),
     networks: async (signal) => {
       const query = { filters: { scope: ["swarm"] } };
-      return records(await api.json({ ...get("/networks"), query }, signal)).map(networkSummary);
+      return await api.list({ ...get("/networks"), query }, NETWORKS, signal);
     },
     distribution: (image, auth, signal) => distribution(api, image, auth, signal),
   };
@@ -60,10 +56,6 @@ export function swarmCalls(api: EngineApi): Swarm {
 
 function get(path: string) {
   return { method: "GET", path } as const;
-}
-
-function records(answer: Parameters<typeof asList>[0]): JsonRecord[] {
-  return asList(answer).map(asRecord);
 }
 
 /** Nodes fetch the image with them; without, their task is "rejected" for want of an image. */
@@ -94,8 +86,8 @@ async function serviceLogs(
   const query = { stdout: true, stderr: true, tail: lines };
   const request = { ...get(`${path}/logs`), query };
   return await api.inTime(request, signal, async (within) => {
-    const { body } = await api.call(request, within);
-    return await collectLines(isTerminal ? singleStream(body) : demultiplex(body));
+    const response = await api.call(request, within);
+    return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);
   });
 }
 
@@ -236,3 +228,19 @@ function objectOf(object: JsonRecord): SwarmObject {
 function versionOf(object: JsonRecord): number {
   return asNumber(asRecord(object["Version"])["Index"]) ?? 0;
 }
+
+const SERVICES = {
+  keep: [
+    ...["ID", "Version", "CreatedAt", "UpdatedAt", "Spec", "PreviousSpec"],
+    ...["Endpoint", "UpdateStatus", "JobStatus"],
+  ],
+  of: serviceOf,
+} as const;
+const TASKS = {
+  keep: [
+    ...["ID", "ServiceID", "Slot", "NodeID", "CreatedAt", "Status"],
+    ...["DesiredState", "Spec", "JobIteration"],
+  ],
+  of: taskOf,
+} as const;
+const OBJECTS = { keep: ["ID", "Version", "Spec"], of: objectOf } as const;

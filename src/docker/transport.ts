@@ -43,6 +43,8 @@ export interface TransportOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const IDLE_SOCKETS = 8;
+/** Answers that only say that one will come: an engine sends one at most. */
+const MOST_ANNOUNCED = 10;
 
 /** Makes a transport; nothing is opened before the first request. */
 export function createTransport(
@@ -146,12 +148,14 @@ class HttpTransport implements Transport {
       signal.addEventListener("abort", onAbort, { once: true });
       const release = () => signal.removeEventListener("abort", onAbort);
       const timers = this.#limits(outgoing, request.method);
-      outgoing.on("error", (error) => {
+      const fail = (error: unknown) => {
         used.reused = outgoing.reusedSocket;
         timers.clear();
         release();
         reject(signal.aborted ? signal.reason : this.#unreachable(request, error));
-      });
+      };
+      outgoing.on("error", fail);
+      onNoAnswer(outgoing, fail);
       outgoing.on("response", (incoming) => {
         timers.clear();
         if (signal.aborted) return void incoming.on("error", () => {}).destroy();
@@ -209,6 +213,21 @@ class HttpTransport implements Transport {
       { cause },
     );
   }
+}
+
+/** Ends what would never come to an answer: announcements of one, and another protocol. */
+function onNoAnswer(outgoing: ClientRequest, fail: (error: unknown) => void): void {
+  let announced = 0;
+  outgoing.on("information", () => {
+    if (++announced <= MOST_ANNOUNCED) return;
+    fail(new Error("it announces answers, and gives none"));
+    outgoing.destroy();
+  });
+  outgoing.on("upgrade", (_incoming, socket) => {
+    fail(new Error("it speaks another protocol than it was asked for"));
+    socket.on("error", () => {}).destroy();
+    outgoing.destroy();
+  });
 }
 
 async function* readBody(

@@ -10,10 +10,16 @@ interface MetricsText {
 
 /**
  * Makes the handler of the metrics' own server: `GET /metrics`, without a key, and
- * nothing else. However many ask, one text is made at a time, for all of them.
+ * nothing else. However many ask, one text is made at a time, for all of them, and without rests when
+ * the signal aborts.
  */
-export function createMetricsHandler(metrics: MetricsText, clock: Clock): Handler {
-  const look = inTurn(async () => new TextEncoder().encode(await metrics.text()), clock);
+export function createMetricsHandler(
+  metrics: MetricsText,
+  clock: Clock,
+  signal: AbortSignal,
+): Handler {
+  const make = async () => new TextEncoder().encode(await metrics.text());
+  const look = inTurn(make, clock, signal);
   return async (request) => {
     if (new URL(request.url).pathname !== "/metrics") return plain(404, "not found; try /metrics");
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -33,10 +39,10 @@ const REST = { times: 9, longestMs: 2_000 } as const;
  * so nobody is told of a time before they asked. Between two there is a rest, in which everything else
  * that this process does has its turn.
  */
-function inTurn<T>(make: () => Promise<T>, clock: Clock): () => Promise<T> {
+function inTurn<T>(make: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
   const rest = async (milliseconds: number) => {
     const pause = Math.min(REST.times * milliseconds, REST.longestMs);
-    if (pause > 0) await clock.sleep(pause, new AbortController().signal);
+    if (pause > 0) await clock.sleep(pause, signal).catch(() => {});
   };
   let next: Promise<T> | undefined;
   let before: Promise<void> = Promise.resolve();

@@ -18,6 +18,8 @@ export interface EventStreamParts {
 
 /** Milliseconds before a stream that ended is opened again, doubling, and the longest of these. */
 const PAUSE_MS = { first: 1_000, longest: 30_000 } as const;
+/** Pauses for which a stream has to last to be a good one: each new one has everything looked at. */
+const LASTS = 10;
 /** Overlap of a new stream with the last event: times are rounded, and events come in any order. */
 const OVERLAP_NS = 1_000_000_000n;
 
@@ -29,13 +31,14 @@ export async function followEvents(parts: EventStreamParts, signal: AbortSignal)
   const { clock, log, random } = parts;
   const told = new Told(BigInt(clock.now().getTime()) * 1_000_000n);
   let pause: number = PAUSE_MS.first;
+  let opened = 0;
   for (let isOut = false; !signal.aborted;) {
     try {
       parts.onGap();
+      opened = clock.now().getTime();
       for await (const event of parts.events(told.since, signal)) {
         if (isOut) log.info("the engine tells its events again");
         isOut = false;
-        pause = PAUSE_MS.first;
         if (told.isNew(event)) parts.onEvent(event);
       }
     } catch (error) {
@@ -45,11 +48,14 @@ export async function followEvents(parts: EventStreamParts, signal: AbortSignal)
       }
       isOut = true;
     }
+    const lasted = clock.now().getTime() - opened;
+    if (lasted >= LASTS * pause) pause = PAUSE_MS.first;
     await clock.sleep(pause * (0.5 + random() / 2), signal).catch(() => {});
     pause = Math.min(2 * pause, PAUSE_MS.longest);
   }
 }
 
+const LONGEST_SIGNAL = 20;
 /** Events that are remembered as told; there are never so many in the second of an overlap. */
 const MOST_TOLD = 10_000;
 
@@ -69,7 +75,9 @@ class Told {
 
   /** Whether an event was not told yet; from then on it was. */
   isNew({ time, containerId, action, detail, attributes }: ContainerEvent): boolean {
-    const name = `${time} ${containerId} ${action} ${detail} ${attributes["signal"] ?? ""}`;
+    const name = `${time} ${containerId} ${action} ${detail} ${
+      (attributes["signal"] ?? "").slice(0, LONGEST_SIGNAL)
+    }`;
     if (this.#times.has(name)) return false;
     this.#times.set(name, time);
     if (time > this.#newest) this.#newest = time;

@@ -214,8 +214,16 @@ export class Reconciler {
   }
 }
 
+/** Containers of a stack that are remembered: the ones heard of last, and more than one may have. */
+const MOST_MARKED = 2_000;
+
 function add(marks: Marks, id: string, events: readonly ReconciliationEvent[]): void {
   const known = marks.get(id) ?? new Set();
   for (const each of events) known.add(each);
+  marks.delete(id);
   marks.set(id, known);
+  for (const [oldest] of marks) {
+    if (marks.size <= MOST_MARKED) break;
+    marks.delete(oldest);
+  }
 }

@@ -307,7 +307,8 @@ export class Site {
       await engine.removeVolume(each.name, never);
     }
     for (const each of await engine.listImages(never)) {
-      if (each.labels[PROJECT] === this.stack) await engine.removeImage(each.id, never);
+      const labels = await engine.imageLabels(each.id, never);
+      if (labels?.[PROJECT] === this.stack) await engine.removeImage(each.id, never);
     }
   }
 }

@@ -30,7 +30,7 @@ import { withoutNetworks } from "./without_networks.ts";
  * has no addresses left for a network; `conflict` for a volume that another project made meanwhile.
  */
 export async function ensureResources(
-  { parts: { engine }, changes, model, api, tell }: EngineWork,
+  { parts: { engine, clock }, changes, model, api, tell }: EngineWork,
   signal: AbortSignal,
 ): Promise<void> {
   const { services, joined, mounted } = usedBy(model, Object.keys(changes.scale));
@@ -45,13 +45,17 @@ export async function ensureResources(
   const networksMade: string[] = [];
   try {
     for (const { key, name, body } of newNetworks) {
-      await engine.makeNetwork(body, signal);
+      await engine.makeNetwork(body, signal).catch((error) => {
+        // One that nobody waited for to the end may be there as well.
+        if (!isStackwrightError(error, "engine_refused")) networksMade.push(name);
+        throw error;
+      });
       networksMade.push(name);
       if (rolled.has(key)) await chooseRange(engine, { name, body, api }, signal);
       tell(`Network ${name} Created`);
     }
   } catch (error) {
-    throw await withoutNetworks(engine, networksMade, error, signal);
+    throw await withoutNetworks(engine, networksMade, error, { clock, signal });
   }
   for (const { name, body } of newVolumes) {
     await engine.makeVolume(body, signal);

@@ -1,4 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
+import { type Clock, withDeadline } from "../../system/mod.ts";
 import {
   COMPOSE_LABELS,
   isStackwrightError,
@@ -8,6 +9,8 @@ import {
 
 /** What engines say when every range that they may give to networks is taken. */
 const NO_RANGE_LEFT = /address pools?\b/i;
+/** Longest time for taking them back, in milliseconds: the service may be about to end. */
+const TAKE_BACK_MS = 10_000;
 /** Projects that are named as holding networks. */
 const MOST_NAMED = 3;
 
@@ -20,10 +23,9 @@ export async function withoutNetworks(
   engine: Pick<Engine, "listNetworks" | "removeNetwork">,
   made: readonly string[],
   error: unknown,
-  signal: AbortSignal,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<unknown> {
-  // Nobody can be told of what fails here besides what has failed already.
-  for (const name of made) await engine.removeNetwork(name, signal).catch(() => {});
+  await takeBack(engine, made, clock);
   if (!isStackwrightError(error, "engine_refused")) return error;
   if (!NO_RANGE_LEFT.test(error.message)) return error;
   const holders = await holdersOf(engine, signal).catch(() => "");
@@ -34,6 +36,24 @@ export async function withoutNetworks(
       "(default-address-pools), or have stacks share a network",
     { cause: error },
   );
+}
+
+/**
+ * Removes them whether or not somebody still waits for the deployment: at its timeout they would stay, and
+ * nobody would remove them. What fails here nobody can be told of besides what has failed already.
+ */
+async function takeBack(
+  engine: Pick<Engine, "removeNetwork">,
+  made: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  const late = () => new StackwrightError("timeout", "networks could not be removed in time");
+  await withDeadline({ clock, milliseconds: TAKE_BACK_MS, late }, async (within) => {
+    for (const name of made) {
+      await engine.removeNetwork(name, within).catch(() => {});
+      within.throwIfAborted();
+    }
+  }, new AbortController().signal).catch(() => {});
 }
 
 /** Who has most networks of an engine, as the rest of a sentence. */

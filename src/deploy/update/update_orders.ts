@@ -3,6 +3,7 @@ import {
   type ComposeModel,
   listOf,
   type ObservedStack,
+  own,
   type Plan,
   type Release,
   type ServicePlan,
@@ -28,7 +29,7 @@ import { inTheWay } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 import { resourceName } from "../../compose/resources.ts";
 
-type UpdateEngine = Pick<Engine, "imageVolumes" | "listImages">;
+type UpdateEngine = Pick<Engine, "imageVolumes" | "imageLabels">;
 type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "findNetworks">;
 
 interface UpdateQuestion {
@@ -194,9 +195,9 @@ async function changedProxyLabels(
       .filter((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
     if (changed.length === 0) continue;
     // A label that nobody wrote may be its image's.
-    const image = (await engine.listImages(signal)).find((each) => each.id === imageId);
+    const byImage = imageId === "" ? {} : await engine.imageLabels(imageId, signal) ?? {};
     const label = changed.find((each) =>
-      wanted[each] !== undefined || image?.labels[each] !== labels[each]
+      wanted[each] !== undefined || own(byImage, each) !== labels[each]
     );
     if (label === undefined) continue;
     return `the label ${label} changes, and a reverse proxy takes no two versions of it`;

@@ -55,10 +55,9 @@ function question(
     networks: networks ?? { default: { name: "shop_default" } },
   };
   const services = [{ name: "web", action: "recreate" as const, because: ["it changed"] }];
-  const image = { id: "sha256:web", tags: [], digests: [], labels: imageLabels };
   const engine = {
     imageVolumes: () => Promise.resolve(imageVolumes),
-    listImages: () => Promise.resolve([image]),
+    imageLabels: () => Promise.resolve(imageLabels),
     findNetworks: (names: readonly string[]) =>
       Promise.resolve(made.filter(({ name }) => names.includes(name))),
     apiVersion: () => Promise.resolve(api),

@@ -22,7 +22,8 @@ describe("chooseApiVersion()", () => {
 
   const failures = [
     ["the engine is too old", { newest: "1.40" }, "", "unsupported", /1\.40 at most/],
-    ["the engine does not say", { newest: "" }, "", "unsupported", /update the engine/],
+    ["the engine does not say", { newest: "" }, "", "unsupported", /does not say which/],
+    ["it says a path", { newest: "1.44.0/../x" }, "", "unsupported", /does not say which/],
     ["the engine is too new", { newest: "2.9", oldest: "2.0" }, "", "unsupported", /Stackwright/],
     ["the override is none", { newest: "1.45" }, "latest", "settings_invalid", /latest/],
   ] as const;

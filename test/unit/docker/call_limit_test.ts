@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { createEngine } from "../../../src/docker/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
+const VERSION = `HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{"ApiVersion":"1.45"}`;
 const never = new AbortController().signal;
 
 describe("EngineApi.inTime()", () => {
@@ -14,7 +15,14 @@ describe("EngineApi.inTime()", () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-limit-"));
     const socketPath = join(directory, "engine.sock");
     const sockets = new Set<net.Socket>();
-    const server = net.createServer((socket) => void sockets.add(socket));
+    let asked = 0;
+    const server = net.createServer((socket) => {
+      sockets.add(socket);
+      socket.on("data", (bytes) => {
+        if (String(bytes).includes("/networks")) asked++;
+        else socket.write(VERSION);
+      });
+    });
     await new Promise<void>((resolve) => server.listen(socketPath, resolve));
     const clock = createFakeClock();
     const engine = createEngine({ host: `unix://${socketPath}`, clock });
@@ -24,7 +32,7 @@ describe("EngineApi.inTime()", () => {
         code: "engine_unreachable",
         message: /GET \/networks within 120 s/,
       });
-      while (sockets.size === 0) await settle();
+      while (asked === 0) await settle();
       await clock.advance(119_000);
       assert.equal(clock.sleepers, 1);
       await clock.advance(1_000);

@@ -6,7 +6,11 @@ import { describeContainers } from "../../../src/docker/container_summary.ts";
 /** The summary of one container that an engine lists with these fields. */
 async function summaryOf(fields: Readonly<Record<string, unknown>>) {
   const entry = { Id: "1", Names: ["/shop-web-1"], State: "running", Labels: {}, ...fields };
-  const api = { json: () => Promise.resolve([entry]) } as Pick<EngineApi, "json"> as EngineApi;
+  const list: EngineApi["list"] = (_request, { of }) => {
+    const made = of(entry);
+    return Promise.resolve(made === undefined ? [] : [made]);
+  };
+  const api = { list } as Pick<EngineApi, "list"> as EngineApi;
   const [found] = await describeContainers(api, {}, new AbortController().signal);
   return found ?? assert.fail("nothing was listed");
 }

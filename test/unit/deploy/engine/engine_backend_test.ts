@@ -27,7 +27,7 @@ function createWorld() {
     },
     variables: () => Promise.resolve({}),
   });
-  const up = (model: Record<string, unknown>, changes: Partial<Changes> = {}) =>
+  const up = (model: Record<string, unknown>, changes: Partial<Changes> = {}, signal = never) =>
     backend.up({
       key,
       call: {
@@ -41,7 +41,7 @@ function createWorld() {
       timeoutMs: 60_000,
       progress: () => {},
       ...changes,
-    }, never);
+    }, signal);
   return { engine, composed, up };
 }
 
@@ -90,6 +90,30 @@ describe("the engine's backend", () => {
       return true;
     });
     assert.deepEqual(engine.calls, ["make network shop_a", "remove network shop_a"]);
+  });
+
+  it("takes networks back when time is up, the one under way as well", async () => {
+    const { engine, up } = createWorld();
+    const { makeNetwork, removeNetwork } = engine;
+    const late = new Error("time is up");
+    const end = new AbortController();
+    engine.makeNetwork = async (body, signal) => {
+      await makeNetwork.call(engine, body, signal);
+      if (body.Name !== "shop_b") return;
+      end.abort(late);
+      throw late;
+    };
+    engine.removeNetwork = async (id, signal) => {
+      signal.throwIfAborted();
+      await removeNetwork.call(engine, id, signal);
+    };
+    const two = { a: { name: "shop_a" }, b: { name: "shop_b" } };
+    const services = { web: { image: "app:1", networks: { a: null, b: null } } };
+    await assert.rejects(up({ services, networks: two }, {}, end.signal), late);
+    assert.deepEqual(
+      engine.calls.filter((each) => each.startsWith("remove")),
+      ["remove network shop_a", "remove network shop_b"],
+    );
   });
 
   it("makes no container with a volume that another source's stack made a moment before", async () => {

@@ -1,0 +1,111 @@
+import { Buffer } from "node:buffer";
+import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
+import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
+import { JsonShape } from "./json_shape.ts";
+import { ListEntries, type ListShape } from "./list_entries.ts";
+import type { TransportResponse } from "./transport_messages.ts";
+
+/** Bytes of an answer that are looked at between two pauses. */
+const SLICE = 512 << 10;
+/** Bytes of an answer after which each pause is a rest, and its milliseconds: nobody waits for it. */
+const QUICK = 4 << 20;
+const REST_MS = 10;
+/** What a chunk costs besides its bytes, as bytes: an engine may send them one by one. */
+const CHUNK = 2048;
+/** What an entry of a list costs besides its characters, as characters. */
+const ENTRY = 1024;
+
+/**
+ * The body of an answer, read with pauses in which this process gets to everything else: the longer the
+ * answer, the smaller its share of the processor. Gives the rest up when whoever reads it ends or throws.
+ */
+export async function* unhurried(
+  response: TransportResponse,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const pauses: Pauses = createPauses(SLICE);
+  let cost = 0;
+  let rested = QUICK;
+  let isWhole = false;
+  try {
+    for await (const chunk of response.body) {
+      yield chunk;
+      cost += chunk.length + CHUNK;
+      await pauses.after(chunk.length + CHUNK);
+      signal.throwIfAborted();
+      if (cost < rested + SLICE) continue;
+      rested = cost;
+      await clock.sleep(REST_MS, signal);
+    }
+    isWhole = true;
+  } finally {
+    if (!isWhole) response.discard();
+  }
+}
+
+/** The value that an answer is. Throws `engine_refused` for one that is too much, and SyntaxError. */
+export async function readValue(
+  response: TransportResponse,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Json> {
+  const shape = new JsonShape();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of unhurried(response, clock, signal)) {
+    shape.add(chunk);
+    chunks.push(chunk);
+  }
+  return parsed(chunks);
+}
+
+/** Answers up to this are parsed at once, in less time than it takes to look for their entries. */
+const SHORT = 256 << 10;
+
+/**
+ * What `of` makes of each entry of the list that an answer is, without those that it makes nothing of.
+ * Of a long one only one entry is there as a whole at a time. Throws as {@link readValue}.
+ */
+export async function readList<T>(
+  response: TransportResponse,
+  { of, clock, ...shape }: ListShape & {
+    readonly of: (entry: JsonRecord) => T | undefined;
+    readonly clock: Clock;
+  },
+  signal: AbortSignal,
+): Promise<T[]> {
+  const pauses = createPauses(SLICE);
+  const made: T[] = [];
+  const make = async (entry: Json, length: number) => {
+    const value = of(asRecord(entry));
+    if (value !== undefined) made.push(value);
+    await pauses.after(length + ENTRY);
+    signal.throwIfAborted();
+  };
+  const short = new JsonShape();
+  let begin: Uint8Array[] | undefined = [];
+  const entries = new ListEntries(shape);
+  let length = 0;
+  for await (const chunk of unhurried(response, clock, signal)) {
+    length += chunk.length;
+    begin?.push(chunk);
+    if (length <= SHORT) short.add(chunk);
+    else {
+      for (const each of begin ?? [chunk]) {
+        for (const text of entries.add(each)) await make(JSON.parse(text), text.length);
+      }
+      begin = undefined;
+    }
+  }
+  if (begin === undefined) entries.end();
+  else for (const each of listIn(parsed(begin), shape)) await make(each, 0);
+  return made;
+}
+
+function listIn(answer: Json, { under }: ListShape): readonly Json[] {
+  return asList(under === undefined ? answer : asRecord(answer)[under]);
+}
+
+function parsed(chunks: readonly Uint8Array[]): Json {
+  return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
+}
