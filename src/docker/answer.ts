@@ -9,7 +9,7 @@ import type { TransportResponse } from "./transport_messages.ts";
 const SLICE = 512 << 10;
 /** Bytes of an answer after which each pause is a rest, and its milliseconds: nobody waits for it. */
 const QUICK = 4 << 20;
-const REST_MS = 10;
+const REST_MS = 40;
 /** What a chunk costs besides its bytes, as bytes: an engine may send them one by one. */
 const CHUNK = 2048;
 /** What an entry of a list costs besides its characters, as characters. */

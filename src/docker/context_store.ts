@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { messageOf, parseJson, StackwrightError } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
-import { type EngineEndpoint, parseEndpoint } from "./endpoint.ts";
+import { type EngineEndpoint, parseEndpoint, TLS_PORT } from "./endpoint.ts";
 import { asRecord, asText } from "./json.ts";
 
 /** The container contexts that the engine's command line knows, read anew at each call. */
@@ -84,7 +84,15 @@ export function readContext(text: string, { tls, files }: ContextCertificates): 
     );
   }
   const found = parseEndpoint(host);
-  if (files.length === 0 || found.kind !== "tcp") return found;
+  if (found.kind !== "tcp") return found;
+  if (files.length === 0) {
+    if (found.port !== TLS_PORT || found.tls !== undefined) return found;
+    throw new StackwrightError(
+      "settings_invalid",
+      `port ${TLS_PORT} is that of TLS, and no certificates lie beside it, so what is deployed ` +
+        "would go there in the clear (docker context update with ca, cert and key)",
+    );
+  }
   const secured = parseEndpoint(host, { DOCKER_CERT_PATH: tls });
   return { ...secured, tls: { certificates: tls, files } } as EngineEndpoint;
 }

@@ -37,7 +37,8 @@ export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 const PLAIN_PORT = 2375;
-const TLS_PORT = 2376;
+/** The port of engines that speak TLS. */
+export const TLS_PORT = 2376;
 
 /**
  * Reads an engine address: `unix:///path`, `tcp://host[:port]`, `http://`, `https://` or
@@ -94,6 +95,8 @@ function sshEndpoint(text: string): SshEndpoint {
   const url = parseUrl(text.replace(/^ssh:/i, "ws:"));
   if (url.password !== "") throw invalid("it contains a password; use a key");
   if (url.search !== "" || url.hash !== "") throw invalid("it has more than a path");
+  // It becomes a word for the shell of that machine.
+  if (!/^[\w./+@%-]*$/.test(url.pathname)) throw invalid("its path is not one of plain letters");
   const port = /:(\d+)(?:\/|$)/.exec(text.slice("ssh://".length).replace(/^.*@/, ""))?.[1];
   return {
     kind: "ssh",

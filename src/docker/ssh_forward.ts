@@ -24,6 +24,16 @@ const ALIVE_SECONDS = 15;
 /** Most that is kept of what SSH says. */
 const MOST_TROUBLE = 500;
 
+/** Connections at once, each of which is a process; the engine's own programs have some as well. */
+const MOST_CONNECTIONS = 64;
+/** How each answer of an engine begins. */
+const HTTP = "HTTP/";
+/** What a connection is not for; a process that goes on for others would outlive this one. */
+const NOTHING_ELSE = [
+  ...["ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"],
+  ...["PermitLocalCommand=no", "ControlMaster=no"],
+];
+
 /** Variables of ours that SSH needs: nothing else reaches it. */
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"] as const;
 
@@ -36,6 +46,8 @@ export function sshCommand({ host, port, user, socketPath }: SshEndpoint): strin
     ...option("BatchMode=yes"),
     ...option(`ConnectTimeout=${CONNECT_SECONDS}`),
     ...option(`ServerAliveInterval=${ALIVE_SECONDS}`),
+    // Whatever the user's own configuration wants: that machine may be another's.
+    ...NOTHING_ELSE.flatMap(option),
     "-T",
     ...(user === undefined ? [] : ["-l", user]),
     ...(port === undefined ? [] : ["-p", String(port)]),
@@ -97,27 +109,36 @@ class Forward implements SshForward {
   }
 
   #connect(socket: Socket): void {
+    socket.on("error", () => {});
+    if (this.#children.size >= MOST_CONNECTIONS) {
+      this.trouble = `there are ${MOST_CONNECTIONS} connections already`;
+      return void socket.destroy();
+    }
     const [program = "", ...args] = sshCommand(this.#endpoint);
     const child = spawn(program, args, { env: this.#env, stdio: ["pipe", "pipe", "pipe"] });
     this.#children.add(child);
     let said = "";
     let answered = false;
+    this.trouble = "";
     const end = (problem: string) => {
       this.#children.delete(child);
-      if (!answered && problem !== "") this.trouble = problem;
+      if (!answered && this.trouble === "") this.trouble = problem;
       // What was answered before the end still goes out.
       if (answered) socket.end(() => socket.destroy());
       else socket.destroy();
     };
     child.on("error", (error) => end(error.message));
     child.stderr.on("data", (bytes) => said = (said + String(bytes)).slice(-MOST_TROUBLE));
-    child.stdout.once("data", () => {
-      answered = true;
-      this.trouble = "";
+    child.stdout.once("data", (bytes) => {
+      const begin = String(bytes).slice(0, MOST_TROUBLE);
+      answered = begin.slice(0, HTTP.length) === HTTP.slice(0, begin.length);
+      this.trouble = answered
+        ? ""
+        : `what answers there is no engine, or a shell that prints first: ${begin.trim()}`;
+      if (!answered) child.kill("SIGKILL");
     });
     // "close" comes after the streams have ended: until then what it says is not all there.
     child.on("close", (code) => end(said.trim() || `ssh ended with ${code}`));
-    socket.on("error", () => {});
     child.stdin.on("error", () => {});
     socket.pipe(child.stdin);
     child.stdout.pipe(socket, { end: false });

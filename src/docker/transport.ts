@@ -7,6 +7,7 @@ import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpo
 import { callBySocket, type WholeRequest } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
+import { onNoAnswer } from "./no_answer.ts";
 import { isDeadConnection, isRefusedConnection } from "./connection_errors.ts";
 
 /** HTTP to one engine. */
@@ -43,8 +44,6 @@ export interface TransportOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 60_000;
 const IDLE_SOCKETS = 8;
-/** Answers that only say that one will come: an engine sends one at most. */
-const MOST_ANNOUNCED = 10;
 
 /** Makes a transport; nothing is opened before the first request. */
 export function createTransport(
@@ -54,7 +53,7 @@ export function createTransport(
   return new HttpTransport(endpoint, options);
 }
 
-type Connector = Readonly<RequestOptions>;
+type Connector = Readonly<RequestOptions & Pick<https.RequestOptions, "rejectUnauthorized">>;
 
 class HttpTransport implements Transport {
   readonly description: string;
@@ -215,21 +214,6 @@ class HttpTransport implements Transport {
   }
 }
 
-/** Ends what would never come to an answer: announcements of one, and another protocol. */
-function onNoAnswer(outgoing: ClientRequest, fail: (error: unknown) => void): void {
-  let announced = 0;
-  outgoing.on("information", () => {
-    if (++announced <= MOST_ANNOUNCED) return;
-    fail(new Error("it announces answers, and gives none"));
-    outgoing.destroy();
-  });
-  outgoing.on("upgrade", (_incoming, socket) => {
-    fail(new Error("it speaks another protocol than it was asked for"));
-    socket.on("error", () => {}).destroy();
-    outgoing.destroy();
-  });
-}
-
 async function* readBody(
   incoming: IncomingMessage,
   explain: (error: unknown) => unknown,
@@ -269,7 +253,12 @@ async function connectorOf(
   if (endpoint.kind === "ssh") throw new Error("an engine by SSH takes a forward");
   if (endpoint.kind === "unix") return { socketPath: endpoint.socketPath };
   const address = { host: endpoint.host, port: endpoint.port };
-  return endpoint.tls === undefined ? address : { ...address, ...await tlsFiles(endpoint.tls) };
+  return endpoint.tls === undefined ? address : {
+    ...address,
+    ...await tlsFiles(endpoint.tls),
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+  };
 }
 
 /** A text that stays the same as long as the files of the certificates do; empty where there are none. */

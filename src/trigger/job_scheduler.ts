@@ -49,6 +49,8 @@ interface Planned {
 /** Milliseconds after which events that come together are looked at, and between attempts. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
+/** Longest of these pauses: each doubles while an engine answers, and nothing that can be read. */
+const LONGEST_AGAIN_MS = 30_000;
 /** Characters of other texts that take as long to look at as a schedule. */
 const A_SCHEDULE = 8 * 1024;
 
@@ -165,6 +167,7 @@ export class JobScheduler {
   /** Looks until nothing more was heard, and until the engine answers. */
   async #look(first: number): Promise<void> {
     const { clock, log } = this.#parts;
+    let again = AGAIN_MS;
     for (let pause = first; this.#isStirred && !this.#signal.aborted;) {
       if (pause > 0) await clock.sleep(pause, this.#signal).catch(() => {});
       if (this.#signal.aborted) break;
@@ -172,11 +175,15 @@ export class JobScheduler {
       pause = QUIET_MS;
       try {
         await this.refresh();
+        again = AGAIN_MS;
       } catch (error) {
         if (this.#signal.aborted) break;
         log.debug("jobs are looked for again", { error });
         this.#isStirred = true;
-        pause = AGAIN_MS;
+        pause = again;
+        if (isStackwrightError(error, "engine_refused")) {
+          again = Math.min(2 * again, LONGEST_AGAIN_MS);
+        }
       }
     }
     this.#looks = undefined;

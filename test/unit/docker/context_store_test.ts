@@ -37,6 +37,7 @@ describe("readContext()", () => {
     ["another kind of endpoint", '{"Endpoints":{"kubernetes":{}}}', /names no engine/],
     ["an endpoint of another type", '{"Endpoints":{"docker":[1]}}', /names no engine/],
     ["a scheme nobody speaks", text({ Host: "npipe:////./pipe/x" }), /npipe:\/\/ is not supported/],
+    ["a lost certificate", text({ Host: "tcp://x:2376" }), /in the clear/],
     [
       "certificates that are not looked at",
       text({ Host: "tcp://x", SkipTLSVerify: true }),

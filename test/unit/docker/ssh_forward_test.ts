@@ -23,9 +23,18 @@ describe("sshCommand()", () => {
     it(`connects to ${address}`, () => {
       const command = sshCommand(parseEndpoint(address) as SshEndpoint).join(" ");
       assert.ok(command.startsWith("ssh -o BatchMode=yes "), command);
+      assert.match(command, / -o ForwardAgent=no .* -o ClearAllForwardings=yes /);
       assert.ok(command.endsWith(` -T ${expected}`), command);
     });
   }
+});
+
+describe("an address by SSH", () => {
+  it("has no path that a shell would read", () => {
+    for (const path of ["/x;id", "/$(id)", "/a&b"]) {
+      assert.throws(() => parseEndpoint(`ssh://two${path}`), /cannot be used/);
+    }
+  });
 });
 
 describe("an engine by SSH", () => {
@@ -64,6 +73,20 @@ process.stdin.pipe(to); to.pipe(process.stdout); to.on("close", () => process.ex
     return fs.writeFile(program, `import process from "node:process";\n${text}`)
       .then(() => `env > ${directory}/env; exec ${process.execPath} ${run} ${program}`);
   };
+
+  it("says what a machine prints that has no engine, or prints before it", async () => {
+    const engine = await engineBy("echo Welcome to two; exec sleep 5");
+    try {
+      await assert.rejects(
+        engine.info(NO_SIGNAL),
+        (error) =>
+          isStackwrightError(error, "engine_unreachable") &&
+          /no engine, or a shell that prints first: Welcome to two/.test(error.message),
+      );
+    } finally {
+      engine.close();
+    }
+  });
 
   it("answers through what the program connects, which gets none of our secrets", async () => {
     const engine = await engineBy(await bridge());
