@@ -20,6 +20,8 @@ export interface ImageSummary {
   readonly id: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
+  /** The one that says whose it is, where it has that. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A volume or network as the engine lists it. */

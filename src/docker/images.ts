@@ -1,3 +1,4 @@
+import { COMPOSE_LABELS } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { ImageSummary } from "./engine_facts.ts";
 import {
@@ -12,6 +13,8 @@ import {
 import type { Engine } from "./engine.ts";
 
 const UNTAGGED = "<none>";
+/** Bytes of the list of all images. */
+const MOST_OF_IMAGES = 256 << 20;
 
 /** The calls of an engine about images. */
 export function imageCalls(api: EngineApi) {
@@ -36,8 +39,9 @@ export function imageCalls(api: EngineApi) {
       return answer === undefined ? undefined : listedLength(asRecord(asRecord(answer)["Config"]));
     },
     listImages: async (signal) => {
-      // Their authors wrote the labels, at any length.
-      const shape = { keep: ["Id", "RepoTags", "RepoDigests"], of: imageSummary };
+      // Their authors wrote the labels, of which one is held: their sum may be great.
+      const keep = ["Id", "RepoTags", "RepoDigests", "Labels"];
+      const shape = { keep, mostKept: MOST_OF_IMAGES, of: imageSummary };
       return await api.list({ method: "GET", path: "/images/json" }, shape, signal);
     },
     // Never forced: that takes the image away from under stopped containers, and takes tags away that
@@ -89,10 +93,12 @@ async function inspectImage(
 }
 
 function imageSummary(image: JsonRecord): ImageSummary {
+  const project = asTexts(image["Labels"])[COMPOSE_LABELS.project];
   return {
     id: asText(image["Id"]),
     tags: named(asTextList(image["RepoTags"])),
     digests: named(asTextList(image["RepoDigests"])),
+    labels: project === undefined ? {} : { [COMPOSE_LABELS.project]: project },
   };
 }
 

@@ -4,6 +4,8 @@ import { JsonShape, SIGNS, tooMuch } from "./json_shape.ts";
 export interface ListShape {
   /** Members of each entry that are read; all others are passed over, however long they are. */
   readonly keep: readonly string[];
+  /** Bytes of members that are read, where little of them is held. */
+  readonly mostKept?: number;
   /** Member of the answer that is the list; the answer itself where there is none. */
   readonly under?: string;
 }
@@ -28,6 +30,7 @@ const ZERO = new TextEncoder().encode("0");
 export class ListEntries {
   readonly #keep: ReadonlySet<string>;
   readonly #under: string | undefined;
+  readonly #mostKept: number;
   /** Depth inside the list; infinite until it begins. */
   #inside = Infinity;
   #depth = 0;
@@ -50,7 +53,8 @@ export class ListEntries {
   #kept = 0;
   #count = 0;
 
-  constructor({ keep, under }: ListShape) {
+  constructor({ keep, under, mostKept = MOST.kept }: ListShape) {
+    this.#mostKept = mostKept;
     this.#keep = new Set(keep);
     this.#under = under;
   }
@@ -187,7 +191,7 @@ export class ListEntries {
 
   #take(bytes: Uint8Array): void {
     this.#kept += bytes.length;
-    if (this.#kept > MOST.kept) throw tooMuch(`a list of more than ${MOST.kept} bytes`);
+    if (this.#kept > this.#mostKept) throw tooMuch(`a list of more than ${this.#mostKept} bytes`);
     this.#entry?.add(bytes);
   }
 
