@@ -6,6 +6,7 @@ import {
   requireStackParts,
 } from "../deploy/mod.ts";
 import {
+  namesBuilt,
   pullsAlways,
   pullsNever,
   requirePullable,
@@ -14,6 +15,7 @@ import {
 } from "../compose/mod.ts";
 import {
   isStackwrightError,
+  keptName,
   messageOf,
   type ObservedStack,
   own,
@@ -133,8 +135,39 @@ export async function prepareImages(
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const built = new Set(builds.map((each) => each.image));
   const known = new Map([...present].filter(([image]) => !built.has(image)));
-  await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
+  try {
+    await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    await discardBuilt(parts, prepared.release, builds, signal);
+    throw error;
+  }
   return images;
+}
+
+/**
+ * Takes away what was built and is refused for its labels: the engine lists these with every image, to
+ * everybody, and a list that is too long to be read would keep other stacks from being pruned or removed.
+ */
+async function discardBuilt(
+  { host: { engine }, log }: Pick<PrepareParts, "host" | "log">,
+  { model }: Pick<PreparedRelease["release"], "model">,
+  services: readonly ReleaseService[],
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const ids = new Set<string>();
+    for (const name of namesBuilt(model, services.map((each) => each.name))) {
+      const id = await engine.imageId(name, signal);
+      if (id === undefined) continue;
+      ids.add(id);
+      await engine.removeImage(name, signal);
+    }
+    for (const id of ids) await engine.removeImage(keptName(id), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warning(`images that are refused could not be removed: ${messageOf(error)}`);
+  }
 }
 
 function namesOf({ services }: Plan, actions: readonly string[]): string[] {

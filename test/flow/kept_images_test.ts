@@ -96,6 +96,20 @@ for (const engine of await buildingEngines()) {
         assert.notEqual(await idOf(world, `${world.stack}-app`), await idOf(world, IMAGE));
       }, { RELEASE_IMAGE_RETENTION: "2" }));
 
+    it("is gone again when it is refused for labels that would make every list too long", () =>
+      inWorld(engine, async (world) => {
+        await commit(world, shop("one"), QUIET);
+        await pollTo(world, "succeeded");
+        const label = `LABEL long=${"x".repeat(600_000)}\n`;
+        const files = shop("two", { deploy: { replicas: 8 } });
+        await commit(world, { ...files, "app/Dockerfile": `${files["app/Dockerfile"]}${label}` });
+        const refused = await pollTo(world, "failed");
+        assert.match(JSON.stringify(refused), /with its images/);
+        assert.equal(await page(world), "one");
+        const images = await world.engine.listImages(never);
+        assert.ok(images.every(({ labels }) => labels["long"] === undefined));
+      }, { RELEASE_IMAGE_RETENTION: "1" }));
+
     it("is still what runs when another stack builds something else by it, also by compose", () =>
       inWorld(engine, async (world) => {
         const names = ["one", "two", "three"].map((each) => `${world.stack}-${each}`);
