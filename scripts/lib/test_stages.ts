@@ -389,7 +389,7 @@ function onEngine(root: string, version: string): Stage {
 
 /** All about images, where they are in containerd's store: the default of new installations since 29. */
 function withContainerdImages(root: string): Stage {
-  const stage = denoTests("flow", "images in containerd's store on engine 28.5", [
+  const stage = denoTests("contract", "images in containerd's store on engine 28.5", [
     ...ENGINE,
     "test/flow/images_test.ts",
     "test/flow/kept_images_test.ts",

@@ -14,8 +14,8 @@ export interface Redactor {
    * Makes `value`, each of its lines, and all {@link writtenForms} of them unprintable. Values shorter
    * than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
    * called again with the same value. `owner` is what the value belongs to; those of the program itself
-   * have none, and are never forgotten. Ordinary words of an owner are masked in texts about it alone:
-   * nobody decides what the texts of others say.
+   * have none, and are never forgotten. Ordinary words of a stack or source are masked in texts about it
+   * alone: nobody decides what the texts of others say.
    */
   add(value: string, owner?: string): void;
   /** Forgets the values that only this owner has. */
@@ -34,12 +34,19 @@ export interface Redactor {
 
 /** A stack, as what its secrets belong to and what texts are about. */
 export function stackAsOwner({ context, name }: StackKey): string {
-  return `stack ${context}/${name}`;
+  return `${STACK}${context}/${name}`;
 }
 
 /** A source, by the name of its repository, as what its secrets belong to and what texts are about. */
 export function sourceAsOwner(name: string): string {
-  return `source ${name}`;
+  return `${SOURCE}${name}`;
+}
+
+const [STACK, SOURCE] = ["stack ", "source "];
+
+/** True for who may choose what its secrets are: others have theirs from us or from those who run us. */
+function isRepositorys(owner: string): boolean {
+  return owner.startsWith(STACK) || owner.startsWith(SOURCE);
 }
 
 /** What a text is about that a command says to who called it, and of which nobody can say more. */
@@ -106,10 +113,10 @@ class KnownSecrets {
   add(pieces: Iterable<string>, owner: string): void {
     const belonging = { owner, group: this.#sources.get(owner) ?? owner };
     for (const piece of pieces) {
-      const isWord = owner !== "" && !looksRandom(piece);
-      const forms = { random: true, words: owner === "" };
+      const isWord = isRepositorys(owner) && !looksRandom(piece);
+      const forms = { random: true, words: !isRepositorys(owner) };
       const hasWords = !isWord && this.#everywhere.add(piece, belonging, forms);
-      if (owner === "" || !(isWord || hasWords)) continue;
+      if (!isRepositorys(owner) || !(isWord || hasWords)) continue;
       const words = this.#wordsOf(owner);
       const before = words.size;
       words.add(piece, belonging, { random: isWord, words: true });

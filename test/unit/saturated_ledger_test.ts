@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import process from "node:process";
 import { describe, it } from "node:test";
 import * as api from "../../src/api/mod.ts";
 import { diffReleasesOperation } from "../../src/api/diff_releases.ts";
@@ -20,6 +19,7 @@ import { stackFamilies } from "../../src/record/stack_families.ts";
 import { createFakeClock } from "../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
+import { processorMs } from "./processor_time.ts";
 import { releaseOf } from "./record/releases.ts";
 
 /** Processor time for which one stretch of work may keep everything else waiting, in milliseconds. */
@@ -191,11 +191,10 @@ describe("whatever tells people what the ledger has", () => {
 
 /** The longest processor time between two turns of the event loop while work is done. */
 async function longestStretch(work: () => unknown): Promise<number> {
-  const now = () => process.cpuUsage().user / 1000;
-  let [longest, last, isOver] = [0, now(), false];
+  let [longest, last, isOver] = [0, processorMs(), false];
   const turn = () => {
-    longest = Math.max(longest, now() - last);
-    last = now();
+    longest = Math.max(longest, processorMs() - last);
+    last = processorMs();
     if (!isOver) setTimeout(turn, 0);
   };
   setTimeout(turn, 0);

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { cpuUsage } from "node:process";
 import { describe, it } from "node:test";
 import {
   createLog,
@@ -8,10 +7,11 @@ import {
   sourceAsOwner,
   stackAsOwner,
 } from "../../src/system/mod.ts";
+import { processorMs } from "./processor_time.ts";
 
 /** Processor time for which one text may keep everything else waiting, with room for a slow machine. */
 const MOST_MS = 1000;
-/** Tries before it counts: what others of this process do is counted as well. */
+/** Tries before it counts. */
 const TRIES = 3;
 const LENGTH = 300_000;
 const STACK = { context: "default", name: "shop" };
@@ -53,10 +53,9 @@ const TEXTS: Readonly<Record<string, () => string>> = {
 /** Whether work takes little of the processor. */
 function isQuick(work: () => unknown): boolean {
   for (let tries = 0; tries < TRIES; tries++) {
-    const before = cpuUsage();
+    const before = processorMs();
     work();
-    const { user, system } = cpuUsage(before);
-    if ((user + system) / 1000 < MOST_MS) return true;
+    if (processorMs() - before < MOST_MS) return true;
   }
   return false;
 }
