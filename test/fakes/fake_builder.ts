@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join, resolve } from "node:path";
-import { messageOf } from "../../src/model/mod.ts";
+import { COMPOSE_LABELS, messageOf } from "../../src/model/mod.ts";
 import {
   type Command,
   type CommandResult,
@@ -43,7 +43,15 @@ async function build(command: Command, signal: AbortSignal): Promise<CommandResu
     for (const name of names) {
       const { image = `${project}-${name}`, build } = model.services[name] ?? {};
       if (build === undefined) throw new Error(`service ${name} has no build`);
-      await tellEngine(env["DOCKER_HOST"] ?? "", image, await contentOf(build), signal);
+      const built = {
+        t: image,
+        remote: await contentOf(build),
+        labels: JSON.stringify({
+          [COMPOSE_LABELS.project]: project,
+          [COMPOSE_LABELS.service]: name,
+        }),
+      };
+      await tellEngine(env["DOCKER_HOST"] ?? "", built, signal);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -69,11 +77,10 @@ async function contentOf(
 /** Rejects when the engine refuses, or does not answer. */
 function tellEngine(
   host: string,
-  image: string,
-  content: string,
+  built: Readonly<Record<"t" | "remote" | "labels", string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  const path = `/build?${new URLSearchParams({ t: image, remote: content })}`;
+  const path = `/build?${new URLSearchParams(built)}`;
   return new Promise((done, reject) => {
     const socketPath = host.replace("unix://", "");
     const sent = request({ socketPath, path, method: "POST", signal }, (answer) => {
@@ -81,7 +88,7 @@ function tellEngine(
       answer.once("error", reject);
       answer.once("end", () => {
         if (answer.statusCode === 200) done();
-        else reject(new Error(`the engine answered ${answer.statusCode} to a build of ${image}`));
+        else reject(new Error(`the engine answered ${answer.statusCode} to a build of ${built.t}`));
       });
     });
     sent.once("error", reject);

@@ -101,7 +101,8 @@ export function imageOf(
 /** Of a build, only what comes out: `remote` stands for all that went in. */
 function build({ state, query }: RouteRequest): RouteAnswer {
   const tag = shortReference(query.get("t") ?? "");
-  take(state, imageOf(tag, query.get("remote") ?? ""), tag);
+  const labels = JSON.parse(query.get("labels") ?? "{}") as Record<string, string>;
+  take(state, imageOf(tag, query.get("remote") ?? "", labels), tag);
   return { status: 200, json: { stream: `Successfully tagged ${tag}` } };
 }
 
