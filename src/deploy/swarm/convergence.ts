@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import type { JsonRecord } from "../../docker/json.ts";
-import { canonicalJson } from "../../compose/mod.ts";
 import { type EngineVerdict, LABELS } from "../../model/mod.ts";
 import { currentTasks, hasEnded, isWanted, shortName, wantedTasks } from "./observed_services.ts";
 
@@ -35,13 +35,14 @@ export function convergence(
     return { kind: "waiting", why: "the engine takes its update back" };
   }
   const isDone = isBack && service.update?.state === "rollback_completed";
-  const stopped = isDone ? undefined : failedUpdate(service, all);
+  const isNow = templateCheck(service);
+  const stopped = isDone ? undefined : failedUpdate(service, all, isNow);
   if (stopped !== undefined) return { kind: "failed", why: stopped };
   const current = currentTasks(service, all);
-  const hopeless = hopelessTask(service, current, all);
+  const hopeless = hopelessTask(service, { current, all, isNow });
   if (hopeless !== undefined) return { kind: "failed", why: hopeless };
   const isJob = service.mode.kind.endsWith("-job");
-  const isNew = (task: SwarmTask) => isJob || isOfTemplate(task, service);
+  const isNew = (task: SwarmTask) => isJob || isNow(task);
   const good = current.filter((each) =>
     isNew(each) && (each.state === "complete" || (each.state === "running" && !waitsForEnd))
   );
@@ -95,7 +96,11 @@ function newest(tasks: readonly SwarmTask[]): SwarmTask | undefined {
 }
 
 /** What the engine says of an update that did not work. */
-function failedUpdate(service: SwarmService, all: readonly SwarmTask[]): string | undefined {
+function failedUpdate(
+  service: SwarmService,
+  all: readonly SwarmTask[],
+  isNow: TemplateCheck = templateCheck(service),
+): string | undefined {
   const { update } = service;
   if (update === undefined) return undefined;
   if (update.state !== "paused" && !update.state.startsWith("rollback_")) return undefined;
@@ -103,9 +108,7 @@ function failedUpdate(service: SwarmService, all: readonly SwarmTask[]): string 
   // In the end an engine does not say any more what the reason was.
   const old = () =>
     newest(
-      all.filter((each) =>
-        each.serviceId === service.id && isFailed(each) && !isOfTemplate(each, service)
-      ),
+      all.filter((each) => each.serviceId === service.id && isFailed(each) && !isNow(each)),
     );
   const task = named === undefined ? old() : all.find(({ id }) => id === named);
   const error = task?.error ?? "";
@@ -115,17 +118,19 @@ function failedUpdate(service: SwarmService, all: readonly SwarmTask[]): string 
 /** A place in which no task will work any more. */
 function hopelessTask(
   service: SwarmService,
-  current: readonly SwarmTask[],
-  all: readonly SwarmTask[],
+  { current, all, isNow }: {
+    readonly current: readonly SwarmTask[];
+    readonly all: readonly SwarmTask[];
+    readonly isNow: TemplateCheck;
+  },
 ): string | undefined {
+  const failed = all.filter((each) => each.serviceId === service.id && isFailed(each));
+  const byPlace = Map.groupBy(failed, placeOf);
   for (const task of current) {
-    if (!isOfTemplate(task, service) && !service.mode.kind.endsWith("-job")) continue;
-    const before = all.filter((each) =>
-      each.serviceId === service.id && each.slot === task.slot && each.nodeId === task.nodeId &&
-      each.iteration === task.iteration && isFailed(each) && isOfTemplate(each, service)
-    );
+    const before = (byPlace.get(placeOf(task)) ?? []).filter(isNow);
     const last = newest(before);
     if (last === undefined) continue;
+    if (!isNow(task) && !service.mode.kind.endsWith("-job")) continue;
     const words = last.error === "" ? `exit code ${last.exitCode}` : last.error;
     if (before.length >= MOST_FAILURES) {
       return `${before.length} tasks failed, the last with: ${words}`;
@@ -133,6 +138,10 @@ function hopelessTask(
     if (isFailed(task) && restartsNever(service)) return `its task failed: ${words}`;
   }
   return undefined;
+}
+
+function placeOf({ slot, nodeId, iteration }: SwarmTask): string {
+  return `${slot} ${iteration} ${nodeId}`;
 }
 
 function isFailed({ state }: SwarmTask): boolean {
@@ -145,16 +154,25 @@ function restartsNever({ spec }: SwarmService): boolean {
   return policy["Condition"] === "none";
 }
 
+/** Whether a task was made from what its service is now. */
+type TemplateCheck = (task: SwarmTask) => boolean;
+
 /**
- * Whether a task was made from what the service is now. Its place in the swarm does not count, for
- * which tasks are not replaced, nor networks, which the engine names differently.
+ * The check of tasks of a service, which looks at each once: a task is as long as its author wants, and there
+ * may be thousands. A task's place in the swarm does not count, for which tasks are not replaced, nor
+ * networks, which the engine names differently.
  */
-function isOfTemplate({ spec }: SwarmTask, service: SwarmService): boolean {
-  const template = (service.spec["TaskTemplate"] ?? {}) as JsonRecord;
-  return essence(spec) === essence(template);
+function templateCheck({ spec: { TaskTemplate } }: SwarmService): TemplateCheck {
+  const wanted = essence((TaskTemplate ?? {}) as JsonRecord);
+  const known = new Map<SwarmTask, boolean>();
+  return (task) => {
+    const answer = known.get(task) ?? isDeepStrictEqual(essence(task.spec), wanted);
+    known.set(task, answer);
+    return answer;
+  };
 }
 
-function essence(task: JsonRecord): string {
+function essence(task: JsonRecord): JsonRecord {
   const { ContainerSpec, Resources, RestartPolicy, LogDriver, ForceUpdate = 0 } = task;
-  return canonicalJson({ ContainerSpec, Resources, RestartPolicy, LogDriver, ForceUpdate });
+  return { ContainerSpec, Resources, RestartPolicy, LogDriver, ForceUpdate };
 }
