@@ -26,6 +26,7 @@ import {
   openSource,
   partsFor,
   type PipelineParts,
+  preparing,
   reconcile,
   recover,
   refusalOf,
@@ -47,7 +48,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { deploying, preparing, type Slot } from "./system/mod.ts";
+import { deploying, type Slot } from "./system/mod.ts";
 import { createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -255,12 +256,13 @@ async function decideAndAct(
   await waitForStack(parts, key, asked.progress, signal);
   const since = parts.ledger.mark(key);
   let target = asked;
-  const decide = async () => {
-    target = { ...asked, revision: await revisionOf(parts, { request, round }, asked, signal) };
+  const decide = async (within: PipelineParts) => {
+    target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
     teller.lookAt(target.revision);
-    return await decideTarget(parts, target, signal);
+    return await decideTarget(within, target, signal);
   };
-  const deciding = () => stage(parts, teller.target, "decide", decide);
+  const deciding = (within: PipelineParts) =>
+    stage(parts, teller.target, "decide", () => decide(within));
   const decision = await preparing(parts, teller.target, deciding, signal);
   if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
   note(parts, { target, request }, decision);

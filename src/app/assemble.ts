@@ -28,6 +28,7 @@ import {
   LONGEST_WAIT_MS,
   type Meter,
   noMeter,
+  Shares,
   sweepScratch,
   type WatchedLock,
 } from "../system/mod.ts";
@@ -194,6 +195,7 @@ function parts(
     log,
     migrated: new Set(),
     preparing: createLimiter(settings.deploy.maxConcurrentPredeployments, patience),
+    shares: new Shares(clock, settings.deploy.maxConcurrentPredeployments),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments, patience),
   };
 }

@@ -17,7 +17,8 @@ import {
   utf8,
 } from "../model/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
-import { preparing, sourceAsOwner, stackAsOwner, writtenSecrets } from "../system/mod.ts";
+import { preparing } from "./waits.ts";
+import { sourceAsOwner, stackAsOwner, writtenSecrets } from "../system/mod.ts";
 import {
   expandDeployments,
   type ExpandedDeployment,
@@ -67,7 +68,7 @@ export async function openSource(
   const { request } = run;
   const { name } = requestLocation(request);
   reporter.describe({ message: `resolving ${request.reference} of ${name}` });
-  const look = () => lookUp(parts, run, signal);
+  const look = (within: PipelineParts) => lookUp(within, run, signal);
   const { revision: configuration, away } = await preparing(
     parts,
     { repository: name },
@@ -82,7 +83,7 @@ export async function openSource(
   reporter.describe({ repository: configuration.source.name, revision: shown });
   const declared = await readDeployments(parts, request, configuration, signal);
   const toExpand = { request, round: run.round, declared, configuration };
-  const expand = () => expandDeployments(parts, toExpand, signal);
+  const expand = (within: PipelineParts) => expandDeployments(within, toExpand, signal);
   const expansion = await preparing(parts, { repository: name }, expand, signal);
   noteOwners(parts, run, configuration, expansion);
   return { ...run, configuration, expansion, ...(away && { away }) };

@@ -12,7 +12,7 @@ import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
-import type { Commands, Limiter, Slot, WatchedLock } from "../system/mod.ts";
+import type { Commands, Limiter, Shares, Slot, WatchedLock } from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
 /** Settings of the pipeline, beyond those of preparing. */
@@ -50,6 +50,8 @@ export interface PipelineParts extends PrepareParts {
   readonly listeners: readonly TargetListener[];
   /** Bounds everything that only reads and prepares. */
   readonly preparing: Limiter;
+  /** What sources and remotes have of that while they are waited for. */
+  readonly shares: Shares;
   /** Bounds everything that changes containers. */
   readonly deploying: Limiter;
   /** One deployment of a stack at a time. */

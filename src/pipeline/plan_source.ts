@@ -17,7 +17,7 @@ import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { preparing } from "../system/mod.ts";
+import { preparing } from "./waits.ts";
 import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -124,9 +124,9 @@ async function planDeployment(
   const glance: Glance = {
     observe: async (stack) => observed = await observe(parts.host.engine, stack, signal),
   };
-  const decide = async () => {
-    const revision = await revisionOf(parts, opened, told, signal);
-    return await decideTarget(parts, { ...told, revision, glance }, signal);
+  const decide = async (within: PipelineParts) => {
+    const revision = await revisionOf(within, opened, told, signal);
+    return await decideTarget(within, { ...told, revision, glance }, signal);
   };
   const before = deployedText(parts, key);
   const decision = await preparing(parts, asked, decide, signal);

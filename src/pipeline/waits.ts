@@ -2,6 +2,8 @@ import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
+import { lendingSource } from "../source/mod.ts";
+import { type Lend, preparingInSlot } from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
@@ -61,4 +63,18 @@ export async function waitForStack(
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }
+}
+
+/**
+ * Runs something that only reads and prepares, when a slot for that is free, with parts whose source is
+ * waited for without one when it takes long: how long is up to whoever wrote the URL.
+ */
+export async function preparing<T>(
+  parts: PipelineParts,
+  holder: Parameters<typeof preparingInSlot>[1],
+  work: (parts: PipelineParts) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const lending = (lend: Lend) => work({ ...parts, source: lendingSource(parts.source, lend) });
+  return await preparingInSlot(parts, holder, lending, signal);
 }

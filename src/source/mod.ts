@@ -21,6 +21,7 @@ export {
   type RepositoryUrl,
 } from "./git/repository_url.ts";
 export * from "./source.ts";
+export { lendingSource } from "./lending_source.ts";
 export { sourceByKind } from "./source_by_kind.ts";
 export type { TreeStore } from "./trees/tree_store.ts";
 export { sameHostAndPath, sameRepository, sourceLocation } from "./source_name.ts";

@@ -31,18 +31,24 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
   return {
     async run(work, signal, who) {
       let leave: (() => void) | undefined = await enter(signal, false, who);
+      let isOver = false;
       const slot: Slot = {
         leave() {
           leave?.();
           leave = undefined;
         },
         async takeAgain(within) {
-          leave ??= await enter(within, true, who);
+          if (leave !== undefined) return;
+          const entered = await enter(within, true, who);
+          // Another part of the work may have asked as well, or all of it may be over.
+          if (leave === undefined && !isOver) leave = entered;
+          else entered();
         },
       };
       try {
         return await work(slot);
       } finally {
+        isOver = true;
         slot.leave();
       }
     },

@@ -32,6 +32,7 @@ export * from "./redact_texts.ts";
 export * from "./redactor.ts";
 export * from "./scratch.ts";
 export * from "./secret_texts.ts";
+export * from "./shares.ts";
 export * from "./slots.ts";
 export * from "./time_format.ts";
 export * from "./visible.ts";

@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Limiter, Slot } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
+import type { Lend, Shares } from "./shares.ts";
 
 /**
  * Milliseconds for which the work of one source waits while others have all slots. How long these are
@@ -24,16 +25,21 @@ interface SlotHolder {
   readonly configuration?: { readonly source: { readonly name: string } } | undefined;
 }
 
-/** Runs something that only reads and prepares, when a slot for that is free. */
-export async function preparing<T>(
-  parts: SlotParts,
+/**
+ * Runs something that only reads and prepares, when a slot for that is free. What waits for somebody
+ * else in it goes through what it is given, and has no slot when that takes long.
+ */
+export async function preparingInSlot<T>(
+  parts: SlotParts & { readonly shares: Shares },
   holder: SlotHolder,
-  work: () => Promise<T>,
+  work: (lend: Lend) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const owner = nameOf(holder);
+  const inside = (slot: Slot) => work(parts.shares.lender(slot, owner, signal));
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
   return await inSlot(parts, { limiter: parts.preparing, holder, ...waits }, {
-    work,
+    work: inside,
     waited: (time, outcome) =>
       parts.meter.observe("deployment_admission_duration_seconds", {
         repository: holder.repository,
@@ -73,12 +79,18 @@ interface Occupation<T> {
   readonly waited: (time: number, outcome: "admitted" | "gave_up") => void;
 }
 
+/** The source in whose name somebody waits. */
+function nameOf({ configuration, repository }: SlotHolder): string {
+  return configuration?.source.name ?? repository;
+}
+
 async function inSlot<T>(
   { meter, clock }: SlotParts,
-  { limiter, holder: { repository, configuration }, queued, active }: Room,
+  { limiter, holder, queued, active }: Room,
   { work, waited }: Occupation<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const { repository } = holder;
   const began = clock.now();
   let inside = false;
   meter.move(queued, { repository }, 1);
@@ -92,8 +104,9 @@ async function inSlot<T>(
         inside = true;
         leaveQueue("admitted");
         let held = 0;
+        let isOver = false;
         const hold = (now: 0 | 1) => {
-          if (held !== now) meter.move(active, { repository }, now - held);
+          if (held !== now && !isOver) meter.move(active, { repository }, now - held);
           held = now;
         };
         hold(1);
@@ -110,10 +123,11 @@ async function inSlot<T>(
           });
         } finally {
           hold(0);
+          isOver = true;
         }
       },
       signal,
-      configuration?.source.name ?? repository,
+      nameOf(holder),
     );
   } finally {
     if (!inside) leaveQueue("gave_up");

@@ -23,6 +23,7 @@ import {
   createRedactor,
   createWatchedLock,
   noMeter,
+  Shares,
   systemFiles,
 } from "../../../src/system/mod.ts";
 import { createExternalSecrets } from "../../../src/secrets/mod.ts";
@@ -141,6 +142,7 @@ function createShop(directory: string) {
     windows: createSyncWindows([]),
     migrated: new Set(),
     preparing: createLimiter(1),
+    shares: new Shares(clock, 1),
     deploying: createLimiter(1),
     stackLock: createWatchedLock(),
     options: {

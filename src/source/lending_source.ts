@@ -1,0 +1,24 @@
+import type { Lend } from "../system/mod.ts";
+import type { Source } from "./source.ts";
+
+/** A source of which each answer is waited for by `lend`; also what is here may need a submodule. */
+export function lendingSource(source: Source, lend: Lend): Source {
+  return {
+    resolve: (request, signal) =>
+      lend(hostOf(request.location.name), () => source.resolve(request, signal)),
+    lastKnown: (request, signal) => source.lastKnown(request, signal),
+    read: (revision, path, signal) => lend(undefined, () => source.read(revision, path, signal)),
+    entries: (revision, paths, signal) =>
+      lend(undefined, () => source.entries(revision, paths, signal)),
+    list: (revision, path, signal) => lend(undefined, () => source.list(revision, path, signal)),
+    materialise: (revision, signal) => lend(undefined, () => source.materialise(revision, signal)),
+    isAncestor: (older, newer, signal) =>
+      lend(undefined, () => source.isAncestor(older, newer, signal)),
+    close: () => source.close(),
+  };
+}
+
+/** The host in the name of a source, whatever its port. */
+function hostOf(name: string): string {
+  return (name.split("/")[0] ?? "").replace(/_\d+$/, "");
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createRepository } from "../fakes/git_repository.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
+import { inWorld, label, pollTo } from "./steps.ts";
+
+/** A server that accepts and says nothing, until it hangs up on all. */
+async function createSilentServer() {
+  const open = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    open.add(socket);
+    socket.on("error", () => {}).on("close", () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    open,
+    port: (server.address() as AddressInfo).port,
+    close() {
+      for (const socket of open) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** Waits until something is so; a test that never sees it is ended by its runner. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe("a repository that names a dozen remotes that say nothing", () => {
+  it("keeps no other one waiting", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));
+    const silent = await createSilentServer();
+    try {
+      const other = await createRepository(directory);
+      await other.commit({
+        "compose.yaml": composeFile({ web: service({ labels: { number: "1" } }) }),
+      });
+      await inWorld("fake", async (world) => {
+        await other.commit({ ".stackwright.yaml": `name: ${world.stack}\n` });
+        const deployments = Array.from({ length: 12 }, (_, at) => ({
+          name: `${world.stack}-${at}`,
+          repository_url: `http://127.0.0.1:${silent.port}/acme/app${at}.git`,
+        }));
+        await world.repository.commit({ ".stackwright.yaml": configFile(...deployments) });
+        // It ends with its world.
+        world.poll().catch(() => {});
+        await until(() => silent.open.size >= 8);
+        await pollTo(world, "succeeded", { url: other.url });
+        assert.equal(await label(world, "web", "number"), "1");
+        assert.equal(silent.open.size, 8, "all of them are still waited for");
+      });
+    } finally {
+      silent.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});

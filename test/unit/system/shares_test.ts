@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { preparingInSlot } from "../../../src/system/slots.ts";
+import { createLimiter, noMeter, Shares } from "../../../src/system/mod.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
+
+const never = new AbortController().signal;
+const SLOTS = 8;
+
+/** Work of sources, whose remotes answer when a test says so. */
+function createTown() {
+  const clock = createFakeClock();
+  const shares = new Shares(clock, SLOTS);
+  const limiter = createLimiter(SLOTS);
+  const parts = { meter: noMeter, clock, preparing: limiter, deploying: limiter, shares };
+  const town = { clock, asked: [] as string[], most: 0, done: [] as string[], inside: 0 };
+  const answers = new Set<() => void>();
+  let open = 0;
+  const silence = () =>
+    new Promise<void>((resolve) => {
+      town.most = Math.max(town.most, ++open);
+      const answer = () => {
+        open--;
+        answers.delete(answer);
+        resolve();
+      };
+      answers.add(answer);
+    });
+  const ask = async (owner: string, host: string, answer: () => Promise<void>, signal = never) => {
+    const work = async (lend: Parameters<Parameters<typeof preparingInSlot>[2]>[0]) => {
+      await lend(host, () => {
+        town.asked.push(owner);
+        return answer();
+      });
+      town.inside++;
+      assert.ok(town.inside <= SLOTS);
+      await settle();
+      town.inside--;
+      town.done.push(owner);
+    };
+    await preparingInSlot(parts, { repository: owner }, work, signal);
+  };
+  return {
+    ...town,
+    town,
+    silent: (owner: string, host: string, signal?: AbortSignal) =>
+      ask(owner, host, silence, signal),
+    honest: (owner: string, host: string) => ask(owner, host, () => Promise.resolve()),
+    answerAll: () => [...answers].forEach((answer) => answer()),
+  };
+}
+
+/** Seconds until a source whose remote answers at once is served. */
+async function wait({ town, honest, clock }: ReturnType<typeof createTown>, host: string) {
+  const began = clock.now().getTime();
+  void honest("honest", host);
+  for (let second = 0; !town.done.includes("honest"); second++) {
+    if (second > 600) return Infinity;
+    await clock.advance(1000);
+  }
+  return (clock.now().getTime() - began) / 1000;
+}
+
+describe("preparing beside remotes that say nothing", () => {
+  it("waits seconds for sixty sources of one host", async () => {
+    const all = createTown();
+    const waiting = Array.from({ length: 60 }, (_, at) => all.silent(`s${at}`, "silent"));
+    await settle();
+    assert.ok(await wait(all, "well") <= 3);
+    assert.deepEqual([all.town.most, all.town.asked.length], [12, 13]);
+    while (all.town.done.length < 61) {
+      all.answerAll();
+      await all.clock.advance(1000);
+    }
+    await Promise.all(waiting);
+    assert.equal(all.town.most, 12);
+  });
+
+  it("waits seconds for one source with a hundred hosts, also for one that has as many", async () => {
+    for (const host of ["well", "silent0"]) {
+      const all = createTown();
+      for (let at = 0; at < 100; at++) void all.silent("one", host === "well" ? `${at}` : host);
+      await settle();
+      assert.ok(await wait(all, host) <= 3);
+      assert.equal(all.town.most, SLOTS);
+    }
+  });
+
+  it("is bounded for many sources with as many hosts", async () => {
+    const all = createTown();
+    for (let at = 0; at < 100; at++) void all.silent(`s${at}`, `h${at}`);
+    await all.clock.advance(60_000);
+    assert.equal(all.town.most, 3 * SLOTS);
+  });
+
+  it("loses no place and no slot to who gives up", async () => {
+    const all = createTown();
+    const stop = new AbortController();
+    const given = Array.from(
+      { length: 60 },
+      (_, at) => assert.rejects(all.silent(`s${at}`, "silent", stop.signal)),
+    );
+    await all.clock.advance(5000);
+    stop.abort(new Error("stopped"));
+    all.answerAll();
+    await Promise.all(given);
+    const later = Array.from({ length: SLOTS }, (_, at) => all.silent(`later${at}`, "silent"));
+    await settle();
+    all.answerAll();
+    await Promise.all(later);
+    assert.equal(all.town.done.length, SLOTS);
+  });
+
+  it("has a slot once where several parts of one work wait at the same time", async () => {
+    const { clock } = createTown();
+    const shares = new Shares(clock, 1);
+    const limiter = createLimiter(1);
+    const parts = { meter: noMeter, clock, preparing: limiter, deploying: limiter, shares };
+    const slow = () => clock.sleep(3000, never);
+    const all = ["a", "b"].map((name) =>
+      preparingInSlot(parts, { repository: name }, async (lend) => {
+        await Promise.all([lend("x", slow), lend("y", slow), lend("z", slow)]);
+        return name;
+      }, never)
+    );
+    await clock.advance(60_000);
+    assert.deepEqual(await Promise.all(all), ["a", "b"]);
+    assert.equal(await limiter.run(() => Promise.resolve("free"), never), "free");
+  });
+});
