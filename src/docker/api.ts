@@ -36,6 +36,7 @@ interface AskedVersion {
   readonly answer: Promise<EngineVersion>;
   readonly end: AbortController;
   waiting: number;
+  isOver: boolean;
 }
 
 /**
@@ -153,7 +154,7 @@ export class EngineApi {
     try {
       return await abortable(asked.answer, signal);
     } finally {
-      if (--asked.waiting === 0) asked.end.abort();
+      if (--asked.waiting === 0 && !asked.isOver) this.#giveUp(asked);
     }
   }
 
@@ -162,11 +163,15 @@ export class EngineApi {
     const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
     const end = new AbortController();
     const answer = this.inTime(request, end.signal, (within) => this.#askVersion(request, within));
-    const asked = { answer, end, waiting: 0 };
-    answer.catch(() => {
-      if (this.#version === asked) this.#version = undefined;
-    });
+    const asked = { answer, end, waiting: 0, isOver: false };
+    answer.catch(() => this.#giveUp(asked)).finally(() => asked.isOver = true);
     return asked;
+  }
+
+  /** At once: whoever asks while it is ending must not be told that somebody else gave up. */
+  #giveUp(asked: AskedVersion): void {
+    if (this.#version === asked) this.#version = undefined;
+    asked.end.abort();
   }
 
   async #askVersion(request: ApiRequest, signal: AbortSignal): Promise<EngineVersion> {

@@ -146,7 +146,7 @@ function tellOfVerdicts(
   const verdicts = newVerdicts(parts.ledger, current.key, observed);
   if (verdicts.length === 0) return;
   const { ledger } = parts;
-  const isManager = ({ id, number }: RecordedRelease) => ({
+  const withServices = ({ id, number }: RecordedRelease) => ({
     number,
     services: ledger.services({ id }),
   });
@@ -154,8 +154,8 @@ function tellOfVerdicts(
   const judge = (verdict: EngineVerdict) =>
     judgeVerdict({
       verdict,
-      current: isManager(current),
-      history: ledger.history(current.key, MOST_RELEASES).values().map(isManager),
+      current: withServices(current),
+      history: ledger.history(current.key, MOST_RELEASES).values().map(withServices),
       isMixed: mixed,
     });
   tellVerdicts(parts, { current, verdicts, observed, isMixed: mixed, judge });

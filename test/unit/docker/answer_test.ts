@@ -171,5 +171,9 @@ describe("EngineApi.version()", () => {
     third.abort(new Error("enough"));
     await alone;
     assert.equal(aborted, true);
+    // The question that was given up may take a while to end.
+    const next = late.version(never);
+    told(answer(cut('{"Version":"1","ApiVersion":"1.44"}', () => 5)));
+    assert.equal((await next).apiVersion, "1.44");
   });
 });
