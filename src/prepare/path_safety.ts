@@ -48,7 +48,7 @@ export async function requireSafeInputs(
  * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
  * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
  *
- * Throws `path_escapes` or `unsupported`.
+ * Throws `path_escapes` or `unsupported`; `config_invalid` where all that is wrong is a container that is gone.
  */
 export async function requireSafeModel(
   given: PrepareParts,
@@ -84,13 +84,18 @@ export async function requireSafeModel(
   const templated = target.swarm !== undefined &&
     found.paths.find(({ path }) => mine.some((each) => mayBecome(path, each)));
   if (templated) throw ours(name, templated.what);
-  for (const each of found.containers) await requireMountsNotOurs(parts, name, each, tree, signal);
   if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
   const own = OWN_VOLUME.exec(parts.host.dataDir)?.[1];
   const isOurs = (volume: string) =>
     own !== undefined && (volume === own || target.swarm !== undefined && mayBecome(volume, own));
   const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
+  // Last: who judges what is recorded passes over containers that are gone.
+  let gone: StackwrightError | undefined;
+  for (const each of found.containers) {
+    gone = await requireMountsNotOurs(parts, name, each, tree, signal) ?? gone;
+  }
+  if (gone !== undefined) throw gone;
 }
 
 /** Warnings about the mounts of one deployment that are told; what is wrong is plain by then. */
@@ -156,14 +161,17 @@ function unclear(name: string, which: string): StackwrightError {
   );
 }
 
-/** A container's mounts are handed on as they are, whatever project it is of. */
+/**
+ * A container's mounts are handed on as they are, whatever project it is of. Returns the error for one that
+ * is not there.
+ */
 async function requireMountsNotOurs(
   parts: PrepareParts,
   name: string,
   { what, name: container }: { readonly what: string; readonly name: string },
   tree: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<StackwrightError | undefined> {
   const own = await parts.host.own(signal);
   const details = await parts.host.engine.inspectContainer(container, signal);
   if (own !== undefined && mayName(container, own)) {
@@ -172,7 +180,7 @@ async function requireMountsNotOurs(
     throw isUs ? ours(name, which) : unclear(name, which);
   }
   if (details === undefined) {
-    throw new StackwrightError(
+    return new StackwrightError(
       "config_invalid",
       `deployment ${name}: ${what}: there is no container ${container}`,
     );
@@ -186,6 +194,7 @@ async function requireMountsNotOurs(
     const mount = { what: from, path: source, by: "engine" as const, everywhere: true };
     await requireNotOurs(parts, name, mount, tree);
   }
+  return undefined;
 }
 
 async function requireInTree(

@@ -82,6 +82,20 @@ describe("requireSafeModel()", () => {
     await check({ volumes_from: ["container:db"] }, OWN);
   });
 
+  it("says that a container is gone only where nothing else is wrong", async () => {
+    const volumes_from = ["container:gone"];
+    await assert.rejects(check({ volumes_from }, OWN), { code: "config_invalid" });
+    const refused = { code: "path_escapes" };
+    await assert.rejects(check({ volumes_from, pid: "container:stackwright" }, OWN), refused);
+    await assert.rejects(
+      check({ volumes_from: [...volumes_from, `container:${OWN.slice(0, 12)}`] }, OWN),
+      refused,
+    );
+    const volumes = [{ type: "volume", source: "data", target: "/data" }];
+    const rest = { volumes: { data: { name: "sw_data", external: true } } };
+    await assert.rejects(check({ volumes_from, volumes }, OWN, { rest }), refused);
+  });
+
   const more = { swarm: {} } as unknown as Partial<Target>;
   for (
     const source of [
