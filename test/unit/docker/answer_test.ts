@@ -93,13 +93,33 @@ describe("readList()", () => {
     assert.equal(found?.["Id"], "1");
     await assert.rejects(listed(JSON.stringify([{ Id: long }]), sizes), refused);
   });
+
+  it("refuses a list of which too much is read, or that has too many entries", async () => {
+    const shape = { keep: KEEP, mostKept: 5000, clock: systemClock, of: () => undefined };
+    const read = (entries: readonly object[]) =>
+      readList(answer(cut(JSON.stringify([FILL, ...entries]), () => 10_000)), shape, never);
+    const entry = { Id: "x".repeat(1000), Other: "x".repeat(10_000) };
+    assert.deepEqual(await read([entry, entry, entry]), []);
+    await assert.rejects(read([entry, entry, entry, entry, entry]), refused);
+    const many = `[${"0,".repeat(200_000)}0]`;
+    await assert.rejects(listed(many, () => 10_000), refused);
+  });
 });
 
 describe("readValue()", () => {
   const read = (text: string) => readValue(answer(cut(text, () => 60_000)), systemClock, never);
   it("refuses what takes long to parse before it is parsed", async () => {
     const names = Array.from({ length: 300_001 }, (_, at) => `"${at}":0`).join();
-    for (const text of ["[".repeat(65), "[".repeat(1 << 22), `{${names}}`, " ".repeat(9 << 20)]) {
+    const deep = "[".repeat(65);
+    for (
+      const text of [
+        deep,
+        deep + "]".repeat(65),
+        "[".repeat(1 << 22),
+        `{${names}}`,
+        " ".repeat(9 << 20),
+      ]
+    ) {
       await assert.rejects(read(text), refused);
     }
     const deepest = "[".repeat(64) + "]".repeat(64);
