@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
 import { command } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
@@ -49,6 +50,23 @@ describe("a release that would be refused today", () => {
       );
       const done = await command(world, ["rollback", world.stack, "2"], { env });
       assert.equal(done.code, 0, done.err);
+    }));
+
+  it("is not put back when the next one fails", () =>
+    withMountOfOurs(async (world, token) => {
+      await world.restart({ WEBHOOK_SECRET_FILE: token });
+      const web = badService(world);
+      await commit(world, { "compose.yaml": composeFile({ web }) });
+      const run = await pollTo(world, "failed");
+      assert.doesNotMatch(JSON.stringify(run), /release was put back/);
+      const containers = await world.containers();
+      assert.deepEqual(containers.filter((each) => each.state === "running"), []);
+      assert.ok(
+        world.lines.some((each) =>
+          /release 1 cannot be put back if the next one fails: release 1 was deployed before this was/
+            .test(JSON.stringify(each))
+        ),
+      );
     }));
 
   it("is not repaired while it is held, and says so", () =>
