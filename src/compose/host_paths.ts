@@ -112,14 +112,25 @@ function readPaths(
     else refused.push("security_opt with a seccomp profile by a relative path");
   }
   const build = service["build"];
-  if (!isObject(build)) return refused;
-  // Another's image would be lost, which has that name to be kept.
-  if ([textAt(service, "image"), ...textsOf(build["tags"])].some(namesKept)) {
-    refused.push(`build by a name of ${KEPT_NAMES}, by which images are kept for rollbacks`);
+  // Another's image would be lost, which has that name to be kept: a pull moves names as a build does.
+  if (imageNames(service).some(namesKept)) {
+    refused.push(`an image by a name of ${KEPT_NAMES}, by which images are kept for rollbacks`);
   }
+  if (!isObject(build)) return refused;
   const made = buildPaths(build, model);
   for (const each of made.paths) add("us", `build ${each.what}`, each.path);
   return [...refused, ...made.refused.map((each) => `build ${each}`)];
+}
+
+/** All names of images that a service has pulled or built. */
+function imageNames(service: JsonObject): string[] {
+  const mounts = objectsAt(service, "volumes").filter((each) => each["type"] === "image");
+  return [
+    textAt(service, "image"),
+    ...textsOf(objectAt(service, "build")["tags"]),
+    ...objectsAt(service, "pre_start").map((each) => textAt(each, "image")),
+    ...mounts.map((each) => textAt(each, "source")),
+  ];
 }
 
 /** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */

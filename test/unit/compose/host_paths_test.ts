@@ -33,12 +33,27 @@ describe("followedPaths()", () => {
     [
       "a build by a name that keeps an image",
       { build: { context: "/t" }, image: "docker.io/stackwright/kept:abc" },
-      /web: build by a name of stackwright\/kept/,
+      /web: an image by a name of stackwright\/kept/,
     ],
     [
       "a tag of that kind",
       { build: { context: "/t", tags: ["app:2", "stackwright/kept"] } },
-      /web: build by a name of stackwright\/kept/,
+      /web: an image by a name of stackwright\/kept/,
+    ],
+    [
+      "an image by such a name, which may be pulled",
+      { image: "stackwright/kept:abc" },
+      /web: an image by a name of stackwright\/kept/,
+    ],
+    [
+      "one that is mounted",
+      { volumes: [{ type: "image", source: "stackwright/kept:abc", target: "/x" }] },
+      /web: an image by a name of stackwright\/kept/,
+    ],
+    [
+      "one of a hook",
+      { pre_start: [{ image: "stackwright/kept:abc" }] },
+      /web: an image by a name/,
     ],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
     ["a model", { models: { m: null } }, /web: models, for which compose runs a program/],
