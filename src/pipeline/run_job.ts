@@ -66,7 +66,8 @@ export async function runJob(
   try {
     const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
-    requireOwnStops(parts, key, spec);
+    // What runs already goes on, for nobody else would start again what it has stopped.
+    if (work.adopts === undefined) requireOwnStops(parts, key, spec);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
@@ -100,13 +101,11 @@ function requireOwnStops(
   const foreign = stopServices.find(({ project }) => !mayStop(ledger, key, project));
   if (foreign === undefined) return;
   const { project, service } = foreign;
+  const owner = recordedOwner(ledger, { ...key, name: project })?.source;
   throw new StackwrightError(
     "conflict",
-    `the job was not run: it stops ${project}/${service}, and ${project} runs from ` +
-      `${
-        recordedOwner(ledger, { ...key, name: project })?.source
-      }; a job stops what its own source ` +
-      "deploys: take that out of stop_services, or deploy both from one configuration",
+    `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
+      "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
   );
 }
 

@@ -49,6 +49,27 @@ async function executions(world: World): Promise<string[]> {
   return out.trim() === "" ? [] : out.trim().split("\n");
 }
 
+/** A process ends after it has made a run of `backup` and stopped `web`; the next one takes it over. */
+async function takenOver(world: World, stackOfJob: string): Promise<void> {
+  const { engine } = world;
+  const find = async (stack: string, name: string) =>
+    (await world.containers(stack)).find((each) => each.service === name)?.id ?? "";
+  const [backup, web] = [await find(stackOfJob, "backup"), await find(world.stack, "web")];
+  await world.stop();
+  const signal = new AbortController().signal;
+  await makeExecution(engine, backup, { runId: "1", stops: [web] }, signal);
+  await engine.stopContainer(web, 0, signal);
+  await world.restart();
+  let ended: RunBody | undefined;
+  while (ended === undefined) {
+    const answer = await world.request("/v1/api/runs?trigger=scheduled_job&status=failed");
+    [ended] = (await answer.json()).content as RunBody[];
+    await setTimeout(20);
+  }
+  assert.match(ended.message ?? "", /ended before it was started/);
+  assert.deepEqual(await engine.listContainers({ "stackwright.job.run": "1" }, signal), []);
+}
+
 describe("scheduled jobs on the fake engine", () => {
   it("stop no service of a stack that another repository deployed", () =>
     inWorld("fake", async (world) => {
@@ -134,23 +155,28 @@ describe("scheduled jobs on the fake engine", () => {
     inWorld("fake", async (world) => {
       await commit(world, { "compose.yaml": composeFile({ web: service(), backup: job("") }) });
       await pollTo(world, "succeeded");
-      const { engine } = world;
-      const [backup, web] = await world.containers();
-      assert.ok(backup !== undefined && web !== undefined);
-      await world.stop();
-      const signal = new AbortController().signal;
-      await makeExecution(engine, backup.id, { runId: "1", stops: [web.id] }, signal);
-      await engine.stopContainer(web.id, 0, signal);
-      await world.restart();
-      let ended: RunBody | undefined;
-      while (ended === undefined) {
-        const answer = await world.request("/v1/api/runs?trigger=scheduled_job&status=failed");
-        [ended] = (await answer.json()).content as RunBody[];
-        await setTimeout(20);
-      }
-      assert.match(ended.message ?? "", /ended before it was started/);
+      await takenOver(world, world.stack);
       assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });
-      assert.deepEqual(await engine.listContainers({ "stackwright.job.run": "1" }, signal), []);
+    }));
+
+  it("that were begun when they might stop services of another repository are put away as well", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${other.stack}\n`,
+          "compose.yaml": composeFile({
+            backup: job("", { "stackwright.job.stop_services": `${world.stack}/web` }),
+          }),
+        });
+        await pollTo(world, "succeeded", { url: other.repository.url });
+        await takenOver(world, other.stack);
+        assert.deepEqual(await states(world), { "web-1": "running" });
+      } finally {
+        await other.close();
+      }
     }));
 
   it("fail the deployment when they could not run as they are written", () =>
