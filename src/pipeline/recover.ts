@@ -23,7 +23,7 @@ import { finishDestroy } from "./destroy_target.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import type { Slot } from "../system/mod.ts";
-import { requireImages } from "../prepare/mod.ts";
+import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 
 /**
@@ -159,9 +159,15 @@ async function resumeDeploy(
   { progress, slot }: { readonly progress: Progress; readonly slot: Slot },
   signal: AbortSignal,
 ): Promise<void> {
-  const next = recorded === undefined ? undefined : await bringToDisk(parts, recorded, signal);
+  let why = "its files cannot be had any more";
+  const next = recorded && await bringToDisk(parts, recorded, signal).catch((error) => {
+    // It would be refused at each start.
+    if (!isRefusal(error)) throw error;
+    why = messageOf(error);
+    return undefined;
+  });
   if (recorded === undefined || next === undefined) {
-    const message = "interrupted, and its files cannot be had any more";
+    const message = `interrupted, and ${why}`;
     parts.ledger.fail(intent, "failed", message);
     teller?.tell({ kind: "ended", end: { status: "failed", message } });
     return;

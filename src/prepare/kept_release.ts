@@ -26,7 +26,7 @@ export async function requireSafeRelease(
   } catch (error) {
     // A container that is gone hands nothing out; the engine says so.
     if (isStackwrightError(error, "config_invalid")) return;
-    if (!REFUSED.some((code) => isStackwrightError(error, code))) throw error;
+    if (!isRefusal(error)) throw error;
     const { code, message } = error as StackwrightError;
     throw new StackwrightError(
       code,
@@ -38,6 +38,11 @@ export async function requireSafeRelease(
 }
 
 const REFUSED = ["path_escapes", "unsupported"] as const;
+
+/** Whether an error is that of a release which would be refused today, whenever it is asked for. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSED.some((code) => isStackwrightError(error, code));
+}
 
 /** Its model with the paths of the tree again where it has those of the stack's own directories. */
 function inTree(parts: PrepareParts, release: Release, tree: string): Release["model"] {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
-import { command } from "./commands.ts";
+import { command, rows } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { commit, docker, interrupt, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
 
 /** A world whose first release mounts a file that only its second life says is our own. */
@@ -67,6 +67,20 @@ describe("a release that would be refused today", () => {
             .test(JSON.stringify(each))
         ),
       );
+    }));
+
+  it("is not finished at a start after it was interrupted, nor tried at each", () =>
+    withMountOfOurs(async (world, token) => {
+      const web = service({ volumes: ["./own.txt:/own.txt:ro"] });
+      await commit(world, { "compose.yaml": composeFile({ web }) });
+      await pollTo(world, "succeeded");
+      await world.stop();
+      interrupt(world, 1);
+      await world.restart({ WEBHOOK_SECRET_FILE: token });
+      await world.app.polled;
+      const [first] = rows(world, "SELECT status, message FROM releases WHERE number = 1");
+      assert.match(String(first?.["message"]), /^interrupted, and release 1 was deployed before/);
+      assert.deepEqual(rows(world, "SELECT * FROM intents WHERE closed_at IS NULL"), []);
     }));
 
   it("is not repaired while it is held, and says so", () =>

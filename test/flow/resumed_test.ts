@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo, states } from "./steps.ts";
+import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** `name` is in a network that is to be another one when it becomes internal. */
@@ -14,17 +12,6 @@ const inLan = (name: string, internal: boolean) => ({
     networks: { lan: { internal } },
   }),
 });
-
-/** Leaves the ledger of a world that stands still as a kill does, right before the first change of a release. */
-function interrupt(world: World, release: number): void {
-  const database = new DatabaseSync(join(world.dataDir, "state.db"));
-  database.exec(
-    "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE release_id = " +
-      `(SELECT id FROM releases WHERE number = ${release})`,
-  );
-  database.exec(`UPDATE releases SET status = 'applying' WHERE number = ${release}`);
-  database.close();
-}
 
 const open = (world: World) => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length;
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { configFile, type Part } from "./compose_text.ts";
@@ -137,4 +139,15 @@ function hostPath(world: World, id: string, path: string): string {
   );
   assert.ok(mount, `nothing is mounted at ${path}`);
   return mount.source + path.slice(mount.destination.length);
+}
+
+/** Leaves the ledger of a world that stands still as a kill does, right before the first change of a release. */
+export function interrupt(world: World, release: number): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  database.exec(
+    "UPDATE intents SET closed_at = NULL, outcome = NULL, owner = '1:gone' WHERE release_id = " +
+      `(SELECT id FROM releases WHERE number = ${release})`,
+  );
+  database.exec(`UPDATE releases SET status = 'applying' WHERE number = ${release}`);
+  database.close();
 }
