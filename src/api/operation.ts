@@ -72,12 +72,18 @@ export function defineOperation<Schema extends z.ZodType, Output>(
   };
 }
 
+/** What a schema is checked with: zod's words for a member that is not there name JavaScript's value. */
+export const INPUT_WORDS: z.core.ParseContext<z.core.$ZodIssue> = {
+  error: ({ code, input }) =>
+    code === "invalid_type" && input === undefined ? "it is missing" : undefined,
+};
+
 /** Checks a value against a schema. Throws `bad_request`. */
 export function readInput<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, INPUT_WORDS);
   if (result.success) return result.data;
   const problems: Problem[] = result.error.issues.map((issue) => ({
     file: "input",

@@ -227,7 +227,7 @@ describe("the tool server", () => {
     const wrong: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
       ["get_health", { more: 1 }, /more/],
       ["list_deployment_runs", { limit: 0 }, /limit/],
-      ["get_deployment_run", {}, /job_id/],
+      ["get_deployment_run", {}, /job_id: it is missing$/],
       ["control_project", { project_name: "shop", action: "recreate" }, /action/],
       ["control_stack", { stack_name: "shop", action: "scale", replicas: -1 }, /replicas/],
       ["trigger_poll", { configs: [] }, /configs/],

@@ -63,7 +63,9 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
       }, signal);
       if (code === 0) return stdout;
       if (code === NOT_FOUND) return undefined;
-      throw new SopsFormatError(`the sops program says: ${shortened(stderr)}`);
+      const noAgeKey = ageKey === undefined && stderr.includes("SOPS_AGE_KEY");
+      const advice = noAgeKey ? "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE" : "";
+      throw new SopsFormatError(`the sops program says: ${shortened(stderr)}${advice}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Call, Power } from "../../api/mod.ts";
+import { type Call, INPUT_WORDS, type Power } from "../../api/mod.ts";
 import { nearestKey } from "../../config/mod.ts";
 import { isStackwrightError, messageOf, type Run, StackwrightError } from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
@@ -155,7 +155,7 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
 
 /** The fault of the arguments, or nothing. */
 function problemOf(tool: Tool, input: ToolInput): string | undefined {
-  const checked = tool.input.safeParse(input);
+  const checked = tool.input.safeParse(input, INPUT_WORDS);
   if (checked.success) return undefined;
   const problems = checked.error.issues.map((issue) => {
     const { path, message } = issue;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createSopsProgram } from "../../../../src/secrets/mod.ts";
+import { messageOf } from "../../../../src/model/mod.ts";
 import { systemCommands } from "../../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
@@ -14,13 +15,13 @@ async function withProgram(
   body: string,
   env: Record<string, string>,
   work: (program: ReturnType<typeof createSopsProgram>) => Promise<void>,
+  { ageKey }: { ageKey: string | undefined } = { ageKey: "AGE-SECRET-KEY-1TEST" },
 ): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "swt-sops-"));
   try {
     await writeFile(join(directory, "sops"), `#!/bin/sh\n${body}\n`);
     await chmod(join(directory, "sops"), 0o755);
     const PATH = `${directory}:/usr/bin:/bin`;
-    const ageKey = "AGE-SECRET-KEY-1TEST";
     await work(createSopsProgram({ commands: systemCommands, env: { PATH, ...env }, ageKey }));
   } finally {
     await rm(directory, { recursive: true });
@@ -74,6 +75,17 @@ describe("createSopsProgram()", () => {
         /the sops program says: no key could decrypt/,
       );
     });
+  });
+
+  it("decrypt() says where a key of age may be set, when there is none", async () => {
+    const misses = "echo 'did not find keys in SOPS_AGE_KEY' >&2; exit 128";
+    const advice = /; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE$/;
+    for (const key of [undefined, "AGE-SECRET-KEY-1TEST"]) {
+      await withProgram(misses, {}, async (program) => {
+        const failed = await program.decrypt({ format: "yaml" }, bytes, never).catch(messageOf);
+        assert.equal(advice.test(String(failed)), key === undefined, String(failed));
+      }, { ageKey: key });
+    }
   });
 
   it("decrypt() lets the program take and print only so much", async () => {
