@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from "node:path/posix";
+import { resolve } from "node:path/posix";
 import { type ComposeModel, StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
@@ -25,15 +25,13 @@ export function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedP
   });
 }
 
-/** File systems whose device is no path of the host. */
-const ELSEWHERE = /^(?:tmpfs|overlay|nfs\d?|cifs|smb3|ceph|glusterfs)$/;
-
-/** What a volume is mounted from; the engine's working directory is the root. */
+/**
+ * What a volume is mounted from; the engine's working directory is the root. Whatever its type: with `bind`
+ * among the options the kernel passes over that. The device of a share (`:/srv`) leads nowhere as a path.
+ */
 function deviceOf(options: JsonObject): string | undefined {
   const device = textAt(options, "device");
-  if (device === "") return undefined;
-  if (isAbsolute(device)) return resolve(device);
-  return ELSEWHERE.test(textAt(options, "type")) ? undefined : resolve("/", device);
+  return device === "" ? undefined : resolve("/", device);
 }
 
 /**

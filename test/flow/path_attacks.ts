@@ -525,6 +525,14 @@ const MOUNTS: readonly Attack[] = [
     says: OURS,
   },
   {
+    title: "a volume over the data directory, by a type without files and a relative path",
+    files: ({ dataDir }) =>
+      web({ volumes: ["vol:/x"] }, {
+        volumes: { vol: { driver_opts: { type: "tmpfs", o: "bind", device: `../..${dataDir}` } } },
+      }),
+    says: OURS,
+  },
+  {
     title: "an overlay over the data directory",
     files: ({ dataDir }) =>
       web({ volumes: ["vol:/x"] }, {

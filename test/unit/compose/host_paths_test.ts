@@ -165,12 +165,17 @@ describe("followedPaths()", () => {
   const options: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
     ["a bound directory", { type: "none", o: "bind", device: "/srv/x" }, ["/srv/x"]],
     ["a device below the engine's own directory", { type: "none", device: "srv/x" }, ["/srv/x"]],
-    ["a share", { type: "nfs", o: "addr=10.0.0.1,rw", device: ":/srv/x" }, []],
-    ["a file system in memory", { type: "tmpfs", device: "tmpfs", o: "size=1m,uid=1000" }, []],
+    ["a share", { type: "nfs", o: "addr=10.0.0.1,rw", device: ":/srv/x" }, ["/:/srv/x"]],
+    ["a file system in memory", { type: "tmpfs", device: "tmpfs", o: "size=1m" }, ["/tmpfs"]],
+    ["a bound directory of a type that has none", {
+      type: "tmpfs",
+      o: "bind",
+      device: "../srv/x",
+    }, ["/srv/x"]],
     [
       "the layers of an overlay",
       { type: "overlay", device: "overlay", o: "lowerdir=/a:b/c,upperdir=data,workdir=/d\\e" },
-      ["/a", "/b/c", "/data", "/de"],
+      ["/overlay", "/a", "/b/c", "/data", "/de"],
     ],
     ["a place of another driver", { mountpoint: "/srv/x", size: "1G" }, ["/srv/x"]],
   ];
