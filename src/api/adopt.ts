@@ -92,12 +92,13 @@ function wantedOwner(
   );
 }
 
-/** A name is what a URL becomes; a scheme makes it one. */
+/** A name is what a URL becomes; a scheme makes it one: accounts are named where SSH leads there. */
 function namedSource(source: string) {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\s]+@[^/\s]+:/.test(source) ||
     source.startsWith("/");
   const local = /^local(\/.*)$/.exec(source)?.[1];
-  return sourceLocation("git", local ?? (isUrl ? source : `https://${source}`));
+  const scheme = /^[^/\s]+@/.test(source) ? "ssh" : "https";
+  return sourceLocation("git", local ?? (isUrl ? source : `${scheme}://${source}`));
 }
 
 function inFull(reference: string): string {

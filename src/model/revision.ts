@@ -6,7 +6,10 @@ export interface SourceLocation {
   readonly kind: SourceKind;
   /** As the operator wrote it, credentials included: never log it, show {@link SourceLocation.name}. */
   readonly url: string;
-  /** `host/owner/repo`, lower-case host, without credentials and `.git`: the identity of the source. */
+  /**
+   * `host/owner/repo`, lower-case host, without credentials and `.git`: the identity of the source.
+   * `user@host/path` where SSH leads to an account that is no forge's.
+   */
   readonly name: string;
 }
 

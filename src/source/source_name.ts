@@ -10,8 +10,15 @@ import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts"
 const LOCAL = "local";
 
 /**
+ * Accounts that forges are reached by over SSH: there a path names the same repository as over HTTP.
+ * Behind any other account it begins at a home, or in what that account may see.
+ */
+const FORGE_USERS: ReadonlySet<string> = new Set(["", "git", "gitea", "forgejo", "gogs"]);
+
+/**
  * The place a URL names, with the identity of its source: `host/owner/repo` for Git, whichever form
- * the URL has; `local/<absolute path>` for a repository on this machine; `registry/repository`,
+ * the URL has, and `user@host/path` over SSH by an account that is no forge's, which nobody but that
+ * account can claim; `local/<absolute path>` for a repository on this machine; `registry/repository`,
  * without tag and digest, for an OCI artifact.
  *
  * Throws `bad_request` when the URL is not one of the accepted forms.
@@ -31,7 +38,12 @@ function repositoryName(url: RepositoryUrl): string {
       `the host name "${LOCAL}" cannot be used: it stands for repositories on this machine`,
     );
   }
-  return `${url.host}${url.port === "" ? "" : `_${url.port}`}/${url.path}`;
+  return `${accountOf(url)}${url.host}${url.port === "" ? "" : `_${url.port}`}/${url.path}`;
+}
+
+/** What a name says of the account; encoded, so that it can neither be a host nor leave a directory. */
+function accountOf({ scheme, user }: RepositoryUrl): string {
+  return scheme !== "ssh" || FORGE_USERS.has(user) ? "" : `${encodeURIComponent(user)}@`;
 }
 
 function artifactName(url: string): string {
@@ -41,21 +53,23 @@ function artifactName(url: string): string {
 }
 
 /**
- * True when an HTTP and an SSH URL have the same host and path, whatever their ports: a forge has
- * both ways to one repository. False when one of them is no repository URL.
+ * True when an HTTP and an SSH URL have the same host and path, by the same account, whatever their
+ * ports: a forge has both ways to one repository. False when one of them is no repository URL.
  */
 export function sameHostAndPath(one: string, other: string): boolean {
   try {
     const [a, b] = [parseRepositoryUrl(one), parseRepositoryUrl(other)];
-    return a.host === b.host && a.path === b.path && a.scheme !== "file" && b.scheme !== "file";
+    return [a, b].every(({ scheme }) => scheme !== "file") && accountOf(a) === accountOf(b) &&
+      a.host === b.host && a.path === b.path;
   } catch {
     return false;
   }
 }
 
 /**
- * True when two repository URLs lead to the same repository: scheme, credentials, `.git` and letter
- * case do not count. A text that is no URL, such as `host/owner/repo`, is compared as a name.
+ * True when two repository URLs lead to the same repository: scheme, credentials but the account of
+ * {@link sourceLocation}, `.git` and letter case do not count. A text that is no URL, such as
+ * `host/owner/repo`, is compared as a name.
  */
 export function sameRepository(one: string, other: string): boolean {
   return comparable(one) === comparable(other);

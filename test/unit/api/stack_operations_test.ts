@@ -220,10 +220,14 @@ describe("the operations on one stack", () => {
       reference: "refs/heads/edge",
     });
     assert.equal(adoption.before?.source, "h.example/o/r");
+    for (const source of ["deploy@nas_2222/infra", "ssh://deploy@nas:2222/infra.git"]) {
+      const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);
+      assert.equal(owner.source, "deploy@nas_2222/infra");
+    }
     assert.deepEqual(log.lines.map(({ message }) => message), [
       "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
-      "a command asked to adopt stack shop: done",
+      ...[1, 2, 3].map(() => "a command asked to adopt stack shop: done"),
     ]);
   });
 });

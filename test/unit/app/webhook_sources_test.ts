@@ -27,6 +27,26 @@ describe("webhookSources()", () => {
     const named = inlineDeploymentsFor?.({ ...request, deployments: [] }) ?? [];
     assert.deepEqual(named.map(({ deployment }) => deployment.name), ["shop"]);
   });
+
+  it("gives what an account of its own is asked for no name that another one has", () => {
+    const { locate } = webhookSources(settings({ SSH_PRIVATE_KEY: "key" }));
+    const placeBy = (sshUrl: string) =>
+      locate({ fullName: "infra", cloneUrl: "https://host/infra.git", sshUrl });
+    assert.equal(placeBy("git@host:infra.git").identity, "host/infra");
+    assert.deepEqual(placeBy("mallory@host:infra"), {
+      url: "mallory@host:infra",
+      identity: "mallory@host/infra",
+    });
+  });
+
+  it("asks the operator's account for a repository that is polled, whoever a webhook names", () => {
+    const POLL_CONFIG = JSON.stringify([{ url: "deploy@host:infra" }]);
+    const { locate } = webhookSources(settings({ SSH_PRIVATE_KEY: "key", POLL_CONFIG }));
+    const identityBy = (sshUrl: string) =>
+      locate({ fullName: "infra", cloneUrl: "https://host/infra.git", sshUrl }).identity;
+    assert.equal(identityBy("ssh://deploy@host/infra.git"), "deploy@host/infra");
+    assert.equal(identityBy("mallory@host:infra"), "mallory@host/infra");
+  });
 });
 
 describe("locateOptions()", () => {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseRepositoryUrl } from "../../../src/source/git/repository_url.ts";
-import { sameRepository, sourceLocation } from "../../../src/source/source_name.ts";
+import {
+  sameHostAndPath,
+  sameRepository,
+  sourceLocation,
+} from "../../../src/source/source_name.ts";
 
 const name = (url: string) => sourceLocation("git", url).name;
 
@@ -16,6 +20,13 @@ describe("sourceLocation()", () => {
       ["ssh://git@host:22/o/r", "host/o/r"],
       ["git@Host:o/r.git", "host/o/r"],
       ["host:o/r", "host/o/r"],
+      ["gitea@host:o/r.git", "host/o/r"],
+      ["ssh://forgejo@host:2222/o/r", "host_2222/o/r"],
+      // A home of its own: over HTTP, or by another account, that is another repository.
+      ["mallory@Host:infra.git", "mallory@host/infra"],
+      ["ssh://APKAEXAMPLE:pw@h:2222/v1/repos/r", "APKAEXAMPLE@h_2222/v1/repos/r"],
+      ["ssh://github.com%2Facme@h/r", "github.com%2Facme@h/r"],
+      ["ssh://..%2f@h/r", "..%2F@h/r"],
       ["https://dev.azure.com/org/My%20Project/_git/r", "dev.azure.com/org/My Project/_git/r"],
       ["https://host//o///r", "host/o/r"],
       ["https://host/org/.github", "host/org/.github"],
@@ -88,6 +99,21 @@ describe("sourceLocation()", () => {
   });
 });
 
+describe("sameHostAndPath()", () => {
+  const https = "https://host:8443/infra.git";
+  it("sees two ways to one repository of a forge, or of one account", () => {
+    assert.ok(sameHostAndPath(https, "ssh://git@host:2222/infra"));
+    assert.ok(sameHostAndPath(https, "gitea@host:infra"));
+    assert.ok(sameHostAndPath("ann@host:infra", "ssh://ann@host/infra.git"));
+  });
+  it("tells accounts, hosts and paths apart", () => {
+    for (const other of ["mallory@host:infra", "git@other:infra", "git@host:infra2", "/infra"]) {
+      assert.ok(!sameHostAndPath(https, other), other);
+    }
+    assert.ok(!sameHostAndPath("ann@host:infra", "mallory@host:infra"));
+  });
+});
+
 describe("parseRepositoryUrl()", () => {
   it("gives git the same place without secrets", () => {
     const remote = (url: string) => parseRepositoryUrl(url).remote;
@@ -116,7 +142,13 @@ describe("sameRepository()", () => {
     for (const one of all) assert.ok(sameRepository(one, all[0] ?? ""), one);
   });
   it("tells different repositories and hosts apart", () => {
-    for (const other of ["https://github.com/owner/repo2", "https://gitlab.com/owner/repo", ""]) {
+    const others = [
+      "https://github.com/owner/repo2",
+      "https://gitlab.com/owner/repo",
+      "mallory@github.com:owner/repo",
+      "",
+    ];
+    for (const other of others) {
       assert.ok(!sameRepository(all[0] ?? "", other), other);
     }
   });
