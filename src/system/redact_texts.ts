@@ -17,25 +17,33 @@ const STRUCTURAL: ReadonlyMap<string, RegExp> = new Map([
   ...["id", "run", "request_id", "job_id"].map((each) => [each, RUN] as const),
 ]);
 
+/** Levels of lists and objects that are told of; thousands would end the stack of who looks at them. */
+const DEEPEST = 256;
+
 /**
- * `value` with every text in it redacted, however deep, but what the program itself says of a thing:
+ * `value` with every text in it redacted, but what the program itself says of a thing:
  * states, names of projects, codes, times, commits. To be used before something is written as JSON: in
  * the finished text a mask could swallow what ends a string.
+ * What is nested deeper than {@link DEEPEST} levels is left out, with a word in its place.
  */
 export function redactTexts<T>(value: T, redact: (text: string) => string): T {
-  return redacted(value, redact, undefined) as T;
+  return redacted(value, redact, undefined, 0) as T;
 }
 
 function redacted(
   value: unknown,
   redact: (text: string) => string,
   name: string | undefined,
+  depth: number,
 ): unknown {
   if (typeof value === "string") return isStructural(name, value) ? value : redact(value);
-  if (Array.isArray(value)) return value.map((each) => redacted(each, redact, undefined));
   if (value === null || typeof value !== "object" || value instanceof Date) return value;
+  if (depth === DEEPEST) return "(nested too deep to be told)";
+  if (Array.isArray(value)) {
+    return value.map((each) => redacted(each, redact, undefined, depth + 1));
+  }
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, redacted(field, redact, key)]),
+    Object.entries(value).map(([key, field]) => [key, redacted(field, redact, key, depth + 1)]),
   );
 }
 

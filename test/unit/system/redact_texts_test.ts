@@ -38,6 +38,19 @@ describe("redactTexts()", () => {
     assert.deepEqual(redactTexts(said, redact), said);
   });
 
+  it("leaves out what is nested so deep that looking at it would end the stack", () => {
+    for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ complete: inner })]) {
+      let value: unknown = "complete";
+      for (let level = 0; level < 200; level++) value = wrap(value);
+      const whole = JSON.stringify(redactTexts(value, redact));
+      assert.match(whole, /"\*\*\*"/, "what somebody may have written is there");
+      for (let level = 0; level < 50_000; level++) value = wrap(value);
+      const cut = JSON.stringify(redactTexts(value, redact));
+      assert.match(cut, /nested too deep/);
+      assert.ok(cut.length < 5_000);
+    }
+  });
+
   it("masks what somebody wrote, also in fields of these names", () => {
     const wrote = { status: "it is complete", message: "complete", stack: "a complete b" };
     assert.deepEqual(redactTexts(wrote, redact), {
