@@ -11,6 +11,7 @@ import {
   type ReleaseService,
   type Revision,
   type StackKey,
+  SWARM_TASK,
   type SwarmRelease,
 } from "../model/mod.ts";
 import {
@@ -136,10 +137,11 @@ function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) 
  * What containers carry besides; a change of it is no reason to replace one. The owner is always named:
  * a label that is not given is taken from the image, whose author would say whose the stack is.
  */
-function serviceLabels({ revision, configuration, discovered }: ReleaseParts) {
+function serviceLabels({ revision, configuration, discovered, swarm }: ReleaseParts) {
   return {
     [LABELS.sourceConfiguration]: configuration?.source.name ?? revision.source.name,
     ...(discovered ? { [LABELS.autoDiscovery]: "true" } : {}),
+    ...(swarm === undefined ? { [SWARM_TASK]: "" } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
+import { COMPOSE_LABELS, messageOf, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
 import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { ApiRequest } from "./api_request.ts";
@@ -53,15 +53,12 @@ export function isOneOff(container: ObservedContainer): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
-/** On every container that a swarm made. */
-const SWARM_TASK = "com.docker.swarm.service.id";
-
 /**
  * Whether a swarm made this container: it is of a service, and of no project of compose, whatever the
  * labels say that it has from its image.
  */
 export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
-  return labels[SWARM_TASK] !== undefined;
+  return (labels[SWARM_TASK] ?? "") !== "";
 }
 
 /** One container, or `undefined`. */

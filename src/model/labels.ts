@@ -62,6 +62,12 @@ export const COMPOSE_LABELS = {
   replaces: "com.docker.compose.replace",
 } as const;
 
+/**
+ * Label of every container that a swarm made: the id of its service, whatever its image says. It is
+ * empty on ours, so that an image with one, made from a task, does not hide them.
+ */
+export const SWARM_TASK = "com.docker.swarm.service.id";
+
 /** Labels on a service by which its author changes how it is deployed. */
 export const BEHAVIOUR_LABELS = {
   autostart: "stackwright.deployment.autostart",

@@ -1,4 +1,10 @@
-import { COMPOSE_LABELS, type ComposeModel, LABELS, recordOf } from "../../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  LABELS,
+  recordOf,
+  SWARM_TASK,
+} from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, serviceOf } from "../../compose/model.ts";
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
@@ -61,7 +67,7 @@ function withIds(service: JsonObject, idOf: LabelParts["idOf"]): JsonObject {
 
 /** Labels that we add are not in the file that somebody calls compose with by hand. */
 function withoutOurLabels(service: JsonObject): JsonObject {
-  const ours = new Set<string>(Object.values(LABELS));
+  const ours = new Set<string>([...Object.values(LABELS), SWARM_TASK]);
   const labels = Object.entries(objectAt(service, "labels")).filter(([name]) => !ours.has(name));
   const { labels: _labels, ...rest } = service;
   if (labels.length === 0) return rest;

@@ -60,6 +60,7 @@ describe("makeRelease()", () => {
     assert.equal(web?.labels[LABELS.sourceName], "h/acme/shop");
     // Also where it is the same: a label that is not given would be that of the image.
     assert.equal(web?.labels[LABELS.sourceConfiguration], "h/acme/shop");
+    assert.equal(web?.labels["com.docker.swarm.service.id"], "");
     assert.equal(web?.labels["mine"], "1");
     assert.equal(web?.labels["stackwright.deployment.autostart"], "true");
   });

@@ -23,6 +23,10 @@ describe("isPartOfStack()", () => {
     const task = { "com.docker.swarm.service.id": "s1", "stackwright.manager": "stackwright" };
     assert.equal(isPartOfStack(labelled(task)), false);
   });
+
+  it("has what was made with no service of a swarm, whatever its image was made from", () => {
+    assert.equal(isPartOfStack(labelled({ "com.docker.swarm.service.id": "" })), true);
+  });
 });
 
 describe("observeAll()", () => {
