@@ -1,4 +1,5 @@
 import type { Run } from "../model/mod.ts";
+import { firstToGo } from "./first_to_go.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** Runs kept of each trigger: those that did something, and those that had nothing to do. */
@@ -11,7 +12,7 @@ const KEPT = { acted: 50, skipped: 10 } as const;
 export class RunArchive extends LedgerTable {
   #version: number | undefined;
 
-  /** Keeps a finished run, and forgets the oldest of its kind beyond what is kept. */
+  /** Keeps a finished run, and forgets of its kind what is beyond that, see {@link firstToGo}. */
   keep(run: Run): void {
     const kind = run.status === "skipped" ? "skipped" : "acted";
     const group = [run.trigger, kind];
@@ -23,14 +24,25 @@ export class RunArchive extends LedgerTable {
         run.createdAt.getTime(),
         JSON.stringify(run),
       );
-      this.database.run(
-        `DELETE FROM runs WHERE trigger = ? AND kind = ? AND id NOT IN
-           (SELECT id FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at DESC LIMIT ?)`,
-        ...group,
-        ...group,
-        KEPT[kind],
-      );
+      this.#forget(group, KEPT[kind]);
     });
+  }
+
+  #forget(group: readonly string[], most: number): void {
+    const [first] = this.database.all(
+      `SELECT count(*) AS count FROM runs WHERE trigger = ? AND kind = ?`,
+      ...group,
+    );
+    if (Number(first?.["count"]) <= most) return;
+    let runs = this.database.all(
+      `SELECT id, content FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at, id`,
+      ...group,
+    ).map((row) => JSON.parse(String(row["content"])) as Written<Run>);
+    while (runs.length > most) {
+      const gone = firstToGo(runs)?.id ?? "";
+      this.database.run(`DELETE FROM runs WHERE id = ?`, gone);
+      runs = runs.filter(({ id }) => id !== gone);
+    }
   }
 
   /** What was kept, oldest first. */

@@ -8,6 +8,7 @@ import {
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { fittingTarget, fittingTargets, fittingText } from "./fitting.ts";
+import { firstToGo } from "./first_to_go.ts";
 import type { KeptRuns, RunEnd, RunFacts, RunFilter, RunListener, RunStore } from "./run_store.ts";
 
 /** Finished runs kept of each trigger. */
@@ -180,7 +181,7 @@ class MemoryRuns implements RunStore {
     for (const listener of this.#listeners) listener(run);
   }
 
-  /** Only runs that are over go: first the expired ones, then the oldest beyond the limit of a trigger. */
+  /** Only runs that are over go: first the expired ones, then those beyond the limit of a trigger. */
   #sweep(): void {
     const expired = this.#clock.now().getTime() - RUN_LIFETIME_MS;
     for (const run of this.#runs.values()) {
@@ -189,17 +190,17 @@ class MemoryRuns implements RunStore {
       if (this.#isOver(run)) this.#drop(run);
     }
     for (const [trigger, count] of this.#counts) {
-      if (count > RUNS_PER_TRIGGER) this.#dropOldest(trigger, count - RUNS_PER_TRIGGER);
+      if (count > RUNS_PER_TRIGGER) this.#forget(trigger, count - RUNS_PER_TRIGGER);
     }
   }
 
-  #dropOldest(trigger: Trigger, most: number): void {
-    let left = most;
-    for (const run of this.#runs.values()) {
-      if (left === 0) return;
-      if (run.trigger !== trigger || !this.#isOver(run)) continue;
+  #forget(trigger: Trigger, most: number): void {
+    for (let left = most; left > 0; left--) {
+      const over = [...this.#runs.values()]
+        .filter((run) => run.trigger === trigger && this.#isOver(run));
+      const run = firstToGo(over);
+      if (run === undefined) return;
       this.#drop(run);
-      left--;
     }
   }
 

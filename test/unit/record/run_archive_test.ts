@@ -56,6 +56,35 @@ describe("the last runs", () => {
     ]);
   });
 
+  it("leave each stack and repository its share, whoever has one each second", async () => {
+    const { archive, clock, start } = createArchive();
+    const runs = start();
+    const finish = async (id: string, facts: Parameters<RunStore["accept"]>[0], stack: string) => {
+      runs.accept(facts);
+      runs.target(id, { context: "default", stack, status: "succeeded", message: "" });
+      runs.finish(id, { status: "succeeded", message: "" });
+      await clock.advance(1_000);
+    };
+    const job = (id: string, name: string, stack: string) =>
+      finish(id, { id, trigger: "scheduled_job", repository: `scheduled:${name}` }, stack);
+    const poll = (id: string, repository: string) =>
+      finish(id, { id, trigger: "poll", repository }, "shop");
+    await job("nightly", "db-backup-1", "db");
+    await job("hourly", "loud-report-1", "loud");
+    await poll("quiet", "h/o/quiet");
+    for (let n = 0; n < 70; n++) {
+      await job(`tick-${n}`, "loud-tick-1", "loud");
+      await poll(`busy-${n}`, "h/o/busy");
+    }
+    for (const kept of [runs.list({ limit: 999 }), archive.all()]) {
+      const ids = new Set(kept.map(({ id }) => id));
+      assert.equal(ids.size, 2 * RUNS_PER_TRIGGER);
+      for (const id of ["nightly", "hourly", "quiet", "tick-69", "busy-69"]) {
+        assert.ok(ids.has(id), id);
+      }
+    }
+  });
+
   it("are also those that another process has kept meanwhile, each in its place", async () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-runs-"));
     const path = join(directory, "state.db");
