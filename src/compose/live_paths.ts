@@ -15,6 +15,8 @@ export interface LivePaths {
   readonly tracked: readonly string[];
   /** Live paths that the source has nothing for: directories for containers to fill. */
   readonly untracked: readonly string[];
+  /** Uses of those that no container may write to: they see an empty directory. */
+  readonly unfilled: readonly TreeUse[];
 }
 
 /**
@@ -43,6 +45,10 @@ export function livePaths(
       live.has(realPath(path)) ? join("live", realPath(path)) : join("current", path),
     tracked: [...live].filter(exists).sort(),
     untracked: [...live].filter((path) => !exists(path)).sort(),
+    unfilled: uses.filter((use) => {
+      const path = realPath(use.path);
+      return use.kind !== "build" && !exists(path) && !overlapsWritten(path);
+    }),
   };
 }
 

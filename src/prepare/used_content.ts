@@ -71,9 +71,28 @@ export async function usedContent(
   await requireMounts(parts, target, { uses, contentOf, realPath });
   await requireContent(parts, target, { uses, contentOf, realPath, tree }, signal);
   await requireOwnLive(parts, target, { uses, live, realPath });
+  warnOfNothing(parts, target, live);
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
   const secrets = [...revealed.secrets, ...used.secrets];
   return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
+}
+
+/** Mounts of nothing that are named; the others have the same reason. */
+const MOST_NAMED = 5;
+
+/** Warns of what is mounted, is not there and will not be: a name is wrong, or a file was not committed. */
+function warnOfNothing(parts: PrepareParts, { key }: Target, { unfilled }: LivePaths): void {
+  if (unfilled.length === 0) return;
+  const named = unfilled.slice(0, MOST_NAMED)
+    .map(({ service, path, item }) => `${path} (service ${service}, at ${item})`);
+  const more = unfilled.length - named.length;
+  parts.log.warning(
+    `the repository has nothing at ${named.join(", ")}${
+      more > 0 ? ` and ${more} more` : ""
+    }, and ` +
+      "no service may write there: the containers see an empty directory",
+    { stack: key.name, context: key.context },
+  );
 }
 
 interface Mounts {

@@ -34,6 +34,19 @@ describe("livePaths()", () => {
     }
   });
 
+  it("knows what nobody can put anything in: what is not there and only read", () => {
+    const missing = ["nowhere.conf", "data/in", "data", "cache"];
+    const uses = [
+      use("nowhere.conf", false),
+      use("there.conf", false),
+      use("data/in", false),
+      use("data", true),
+      use("cache", true),
+    ];
+    const live = livePaths(uses, new Set(), (path) => !missing.includes(path));
+    assert.deepEqual(live.unfilled.map(({ path }) => path), ["nowhere.conf"]);
+  });
+
   it("has none where nothing is written", () => {
     const live = livePaths(paths.map((each) => use(each, false)), new Set(), () => true);
     assert.deepEqual(live.tracked, []);
