@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { LABELS } from "../model/mod.ts";
+import { LABELS, SWARM_TASK } from "../model/mod.ts";
 
 type Value = unknown;
 
@@ -7,7 +7,7 @@ type Value = unknown;
 const LONGEST = 1 << 20;
 
 /** Labels that we put on everything; those by which authors steer a deployment are not among them. */
-const OURS: ReadonlySet<string> = new Set(Object.values(LABELS));
+const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), SWARM_TASK]);
 
 /**
  * A rendered model, as JSON, in the words of its author: YAML without our labels, without what compose

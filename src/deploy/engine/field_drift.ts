@@ -9,7 +9,7 @@ import {
 import type { EndpointBody, HostBody } from "../../docker/create_bodies.ts";
 import type { ContainerDetails, ContainerEndpoint } from "../../docker/engine.ts";
 import { asNumber, asRecord, asText, type Json, type JsonRecord } from "../../docker/json.ts";
-import { type ComposeModel, type Drift, LABELS } from "../../model/mod.ts";
+import { type ComposeModel, type Drift, LABELS, SWARM_TASK } from "../../model/mod.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { restartPolicy } from "./host_body.ts";
 import { resourceLimits } from "./resource_limits.ts";
@@ -61,9 +61,9 @@ export function fieldDrift(
   const definition = serviceOf(model, service);
   const wanted = policyText(restartPolicy(definition).RestartPolicy);
   const found = policyText(host["RestartPolicy"]);
-  const labels = Object.keys(labelsOf(definition)).filter((each) =>
-    container.labels[each] === undefined && !Object.values<string>(LABELS).includes(each)
-  );
+  const ours = new Set<string>([...Object.values(LABELS), SWARM_TASK]);
+  const labels = Object.keys(labelsOf(definition))
+    .filter((each) => container.labels[each] === undefined && !ours.has(each));
   const places = Object.entries(endpointsOf({ model, service, number, api: NEWEST }));
   return [
     ...changedLimits(definition, host),

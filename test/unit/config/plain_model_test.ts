@@ -14,6 +14,7 @@ const MODEL = {
       image: "nginx:1",
       labels: {
         "stackwright.digest": "2d13a1ee",
+        "com.docker.swarm.service.id": "",
         "stackwright.deployment": "shop",
         "stackwright.deployment.one_shot": "true",
         mine: "yes",
