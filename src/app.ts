@@ -23,10 +23,8 @@ import { startServers } from "./app/listen.ts";
 export { type CommandGate, createCommandGate } from "./app/gate.ts";
 export { assemble, type Assembly } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
-export { openDataDirectory } from "./app/data_directory.ts";
 export * from "./app/doctor.ts";
 export { planAside } from "./app/plan_aside.ts";
-export type { PlannedStack, PlannedStacks } from "./pipeline/mod.ts";
 export { settingFiles } from "./app/setting_files.ts";
 export type { System } from "./app/system.ts";
 

@@ -12,7 +12,7 @@ import { perform, type PerformParts } from "./intake/perform.ts";
 import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
-export type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
+export type { Admission, Intake, SubmitOptions } from "./intake/admission.ts";
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
 /** Milliseconds for which active runs may go on after a shutdown began. */

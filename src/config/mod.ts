@@ -5,7 +5,7 @@
  */
 export * from "./bounded_yaml.ts";
 export type { Checkout } from "./checkout.ts";
-export { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
+export { composePaths } from "./compose_paths.ts";
 export * from "./compose_references.ts";
 export * from "./config_file_names.ts";
 export * from "./decode.ts";
@@ -16,8 +16,7 @@ export * from "./deployment_override.ts";
 export { checkDeployment } from "./check_deployment.ts";
 export { duplicateStacks } from "./duplicate_stacks.ts";
 export { isProjectName, normaliseName } from "./project_name.ts";
-export { isDefaultEnvFile, sideFileBase, sideFilePlace } from "./side_files.ts";
-export { deploymentSchema, type WrittenDeployment } from "./deployment_schema.ts";
+export { isDefaultEnvFile, sideFilePlace } from "./side_files.ts";
 export * from "./discover.ts";
 export * from "./expand_discovery.ts";
 export * from "./job_labels.ts";
@@ -29,7 +28,6 @@ export { editDistance, nearestKey, nearestName } from "./nearest_key.ts";
 export * from "./pattern.ts";
 export { plainModel } from "./plain_model.ts";
 export * from "./poll_config.ts";
-export type { PollRequestOptions } from "./poll_timing.ts";
 export { type CheckSchedule, type PollEntry } from "./poll_entry.ts";
 export * from "./poll_schema.ts";
 export * from "./problem_sink.ts";
@@ -46,9 +44,7 @@ export * from "./store_template.ts";
 export {
   type StoreTemplate,
   type TemplateFunction,
-  type TemplatePart,
   TemplateProblem,
-  type TemplateRoot,
   type TemplateValue,
 } from "./template_value.ts";
 export * from "./sync_window.ts";

@@ -10,7 +10,7 @@ export { withOldData } from "./bring_old_data.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";
-export { type ComposeCall, type ComposeParts } from "./compose/compose_parts.ts";
+export { type ComposeCall } from "./compose/compose_parts.ts";
 export * from "./compose/command.ts";
 export * from "./compose/environment.ts";
 export * from "./compose/find_program.ts";

@@ -2,16 +2,14 @@
  * The Engine API, written by hand: HTTP over a socket or TCP, typed calls, container status without
  * inspection, logs, events. The rest of the program sees the `Engine` interface.
  */
-export { EngineApi, type MutatingCall } from "./api.ts";
-export { type ApiRequest } from "./api_request.ts";
 export * from "./api_version.ts";
 export { createEngine, type EngineClient } from "./client.ts";
 export type { ContainerSummary } from "./container_summary.ts";
-export { isOneOff, isSwarmTask } from "./containers.ts";
+export { isSwarmTask } from "./containers.ts";
 export * from "./context_store.ts";
 export * from "./endpoint.ts";
 export * from "./engine.ts";
-export type { ContainerEvent, EventOptions } from "./events.ts";
+export type { ContainerEvent } from "./events.ts";
 export * from "./own_mounts.ts";
 export * from "./status.ts";
 export type * from "./swarm.ts";

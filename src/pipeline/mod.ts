@@ -8,7 +8,7 @@ export { act, type ToDo } from "./act.ts";
 export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
-export { type Decision, holdOf, messageFor, toldDecision } from "./decision.ts";
+export { type Decision, holdOf, toldDecision } from "./decision.ts";
 export * from "./destroy_target.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";

@@ -3,7 +3,6 @@
  * changed, what a run amounts to. Values in, values out; no clock, no engine, no disk.
  */
 export * from "./decide.ts";
-export { shouldRun } from "./should_run.ts";
 export { type DecideInput } from "./decide_input.ts";
 export * from "./decide_reconciliation.ts";
 export * from "./engine_verdicts.ts";

@@ -9,7 +9,7 @@ export * from "./configuration_files.ts";
 export * from "./content.ts";
 export * from "./encrypted_files.ts";
 export type { Host, Hosts } from "./host.ts";
-export { createImages, type Images, UNTOUCHED_IMAGES } from "./images.ts";
+export { createImages, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
 export * from "./kept_release.ts";
 export * from "./measure.ts";

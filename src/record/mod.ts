@@ -17,14 +17,7 @@ export * from "./prometheus.ts";
 export * from "./recorded_stacks.ts";
 export * from "./run_archive.ts";
 export * from "./runs.ts";
-export {
-  type KeptRuns,
-  type RunEnd,
-  type RunFacts,
-  type RunFilter,
-  type RunListener,
-  type RunStore,
-} from "./run_store.ts";
+export { type RunEnd, type RunFacts, type RunStore } from "./run_store.ts";
 export * from "./shown_trees.ts";
 export { type StackFigures } from "./stack_families.ts";
 export * from "./stops.ts";

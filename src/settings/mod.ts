@@ -2,8 +2,7 @@
  * The environment becomes one frozen Settings, read once at the start. All problems are reported
  * together, and the table of variables is data that the parser and the documentation share.
  */
-export type { AppCredentials, GitDomain } from "./git_domains.ts";
-export { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
+export { NOT_YET } from "./not_yet_table.ts";
 export type { GitSettings } from "./git_settings.ts";
 export { readListenSettings } from "./listen_settings.ts";
 export * from "./read_settings.ts";

@@ -6,28 +6,17 @@
  */
 export * from "./git/credentials.ts";
 export { createGitSource, type GitSourceWithTrees } from "./git_source.ts";
-export { type GitSourceParts } from "./git_source_options.ts";
 export { type GitSourceOptions } from "./git_source_options.ts";
 export { createGitHubTokens } from "./git/github_tokens.ts";
-export { createLayout, type GitLayout } from "./trees/layout.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
 export type { MirrorStore } from "./git/mirror_store.ts";
 export type { StoredMirror } from "./git/unused_mirrors.ts";
 export { inlineDeploymentsFor } from "./inline_deployments.ts";
 export { parseReference } from "./git/reference.ts";
-export {
-  parseRepositoryUrl,
-  type RepositoryScheme,
-  type RepositoryUrl,
-} from "./git/repository_url.ts";
+export { parseRepositoryUrl, type RepositoryScheme } from "./git/repository_url.ts";
 export * from "./source.ts";
 export { lendingSource } from "./lending_source.ts";
 export { sourceByKind } from "./source_by_kind.ts";
 export type { TreeStore } from "./trees/tree_store.ts";
 export { sameHostAndPath, sameRepository, sourceLocation } from "./source_name.ts";
-export {
-  createUrlRewriter,
-  rewriteHosts,
-  rewriteUrl,
-  type UrlRewrites,
-} from "./git/url_rewrites.ts";
+export { createUrlRewriter, rewriteHosts, rewriteUrl } from "./git/url_rewrites.ts";
