@@ -8,7 +8,7 @@ import type { ListShape } from "./list_entries.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 import { isDone, refusal } from "./api_refusal.ts";
-import { type ApiRequest, isMutating, toTransport } from "./api_request.ts";
+import { type ApiRequest, isMutating, type Query, toTransport } from "./api_request.ts";
 
 /** A call that changes something, as it is about to be sent. */
 export interface MutatingCall {
@@ -126,6 +126,21 @@ export class EngineApi {
       }
       return response.status;
     });
+  }
+
+  /** The object at a path; `undefined` where there is none. */
+  async find(
+    path: string,
+    signal: AbortSignal,
+    query: Query = {},
+  ): Promise<JsonRecord | undefined> {
+    const answer = await this.json({ method: "GET", path, query, accept: [404] }, signal);
+    return answer === undefined ? undefined : asRecord(answer);
+  }
+
+  /** Removes what is at a path; one that is gone is fine. */
+  async remove(path: string, signal: AbortSignal): Promise<void> {
+    await this.send({ method: "DELETE", path, accept: [404] }, signal);
   }
 
   /** Runs work on the answer of a call within the call's limit. Throws `engine_unreachable` after it. */

@@ -68,7 +68,7 @@ export async function inspectContainer(
   signal: AbortSignal,
 ): Promise<ContainerDetails | undefined> {
   const answer = await inspect(api, id, signal);
-  return answer === undefined ? undefined : detailed(answer);
+  return answer && detailed(answer);
 }
 
 /** The last `lines` lines of a container's output. */
@@ -148,12 +148,6 @@ async function isFramed(
   return asRecord(answer?.["Config"])["Tty"] !== true;
 }
 
-async function inspect(
-  api: EngineApi,
-  id: string,
-  signal: AbortSignal,
-): Promise<JsonRecord | undefined> {
-  const path = `/containers/${pathName(id)}/json`;
-  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
-  return answer === undefined ? undefined : asRecord(answer);
+function inspect(api: EngineApi, id: string, signal: AbortSignal): Promise<JsonRecord | undefined> {
+  return api.find(`/containers/${pathName(id)}/json`, signal);
 }

@@ -1,5 +1,6 @@
 import { COMPOSE_LABELS } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
+import type { Query } from "./api_request.ts";
 import type { ImageSummary } from "./engine_facts.ts";
 import {
   asList,
@@ -23,20 +24,19 @@ export function imageCalls(api: EngineApi) {
     imageContent: async (reference, platform, signal) => {
       // Engines before API 1.48 do not know that, and pass it over.
       const answer = await inspectImage(api, reference, { manifests: "1" }, signal);
-      return answer === undefined ? undefined : imageContent(answer, platform);
+      return answer && imageContent(answer, platform);
     },
     imageVolumes: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      return Object.keys(asRecord(asRecord(asRecord(answer)["Config"])["Volumes"]));
+      return Object.keys(asRecord(asRecord(answer?.["Config"])["Volumes"]));
     },
     imageLabels: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      if (answer === undefined) return undefined;
-      return asTexts(asRecord(asRecord(answer)["Config"])["Labels"]);
+      return answer && asTexts(asRecord(answer["Config"])["Labels"]);
     },
     imageListed: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      return answer === undefined ? undefined : listedLength(asRecord(asRecord(answer)["Config"]));
+      return answer && listedLength(asRecord(answer["Config"]));
     },
     listImages: async (signal) => {
       // Their authors wrote the labels, of which one is held: their sum may be great.
@@ -65,7 +65,7 @@ export async function imageId(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const answer = await inspectImage(api, reference, {}, signal);
-  return answer === undefined ? undefined : asText(asRecord(answer)["Id"]);
+  return answer && asText(answer["Id"]);
 }
 
 /** Characters that a list of containers has for each one of an image with this configuration. */
@@ -82,14 +82,8 @@ function listedLength(config: JsonRecord): number {
 const LISTED_MOUNT = 400;
 
 /** What the engine says of the image a reference names; `undefined` when it is not there. */
-async function inspectImage(
-  api: EngineApi,
-  reference: string,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-) {
-  const path = `/images/${pathName(reference)}/json`;
-  return await api.json({ method: "GET", path, query, accept: [404] }, signal);
+function inspectImage(api: EngineApi, reference: string, query: Query, signal: AbortSignal) {
+  return api.find(`/images/${pathName(reference)}/json`, signal, query);
 }
 
 function imageSummary(image: JsonRecord): ImageSummary {

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { JsonShape, SIGNS, tooMuch } from "./json_shape.ts";
 
 /** A list in an answer, and what is read of its entries. */
@@ -197,7 +198,7 @@ export class ListEntries {
 
   #end(bytes: Uint8Array, at: number): string {
     this.#keepUntil(bytes, at);
-    const text = this.#entry?.text(this.#decoder) ?? "";
+    const text = this.#decoder.decode(this.#entry?.bytes());
     this.#entry = undefined;
     return text;
   }
@@ -207,21 +208,13 @@ export class ListEntries {
 class Entry {
   readonly #shape = new JsonShape();
   readonly #pieces: Uint8Array[] = [];
-  #length = 0;
 
   add(bytes: Uint8Array): void {
     this.#shape.add(bytes);
     this.#pieces.push(bytes);
-    this.#length += bytes.length;
   }
 
-  text(decoder: TextDecoder): string {
-    const whole = new Uint8Array(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return decoder.decode(whole);
+  bytes(): Uint8Array {
+    return Buffer.concat(this.#pieces);
   }
 }

@@ -15,16 +15,11 @@ export function resourceCalls(api: EngineApi) {
       const wanted = new Set(names);
       return found.filter((each) => wanted.has(each.name));
     },
-    removeVolume: (name, signal) => remove(api, `/volumes/${pathName(name)}`, signal),
+    removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
     listNetworks: (labels, signal) => networksOf(api, labelFilters(labels), signal),
     findNetworks: (references, signal) => findNetworks(api, references, signal),
-    removeNetwork: (id, signal) => remove(api, `/networks/${pathName(id)}`, signal),
+    removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
   } satisfies Partial<Engine>;
-}
-
-/** One that is gone is fine. */
-async function remove(api: EngineApi, path: string, signal: AbortSignal): Promise<void> {
-  await api.send({ method: "DELETE", path, accept: [404] }, signal);
 }
 
 async function volumesOf(
@@ -70,7 +65,7 @@ function volumeSummary(volume: JsonRecord): ResourceSummary {
 }
 
 /** A network as the engine lists it. */
-export function networkSummary(network: JsonRecord): ResourceSummary {
+function networkSummary(network: JsonRecord): ResourceSummary {
   return {
     ...summary(network, "Id"),
     options: asTexts(network["Options"]),

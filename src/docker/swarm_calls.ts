@@ -24,8 +24,8 @@ export function swarmCalls(api: EngineApi): Swarm {
     tasks: async (labels, signal) =>
       await api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal),
     service: async (id, signal) => {
-      const answer = await api.json({ ...get(`/services/${pathName(id)}`), accept: [404] }, signal);
-      return answer === undefined ? undefined : serviceOf(asRecord(answer));
+      const answer = await api.find(`/services/${pathName(id)}`, signal);
+      return answer && serviceOf(answer);
     },
     tasksOf: async (id, signal) => {
       const query = { filters: { service: [id] } };
@@ -38,7 +38,7 @@ export function swarmCalls(api: EngineApi): Swarm {
     },
     updateService: (service, change, signal) => updateService(api, service, change, signal),
     serviceLogs: (id, lines, signal) => serviceLogs(api, { id, lines }, signal),
-    removeService: (id, signal) => remove(api, `/services/${pathName(id)}`, signal),
+    removeService: (id, signal) => api.remove(`/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
       await api.list({ ...get(`/${kind}`), query: labelFilters(labels) }, OBJECTS, signal),
     createObject: async (kind, body, signal) => {
@@ -91,19 +91,14 @@ async function serviceLogs(
   });
 }
 
-async function remove(api: EngineApi, path: string, signal: AbortSignal): Promise<void> {
-  await api.send({ method: "DELETE", path, accept: [404] }, signal);
-}
-
 async function removeObject(
   api: EngineApi,
   kind: ObjectKind,
   id: string,
   signal: AbortSignal,
 ): Promise<{ readonly removed: boolean }> {
-  const path = `/${kind}/${pathName(id)}`;
   try {
-    await remove(api, path, signal);
+    await api.remove(`/${kind}/${pathName(id)}`, signal);
     return { removed: true };
   } catch (error) {
     const text = error instanceof StackwrightError ? error.message : "";
