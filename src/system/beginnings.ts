@@ -106,11 +106,11 @@ export class Beginnings {
     const root = this.#roots.get(beginning);
     if (root !== undefined) return void endOf(root, text).count++;
     this.#roots.set(beginning, new Branch(text.slice(SHORTEST_SECRET), 1));
-    if (this.#roots.size * SPARE_MARKS <= this.#marks.length) this.#mark(beginning);
-    else if (this.#marks.length < MOST_MARKS) {
-      this.#marks = new Uint8Array(this.#marks.length * 4);
-      for (const each of this.#roots.keys()) this.#mark(each);
-    } else this.#mark(beginning);
+    const { length } = this.#marks;
+    const isFull = this.#roots.size * SPARE_MARKS > length && length < MOST_MARKS;
+    if (!isFull) return this.#mark(beginning);
+    this.#marks = new Uint8Array(length * 4);
+    for (const each of this.#roots.keys()) this.#mark(each);
   }
 
   /** Takes back one addition of a text. */
@@ -224,7 +224,7 @@ function commonLength(label: string, text: string, at: number, known: number): n
   return length;
 }
 
-/** Whether so much of a text is enough where somebody may have cut the rest off. */
+/** Whether so much of a text, {@link CUT_BEGINNING} at least, is enough where somebody may have cut the rest off. */
 function mayBeCut(
   branch: Branch,
   common: number,
@@ -232,7 +232,6 @@ function mayBeCut(
   at: number,
   length: number,
 ): boolean {
-  if (length < CUT_BEGINNING) return false;
   const place = at + length;
   if (text[place] === "…") return true;
   if (length < (place === text.length ? LAST_BEGINNING : LONG_BEGINNING)) return false;

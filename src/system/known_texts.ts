@@ -28,7 +28,7 @@ const STEP = PART - 12;
 const EFFORT = 16;
 
 /** Which forms of a text are known: those that look random, and those that are ordinary words. */
-export interface Forms {
+interface Forms {
   readonly random: boolean;
   readonly words: boolean;
 }
@@ -58,7 +58,7 @@ interface Owner {
 }
 
 /** Whom a text belongs to. */
-export interface Belonging {
+interface Belonging {
   /** Empty for the program itself: its texts are never forgotten. */
   readonly owner: string;
   /** Owners that have a limit together. */
@@ -97,11 +97,7 @@ export class KnownTexts {
       pieces.add(piece);
       hasWords ||= this.#known.get(piece)?.hasWords === true;
     }
-    for (const oldest of owner === "" ? [] : pieces) {
-      if (pieces.size <= MOST_OF_AN_OWNER) break;
-      pieces.delete(oldest);
-      this.#count(own, -this.#drop(oldest));
-    }
+    if (owner !== "") this.#keepNewest(own, MOST_OF_AN_OWNER);
     return hasWords;
   }
 
@@ -119,11 +115,7 @@ export class KnownTexts {
     const own = this.#owners.get(owner);
     if (own === undefined) return;
     const kept = Math.floor(own.pieces.size / 2);
-    for (const oldest of own.pieces) {
-      if (own.pieces.size <= kept) break;
-      own.pieces.delete(oldest);
-      this.#count(own, -this.#drop(oldest));
-    }
+    this.#keepNewest(own, kept);
     if (kept === 0) this.forget(owner);
   }
 
@@ -152,6 +144,14 @@ export class KnownTexts {
       this.#count(before, -before.size);
     }
     return own;
+  }
+
+  #keepNewest(own: Owner, count: number): void {
+    for (const oldest of own.pieces) {
+      if (own.pieces.size <= count) break;
+      own.pieces.delete(oldest);
+      this.#count(own, -this.#drop(oldest));
+    }
   }
 
   #count(own: Owner, size: number): void {
@@ -256,11 +256,7 @@ export function* partsOf(form: string): Iterable<string> {
  * `text` with everything that one of `all` knows replaced by `mask`, also what begins inside another
  * one: secrets may overlap, and no end of one may stay visible. What lies side by side is one.
  */
-export function maskKnown(
-  text: string,
-  all: readonly Searched[],
-  mask: string,
-): string {
+export function maskKnown(text: string, all: readonly Searched[], mask: string): string {
   if (all.length === 0) return text;
   let result = "";
   let shown = 0;
@@ -280,12 +276,7 @@ export function maskKnown(
  * Where what begins at a place ends, with all that overlaps it or follows at once. From each end backwards:
  * nothing is longer than {@link PART}, so that most places before it cannot lead further.
  */
-function endOfKnown(
-  text: string,
-  at: number,
-  all: readonly Searched[],
-  effort: Effort,
-): number {
+function endOfKnown(text: string, at: number, all: readonly Searched[], effort: Effort): number {
   const lengthAt = (place: number) =>
     all.reduce((longest, each) => Math.max(longest, each.lengthAt(text, place, effort)), 0);
   let looked = at;
