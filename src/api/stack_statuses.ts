@@ -4,7 +4,6 @@ import {
   formatStackArguments,
   formatStackKey,
   isStackwrightError,
-  type ObservedStack,
   type Release,
   type RunTarget,
   type StackKey,
@@ -94,6 +93,8 @@ export async function stackStatuses(
     const key = current?.key ?? decisions.get(name)?.key ?? keyOf(name);
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
+    const there = observed.get(key.context);
+    const seen = there === "no context" ? undefined : there;
     const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
@@ -102,25 +103,18 @@ export async function stackStatuses(
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.has(name)),
-      observed: runsOf(observed, key),
+      // Nothing where the engine does not say, which is not the same as that nothing runs.
+      observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
     };
-    const judged = withoutStopped(judgeStack(facts), facts, stopOf(observed, key));
+    const judged = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     // What is held back is not tried again by itself, whatever the failure before said.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : repairedAgainAt(decision, now);
     const retryAt = judged.state === "held" ? undefined : triedAt;
     const status = { key, current, decision, retryAt, ...judged };
-    if (observed.get(key.context) === "no context") {
-      const why = `there is no context ${key.context} any more: make it again, or have the stack ` +
-        `forgotten with stackwright forget ${formatStackArguments(key)}`;
-      return [{ ...status, why }];
-    }
-    const deferred = judged.state === "waiting" ? ledger.deferred.get(key) : undefined;
-    if (deferred === undefined) return [status];
-    const why = `${judged.why}; it is kept, and decided about again when that opens`;
-    return [{ ...status, why, retryAt: deferred.retryAt ?? retryAt }];
+    return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
   };
   const statuses: StackStatus[] = [];
   const pauses = createPauses(STACKS_AT_ONCE);
@@ -130,6 +124,20 @@ export async function stackStatuses(
     signal.throwIfAborted();
   }
   return statuses;
+}
+
+function withoutContext(status: StackStatus): StackStatus {
+  const why = `there is no context ${status.key.context} any more: make it again, or have the ` +
+    `stack forgotten with stackwright forget ${formatStackArguments(status.key)}`;
+  return { ...status, why };
+}
+
+/** A status with when it is decided again about what waits for a sync window. */
+function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatus): StackStatus {
+  const waiting = status.state === "waiting" ? deferred.get(status.key) : undefined;
+  if (waiting === undefined) return status;
+  const why = `${status.why}; it is kept, and decided about again when that opens`;
+  return { ...status, why, retryAt: waiting.retryAt ?? status.retryAt };
 }
 
 /** A status as it is listed with many others: by itself it is told whole. */
@@ -151,7 +159,10 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
 /** What an engine says; `undefined` where it did not. */
 type Seen = SeenEngine | "no context" | undefined;
 
-/** A stack that is only as a job wants it while it runs has not drifted. */
+/**
+ * A stack that is only as a job wants it while it runs has not drifted. `stopped` is the sentence about a
+ * job that has services of it stopped.
+ */
 function withoutStopped(
   judged: StackJudgement,
   facts: Parameters<typeof judgeStack>[0],
@@ -159,15 +170,6 @@ function withoutStopped(
 ): StackJudgement {
   if (stopped === undefined || judged.state !== "drifted") return judged;
   return judgeStack({ ...facts, underWay: stopped });
-}
-
-/** The sentence about a job that has services of a stack stopped. */
-function stopOf(
-  observed: ReadonlyMap<string, Seen>,
-  { context, name }: StackKey,
-): string | undefined {
-  const there = observed.get(context);
-  return typeof there === "object" ? there.stopped.get(name) : undefined;
 }
 
 /** When a repair that failed is made again by itself. */
@@ -195,17 +197,6 @@ async function whatRuns(
   } finally {
     done.abort();
   }
-}
-
-/** What runs of a stack; `undefined` where its engine did not say. */
-function runsOf(
-  observed: ReadonlyMap<string, Seen>,
-  { context, name }: StackKey,
-): ObservedStack | undefined {
-  const there = observed.get(context);
-  return there === undefined || there === "no context"
-    ? undefined
-    : there.stacks.get(name) ?? { containers: [] };
 }
 
 /**
