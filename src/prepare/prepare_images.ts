@@ -35,8 +35,9 @@ import type { Target } from "./target.ts";
 
 /**
  * Fetches the images whose tag may have moved, for every service (`force_image_pull`) or for those
- * with `pull_policy: always`, and returns the image each of them would run. Without either it costs nothing and returns nothing. A release
- * that is deployed stays so while a registry is away, and is repaired from what is here.
+ * with `pull_policy: always`, and returns the image each of them would run. Without either it costs
+ * nothing and returns nothing. A release that is deployed stays so while a registry is away, and is
+ * repaired from what is here.
  *
  * Throws `pull_failed` for a release that is not deployed yet.
  */

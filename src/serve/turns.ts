@@ -2,7 +2,7 @@
 const SHORT_MS = 2;
 
 /** Options of {@link Turns}. */
-export interface TurnOptions {
+interface TurnOptions {
   /** Turns in one round of the event loop, as long as rounds are short. */
   readonly most: number;
   /** Whether a rest follows a round that was long, as long as that was: half of the time is for others. */

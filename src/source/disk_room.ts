@@ -5,7 +5,7 @@ import type { Files } from "../system/mod.ts";
 const GIB = 1024 ** 3;
 
 /** Work that takes room on a disk. */
-export interface DiskUse {
+interface DiskUse {
   /** Bytes that it takes, as far as they are known. */
   readonly bytes: number;
   /** Whether it is of something that was not here before, and leaves more room to all that was. */
