@@ -1,5 +1,5 @@
 import { type Finding, quickCheck } from "../app.ts";
-import { createLog, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
+import { createLog, NOBODY, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { settingsOf } from "./settings_of.ts";
@@ -42,7 +42,7 @@ function systemOf(io: CommandIo, timeZone: string) {
     timeZone,
     format: "text",
     redactor,
-    write: (line) => io.err(line),
+    write: (line) => io.err(line, NOBODY),
   });
   return { clock, commands, files: systemFiles, log, redactor, env, version: VERSION };
 }

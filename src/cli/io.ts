@@ -9,8 +9,8 @@ export interface CommandIo {
   readonly cwd: string;
   /** Results: standard output. `about` is the owner that the text is about, see {@link Redactor}. */
   out(text: string, about?: string): void;
-  /** Complaints and diagnostics: standard error. */
-  err(text: string): void;
+  /** Complaints and diagnostics: standard error; `about` as for {@link out}. */
+  err(text: string, about?: string): void;
   /** Whether a person watches standard error. */
   readonly interactive: boolean;
   /** Whether standard output may have colours; it has none by default. */

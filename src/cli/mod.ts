@@ -66,7 +66,7 @@ export async function runCommand(plain: CommandIo): Promise<number> {
       const shown = said(text, about);
       plain.out(plain.colours === true ? visibleLines(shown) : visible(shown));
     },
-    err: (text) => plain.err(visible(said(text))),
+    err: (text, about) => plain.err(visible(said(text, about))),
   };
   try {
     return await runNamed(io);

@@ -6,6 +6,7 @@ import {
   createLog,
   type Log,
   type LogOptions,
+  NOBODY,
   type Redactor,
   systemClock,
   systemCommands,
@@ -36,7 +37,8 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
       timeZone: settings.timeZone,
       format: json ? "json" : logFormat(io, settings.logFormat),
       redactor,
-      write: (line) => io.err(line),
+      // Each line was masked as what it is about; words of others stay.
+      write: (line) => io.err(line, NOBODY),
     });
     log.info(`stackwright ${VERSION} starts`, { data_dir: settings.data.dir });
     for (const notice of settings.notices) log.warning(notice);

@@ -1,6 +1,6 @@
 import { assemble, type Assembly, type System } from "../app.ts";
 import type { Settings } from "../settings/mod.ts";
-import { createLog, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
+import { createLog, NOBODY, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
@@ -24,7 +24,7 @@ export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly
     timeZone: settings.timeZone,
     format: "text",
     redactor,
-    write: (line) => io.err(line),
+    write: (line) => io.err(line, NOBODY),
   });
   const limit = engineLimitMs === undefined ? {} : { engineLimitMs };
   const here = { clock, commands, files: systemFiles, redactor, env, version: VERSION };
