@@ -163,7 +163,7 @@ describe("hostile clients before the executable", { skip }, () => {
 
   it("do not decide what is said of others by what their repositories call secrets", async () => {
     const thief = await createRepository(join(world.dataDir, "../thief"));
-    const said = ["changes", "digest", "unchanged", "deployment", "services"];
+    const said = ["changes", "digest", "unchanged", "deployment", "services", "nosuch"];
     const structural = ["succeeded", "skipped", "info", world.stack, "default", '","level":"', "{"];
     const words = [...said, ...structural];
     const names = words.map((word, at) => `A${at}_PASSWORD='${word}'\n`);
@@ -178,10 +178,15 @@ describe("hostile clients before the executable", { skip }, () => {
     assert.match(JSON.stringify(run), /no changes.*digest \w+ is unchanged/);
     const stacks = JSON.stringify(await ask("/v1/api/deployments"));
     assert.ok(stacks.includes(`"${world.stack}"`), stacks);
+    // A line of the service's log says why ours fails.
+    const broken = configFile({ name: world.stack, compose_files: ["nosuch.yaml"] });
+    await world.repository.commit({ ".stackwright.yaml": broken });
+    assert.equal((await poll(repositoryOf(polled))).status, "failed");
     const lines = running.stderr.split("\n").slice(0, -1).map((line) => JSON.parse(line));
     const ours = lines.filter((line) => line.stack === world.stack);
     assert.ok(ours.length > 0, "nothing about ours is in the log");
     assert.doesNotMatch(JSON.stringify(ours), /\*\*\*/);
+    assert.match(JSON.stringify(ours), /nosuch\.yaml/);
     for (const { level, time } of lines) {
       assert.match(level, /^(?:debug|info|warning|error|critical)$/);
       assert.ok(Number.isFinite(Date.parse(time)), time);
