@@ -30,10 +30,12 @@ export async function requireRoom(
   if (room.free - bytes >= reserve) return;
   throw new StackwrightError(
     "data_dir_unusable",
-    `the disk of ${path} has ${Math.round(room.free)} bytes free, of which ${
+    `the disk of ${path} has no space left: ${Math.round(room.free)} bytes are free, of which ${
       Math.round(reserve)
     } ` +
-      `are left to what is there${bytes === 0 ? "" : `, and ${bytes} would be written`}; make room`,
+      `are kept for what is there${
+        bytes === 0 ? "" : `, and ${bytes} would be written`
+      }; make room`,
   );
 }
 
