@@ -26,7 +26,8 @@ describe("requireRoom()", () => {
       if (passes) return await on(free, total, use);
       await assert.rejects(on(free, total, use), {
         code: "data_dir_unusable",
-        message: /^the disk of \/data\/sources\/x has \d+ bytes free, of which \d+ are left/,
+        message:
+          /^the disk of \/data\/sources\/x has no space left: \d+ bytes are free, of which \d+ are kept/,
       });
     });
   }
