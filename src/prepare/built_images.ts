@@ -34,7 +34,11 @@ export async function builtImages<Service extends Built>(
     const others = new Map<Service, string>();
     for (const service of left) {
       const id = await engine.imageId(service.image, signal);
-      if (id === undefined) continue;
+      // An engine that drops what has no name any more knows none for a moment, while another build takes it.
+      if (id === undefined) {
+        if (look < MOST_LOOKS) others.set(service, "nobody");
+        continue;
+      }
       const project = (await engine.imageLabels(id, signal))?.[COMPOSE_LABELS.project];
       await keepImages(engine, [id], signal);
       const isThere = await engine.imageId(id, signal) !== undefined;

@@ -169,7 +169,8 @@ async function build(
   const before = [...named.values()].filter((id) => id !== undefined);
   const kept = await keepImages(parts.engine, before, signal);
   try {
-    const work = (within: AbortSignal) => parts.compose.build(wanted.call, asked, within);
+    const work = (within: AbortSignal) =>
+      unlessTaken(() => parts.compose.build(wanted.call, asked, within));
     await withinLimit(parts, { stage: "build", doing: "building", wanted }, work, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -177,6 +178,22 @@ async function build(
     throw error;
   } finally {
     if (!signal.aborted) await letNamedGo(parts, kept, signal);
+  }
+}
+
+/** Tries of a build whose names others take in the same moment. */
+const MOST_TRIES = 4;
+
+/** In containerd's store a build fails when another one gives the same name while it ends. */
+async function unlessTaken(build: () => Promise<void>): Promise<void> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await build();
+    } catch (error) {
+      if (tries === MOST_TRIES || !/^.*\bimage\b.*: already exists/m.test(messageOf(error))) {
+        throw error;
+      }
+    }
   }
 }
 

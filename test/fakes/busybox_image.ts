@@ -25,7 +25,9 @@ export async function ensureBusyboxImage(tag: string = BUSYBOX_IMAGE): Promise<v
   try {
     await fs.copyFile(BUSYBOX, join(directory, "busybox"));
     await fs.writeFile(join(directory, "Dockerfile"), DOCKERFILE);
-    await run("docker", ["build", "-q", "-t", tag, directory]);
+    // Two that build one name at the same time disturb each other in containerd's store.
+    const isBuilt = () => run("docker", ["build", "-q", "-t", tag, directory]).then(() => true);
+    if (!await isBuilt().catch(() => false)) await isBuilt();
   } finally {
     await fs.rm(directory, { recursive: true, force: true });
   }

@@ -25,7 +25,7 @@ function engineWith(project: string | undefined) {
 }
 
 describe("builtImages()", () => {
-  const services = [{ name: "web", image: "app:1" }, { name: "gone", image: "gone:1" }];
+  const services = [{ name: "web", image: "app:1" }];
   const never = () => assert.fail("it is built again");
 
   it("are those that the names mean now", async () => {
@@ -61,6 +61,19 @@ describe("builtImages()", () => {
     const again = () => Promise.resolve(void (times++, build("shop")));
     const built = await builtImages(engine, key, services, again, signal);
     assert.deepEqual([built, times], [{ web: "sha256:shop" }, 1]);
+  });
+
+  it("are built once more where the name means nothing for a moment, and left out where it never does", async () => {
+    const { engine, build } = engineWith("shop");
+    delete engine.images["app:1"];
+    const all = [...services, { name: "gone", image: "gone:1" }];
+    const asked: string[] = [];
+    const again = (left: readonly { readonly name: string }[]) => {
+      asked.push(left.map(({ name }) => name).join(" "));
+      return Promise.resolve(build("shop"));
+    };
+    assert.deepEqual(await builtImages(engine, key, all, again, signal), { web: "sha256:shop" });
+    assert.deepEqual(asked.slice(0, 2), ["web gone", "gone"]);
   });
 
   it("are refused where another project builds one of that name each time", async () => {
