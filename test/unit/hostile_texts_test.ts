@@ -44,22 +44,12 @@ import {
   WEBHOOK_PROVIDERS,
   type WebhookProvider,
 } from "../../src/trigger/mod.ts";
-import { processorMs } from "./processor_time.ts";
+import { KNOWN_WORK_MS, knownWork, processorMs } from "./processor_time.ts";
 
 /** Longest processor time for which one scanner may keep everything else waiting. */
 const MOST_MS = 200;
 /** Tries before it counts. */
 const TRIES = 4;
-
-/** Work that takes an idle machine about ten milliseconds. */
-function knownWork(): number {
-  const start = processorMs();
-  let sum = 0;
-  for (let index = 0; index < 10_000_000; index++) sum = (sum * 31 + index) | 0;
-  assert.notEqual(sum, 1);
-  return processorMs() - start;
-}
-const KNOWN_WORK_MS = 10;
 
 /**
  * So many characters of each: what makes one pattern or another start at every place and run on. What

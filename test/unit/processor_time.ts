@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { cpuUsage } from "node:process";
 
@@ -12,4 +13,16 @@ export function processorMs(): number {
     const { user, system } = cpuUsage();
     return (user + system) / 1000;
   }
+}
+
+/** Milliseconds that {@link knownWork} takes on an idle machine, about. */
+export const KNOWN_WORK_MS = 10;
+
+/** Does work of which it is known how long it takes, to tell how slow a machine is; returns its milliseconds. */
+export function knownWork(): number {
+  const start = processorMs();
+  let sum = 0;
+  for (let index = 0; index < 10_000_000; index++) sum = (sum * 31 + index) | 0;
+  assert.notEqual(sum, 1);
+  return processorMs() - start;
 }

@@ -4,23 +4,13 @@ import { env } from "node:process";
 import { describe, it } from "node:test";
 import { beyondBounds } from "../../src/compose/model_bounds.ts";
 import { SATURATED, saturated } from "./saturated_models.ts";
-import { processorMs } from "./processor_time.ts";
+import { KNOWN_WORK_MS, knownWork, processorMs } from "./processor_time.ts";
 import { saturatedOf, SATURATING } from "./saturated_functions.ts";
 
 /** The longest processor time for which one function may keep everything else waiting. */
 const MOST_MS = 2000;
 /** Tries before it counts. */
 const TRIES = 4;
-const KNOWN_WORK_MS = 10;
-
-/** Work that takes an idle machine about ten milliseconds. */
-function knownWork(): number {
-  const start = processorMs();
-  let sum = 0;
-  for (let index = 0; index < 10_000_000; index++) sum = (sum * 31 + index) | 0;
-  assert.notEqual(sum, 1);
-  return processorMs() - start;
-}
 
 /**
  * Whether work gives way in time: what it does after its first wait has pauses of its own. When it does
