@@ -51,8 +51,8 @@ interface Known extends Kind {
 
 interface Owner {
   readonly group: string;
-  /** The ones that were added last at the end. */
-  readonly pieces: Set<string>;
+  /** The ones that were added last at the end; with the size that counts for this owner, as it was then. */
+  readonly pieces: Map<string, number>;
   /** Characters of the forms of all that were added, as many as owners share. */
   size: number;
 }
@@ -93,8 +93,9 @@ export class KnownTexts {
     const { pieces } = own;
     let hasWords = false;
     for (const piece of piecesOf(text)) {
-      if (!pieces.delete(piece)) this.#count(own, this.#use(piece, own, forms));
-      pieces.add(piece);
+      const size = pieces.get(piece) ?? this.#use(piece, own, forms);
+      if (!pieces.delete(piece)) this.#count(own, size);
+      pieces.set(piece, size);
       hasWords ||= this.#known.get(piece)?.hasWords === true;
     }
     if (owner !== "") this.#keepNewest(own, MOST_OF_AN_OWNER);
@@ -105,7 +106,7 @@ export class KnownTexts {
   forget(owner: string): void {
     const own = this.#owners.get(owner);
     if (own === undefined) return;
-    for (const piece of own.pieces) this.#drop(piece);
+    for (const piece of own.pieces.keys()) this.#drop(piece);
     this.#count(own, -own.size);
     this.#owners.delete(owner);
   }
@@ -137,7 +138,7 @@ export class KnownTexts {
   #ownerOf(owner: string, group: string): Owner {
     const before = this.#owners.get(owner);
     if (before?.group === group) return before;
-    const own = { group, pieces: before?.pieces ?? new Set<string>(), size: 0 };
+    const own = { group, pieces: before?.pieces ?? new Map<string, number>(), size: 0 };
     this.#owners.set(owner, own);
     if (before !== undefined) {
       this.#count(own, before.size);
@@ -147,10 +148,11 @@ export class KnownTexts {
   }
 
   #keepNewest(own: Owner, count: number): void {
-    for (const oldest of own.pieces) {
+    for (const [oldest, size] of own.pieces) {
       if (own.pieces.size <= count) break;
       own.pieces.delete(oldest);
-      this.#count(own, -this.#drop(oldest));
+      this.#count(own, -size);
+      this.#drop(oldest);
     }
   }
 
@@ -194,15 +196,14 @@ export class KnownTexts {
     return size;
   }
 
-  /** Takes a piece from one owner; returns its size. */
-  #drop(piece: string): number {
+  /** Takes a piece from one owner. */
+  #drop(piece: string): void {
     const known = this.#known.get(piece);
-    if (known === undefined) return 0;
+    if (known === undefined) return;
     known.owners--;
-    if (known.owners > 0) return known.size;
+    if (known.owners > 0) return;
     this.#known.delete(piece);
     this.#remove(piece, known);
-    return known.size;
   }
 
   #remove(piece: string, known: Known): void {

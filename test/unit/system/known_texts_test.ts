@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { KnownTexts, maskKnown } from "../../../src/system/known_texts.ts";
+import { randomFrom } from "../../fakes/random.ts";
 
 /** A text whose forms are many times as long as itself. */
 const quotes = (name: string) => `${name}${"\"'$".repeat(100)}`;
@@ -58,6 +59,32 @@ describe("KnownTexts with texts whose forms are long", () => {
     for (const text of texts) {
       assert.equal(mask(known, text), text);
       assert.equal(mask(known, hex(text)), hex(text));
+    }
+  });
+});
+
+describe("KnownTexts of owners that share texts", () => {
+  it("counts for each what was added for it, and nothing when it is taken back", () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const random = randomFrom(seed);
+      const known = new KnownTexts({ group: 20_000, all: 100_000 });
+      const owners = ["one", "two", "three"];
+      for (let step = 0; step < 60; step++) {
+        const owner = owners[random(owners.length)] ?? "";
+        const what = random(10);
+        if (what === 0) known.forget(owner);
+        else if (what === 1) known.halve(owner);
+        else {
+          const forms = { random: random(2) === 0, words: random(2) === 0 };
+          const text = random(2) === 0 ? `word word ${random(6)}` : quotes(`xq81Zr0p${random(6)}`);
+          known.add(text, { owner, group: ["a", "b"][random(2)] ?? "" }, forms);
+        }
+        for (const { owner: whose, size } of known.sizes()) {
+          assert.ok(size >= 0, `${whose} has ${size} after step ${step} of seed ${seed}`);
+        }
+      }
+      for (const owner of owners) known.forget(owner);
+      assert.deepEqual([known.size, [...known.sizes()]], [0, []]);
     }
   });
 });
