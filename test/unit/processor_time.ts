@@ -26,3 +26,18 @@ export function knownWork(): number {
   assert.notEqual(sum, 1);
   return processorMs() - start;
 }
+
+/** The longest processor time between two turns of the event loop while work is done. */
+export async function longestStretch(work: () => unknown): Promise<number> {
+  let [longest, last, isOver] = [0, processorMs(), false];
+  const turn = () => {
+    longest = Math.max(longest, processorMs() - last);
+    last = processorMs();
+    if (!isOver) setTimeout(turn, 0);
+  };
+  setTimeout(turn, 0);
+  await work();
+  isOver = true;
+  turn();
+  return longest;
+}

@@ -19,7 +19,7 @@ import { stackFamilies } from "../../src/record/stack_families.ts";
 import { createFakeClock } from "../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
-import { processorMs } from "./processor_time.ts";
+import { longestStretch } from "./processor_time.ts";
 import { releaseOf } from "./record/releases.ts";
 
 /** Processor time for which one stretch of work may keep everything else waiting, in milliseconds. */
@@ -188,18 +188,3 @@ describe("whatever tells people what the ledger has", () => {
     assert.deepEqual(tried, [], "nobody is excused who is not there any more");
   });
 });
-
-/** The longest processor time between two turns of the event loop while work is done. */
-async function longestStretch(work: () => unknown): Promise<number> {
-  let [longest, last, isOver] = [0, processorMs(), false];
-  const turn = () => {
-    longest = Math.max(longest, processorMs() - last);
-    last = processorMs();
-    if (!isOver) setTimeout(turn, 0);
-  };
-  setTimeout(turn, 0);
-  await work();
-  isOver = true;
-  turn();
-  return longest;
-}

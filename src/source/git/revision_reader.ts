@@ -48,7 +48,7 @@ export class RevisionReader {
     const object = await this.#objects.read(`${commit}^{tree}`, signal);
     if (object === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
     remember(this.#roots, commit, object.id);
-    this.#keep(object.id, parseTreeObject(object.data));
+    this.#keep(object.id, await parseTreeObject(object.data));
     return object.id;
   }
 
@@ -56,7 +56,7 @@ export class RevisionReader {
   async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
     const known = this.#large.get(id) ?? this.#directories.get(id);
     if (known !== undefined) return known;
-    const entries = parseTreeObject((await this.#object(id, signal)).data);
+    const entries = await parseTreeObject((await this.#object(id, signal)).data);
     this.#keep(id, entries);
     return entries;
   }

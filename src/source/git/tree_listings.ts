@@ -36,7 +36,7 @@ export class TreeListings {
         throw isStackwrightError(error, "payload_too_large") ? tooManyEntries() : error;
       });
     const { stdout } = requireSuccess(result, `listing ${id}`);
-    const listing = parseTreeListing(stdout);
+    const listing = await parseTreeListing(stdout);
     const isSmall = listing.size <= MOST_REMEMBERED && stdout.length <= MOST_REMEMBERED_BYTES;
     if (isSmall) this.#remember(id, listing);
     return listing;

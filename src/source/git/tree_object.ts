@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { StackwrightError, utf8 } from "../../model/mod.ts";
+import { createPauses } from "../../system/mod.ts";
 import type { TreeEntry } from "../source.ts";
 
 /** One line of `git ls-tree -r -l`: an entry with the size of its content in bytes. */
@@ -15,9 +16,17 @@ export interface ListedEntry extends TreeEntry {
 export const MOST_ENTRIES = 200_000;
 /** Most characters of a path: beside the data directory's own, no system takes much longer ones. */
 const LONGEST_PATH = 2048;
+/** Characters that are read before everything else gets its turn. */
+const AT_ONCE = 512 * 1024;
 
-/** Reads a tree object: entries by name, of this directory only. Throws `source_invalid` for too many. */
-export function parseTreeObject(bytes: Uint8Array): ReadonlyMap<string, TreeEntry> {
+/**
+ * Reads a tree object: entries by name, of this directory only. Of a long one, piece by piece. Throws
+ * `source_invalid` for too many.
+ */
+export async function parseTreeObject(
+  bytes: Uint8Array,
+): Promise<ReadonlyMap<string, TreeEntry>> {
+  const pauses = createPauses(AT_ONCE);
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < buffer.length;) {
@@ -28,19 +37,21 @@ export function parseTreeObject(bytes: Uint8Array): ReadonlyMap<string, TreeEntr
     const name = buffer.toString("utf8", space + 1, end);
     entries.set(name, { kind: kindOf(mode), id: buffer.toString("hex", end + 1, end + 21) });
     if (entries.size > MOST_ENTRIES) throw tooManyEntries();
+    await pauses.after(end + 21 - at);
     at = end + 21;
   }
   return entries;
 }
 
 /**
- * Reads the output of `git ls-tree -r -l -z`: entries by path.
+ * Reads the output of `git ls-tree -r -l -z`: entries by path. Of a long one, piece by piece.
  *
  * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create, for two entries of
  * one name, and for more than {@link MOST_ENTRIES}.
  */
-export function parseTreeListing(bytes: Uint8Array): Map<string, ListedEntry> {
+export async function parseTreeListing(bytes: Uint8Array): Promise<Map<string, ListedEntry>> {
   const text = decodeListing(bytes);
+  const pauses = createPauses(AT_ONCE);
   const entries = new Map<string, ListedEntry>();
   let previous = "";
   const directories = new Set<string>();
@@ -56,6 +67,7 @@ export function parseTreeListing(bytes: Uint8Array): Map<string, ListedEntry> {
     for (const directory of newDirectories(previous, path)) directories.add(directory);
     if (entries.size + directories.size > MOST_ENTRIES) throw tooManyEntries();
     previous = path;
+    await pauses.after(end + 1 - at);
     at = end + 1;
   }
   for (const directory of directories) if (entries.has(directory)) throw namedTwice(directory);

@@ -4,16 +4,17 @@ import { describe, it } from "node:test";
 import { isLfsPointer } from "../../../src/source/trees/warn_of_pointers.ts";
 import { reachedDepth } from "../../../src/source/git/mirror_content.ts";
 import { checkLinks } from "../../../src/source/trees/tree_links.ts";
+import { longestStretch, processorMs } from "../processor_time.ts";
 import { parseTreeListing, parseTreeObject } from "../../../src/source/git/tree_object.ts";
 
 const id = "0123456789abcdef0123456789abcdef01234567";
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("parseTreeObject()", () => {
-  it("reads names, kinds and ids", () => {
-    const entry = (mode: string, name: string) =>
-      Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")]);
-    const tree = parseTreeObject(Buffer.concat([
+  const entry = (mode: string, name: string) =>
+    Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, "hex")]);
+  it("reads names, kinds and ids", async () => {
+    const tree = await parseTreeObject(Buffer.concat([
       entry("100644", "a b"),
       entry("100755", "x"),
       entry("100664", "old"),
@@ -31,47 +32,65 @@ describe("parseTreeObject()", () => {
     ]);
     assert.equal(tree.get("a b")?.id, id);
   });
-  it("reads the empty tree", () => assert.equal(parseTreeObject(new Uint8Array()).size, 0));
+  it("reads the empty tree", async () => {
+    assert.equal((await parseTreeObject(new Uint8Array())).size, 0);
+  });
+  it("keeps nothing waiting with as many entries as there may be", async () => {
+    const entries = Array.from({ length: 200_000 }, (_, at) => entry("100644", `file-${at}`));
+    await requirePauses(() => parseTreeObject(Buffer.concat(entries)));
+  });
 });
 
+/** Reading that is one stretch from its first wait on fails. */
+async function requirePauses(read: () => Promise<unknown>): Promise<void> {
+  const began = processorMs();
+  const longest = await longestStretch(read);
+  const whole = processorMs() - began;
+  assert.ok(longest < whole / 2, `${longest} of ${whole} ms in one go`);
+}
+
 describe("parseTreeListing()", () => {
-  it("reads sizes and odd names", () => {
-    const listing = parseTreeListing(bytes(
+  it("reads sizes and odd names", async () => {
+    const listing = await parseTreeListing(bytes(
       `100644 blob ${id}      12\ta\tb\n c\u0000160000 commit ${id}       -\tsub\u0000`,
     ));
     assert.deepEqual(listing.get("a\tb\n c"), { kind: "file", id, size: 12 });
     assert.deepEqual(listing.get("sub"), { kind: "submodule", id, size: 0 });
   });
   for (const path of ["../x", "a/../b", "./x", "a//b", ".git/config", "a/.GIT/x", "/x"]) {
-    it(`refuses ${path}`, () => {
+    it(`refuses ${path}`, async () => {
       const listing = bytes(`100644 blob ${id} 1\t${path}\u0000`);
-      assert.throws(() => parseTreeListing(listing), { code: "source_invalid" });
+      await assert.rejects(parseTreeListing(listing), { code: "source_invalid" });
     });
   }
-  it("refuses a path that no system takes, and shows its beginning only", () => {
+  it("refuses a path that no system takes, and shows its beginning only", async () => {
     const listing = bytes(`100644 blob ${id} 1\t${"directory/".repeat(300)}f\u0000`);
-    assert.throws(() => parseTreeListing(listing), (error: Error) => {
+    await assert.rejects(parseTreeListing(listing), (error: Error) => {
       assert.match(error.message, /^the tree holds the path "directory\/.*"… of 3001 characters/);
       return error.message.length < 300;
     });
   });
   const twice = [["a", "a"], ["a", "a/b"], ["a", "a-b", "a/b/c"], ["a/b", "a"], ["x/a/b", "x/a"]];
   for (const paths of twice) {
-    it(`refuses ${paths.join(" beside ")}: a name is a file or a directory, and there once`, () => {
+    it(`refuses ${paths.join(" beside ")}: a name is a file or a directory, and there once`, async () => {
       const listing = bytes(paths.map((path) => `100644 blob ${id} 1\t${path}\u0000`).join(""));
-      assert.throws(() => parseTreeListing(listing), {
+      await assert.rejects(parseTreeListing(listing), {
         code: "source_invalid",
         message: /^the tree holds two entries of the name "(?:x\/)?a"; .*git fsck/,
       });
     });
   }
-  it("refuses more than it can look at: files, and directories around few files", () => {
-    const line = (path: string) => `100644 blob ${id} 1\t${path}\u0000`;
+  const line = (path: string) => `100644 blob ${id} 1\t${path}\u0000`;
+  it("refuses more than it can look at: files, and directories around few files", async () => {
     const files = Array.from({ length: 200_001 }, (_, at) => line(`f${at}`));
-    assert.throws(() => parseTreeListing(bytes(files.join(""))), { message: /more than 200000/ });
+    await assert.rejects(parseTreeListing(bytes(files.join(""))), { message: /more than 200000/ });
     const deep = Array.from({ length: 300 }, (_, at) => line(`d${at}/${"x/".repeat(800)}f`));
-    assert.throws(() => parseTreeListing(bytes(deep.join(""))), { message: /more than 200000/ });
-    assert.equal(parseTreeListing(bytes(deep.slice(0, 200).join(""))).size, 200);
+    await assert.rejects(parseTreeListing(bytes(deep.join(""))), { message: /more than 200000/ });
+    assert.equal((await parseTreeListing(bytes(deep.slice(0, 200).join("")))).size, 200);
+  });
+  it("keeps nothing waiting with as many entries as there may be", async () => {
+    const files = Array.from({ length: 190_000 }, (_, at) => line(`directory-${at % 1000}/f${at}`));
+    await requirePauses(() => parseTreeListing(bytes(files.join(""))));
   });
 });
 
