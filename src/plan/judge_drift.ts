@@ -1,5 +1,10 @@
 import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
 
+/** Entries of what inspecting shows that are looked at; what is beyond is when those are mended. */
+const MOST_FIELDS = 1000;
+/** Characters of what an engine says that there is. */
+const LONGEST_FOUND = 300;
+
 /** Judgement on drift that was found. */
 interface JudgedDrift {
   /** What is to be mended: what a new container did not change is not replaced time and again. */
@@ -15,13 +20,15 @@ interface JudgedDrift {
  * found `before`.
  */
 export function judgeDrift(
-  { listed, fields, before, policy }: {
+  { listed, fields: looked, before, policy }: {
     readonly listed: readonly Drift[];
     readonly fields: readonly Drift[];
     readonly before: FoundDrift | undefined;
     readonly policy: DriftPolicy;
   },
 ): JudgedDrift {
+  const fields = looked.slice(0, MOST_FIELDS)
+    .map((each) => ({ ...each, found: each.found.slice(0, LONGEST_FOUND) }));
   const all = [...listed, ...fields];
   const tried = before?.tried.filter(isIn(fields)) ?? [];
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];

@@ -53,7 +53,7 @@ export class DecisionLog extends RedactedTable {
         details,
       );
       id = this.#newest();
-      this.#forget(key);
+      this.database.keepNewest("decisions", key, DECISIONS_PER_STACK);
       if (id % LOOK_EVERY === 0) forgetGoneStacks(this.database, at.getTime());
     });
     return id;
@@ -114,16 +114,6 @@ export class DecisionLog extends RedactedTable {
 
   #newest(): number {
     return Number(this.database.all(`SELECT max(id) AS id FROM decisions`)[0]?.["id"]);
-  }
-
-  #forget(key: StackKey): void {
-    this.database.run(
-      `DELETE FROM decisions WHERE context = ? AND name = ? AND id NOT IN
-         (SELECT id FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT ?)`,
-      key,
-      key,
-      DECISIONS_PER_STACK,
-    );
   }
 }
 

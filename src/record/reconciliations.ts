@@ -7,11 +7,17 @@ import {
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
+import { fittingText } from "./fitting.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** Time for which a restart is remembered, in milliseconds: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
+/** Restarts of a stack that are remembered: ten of each container that it may have. */
+const MOST_RESTARTS = 10_000;
+/** What a swarm did that is remembered of a stack, and characters of each id: an engine says how long it is. */
+const MOST_VERDICTS = 1000;
+const LONGEST_ID = 300;
 
 /** A container that was restarted because it was unhealthy. */
 interface RestartedContainer {
@@ -52,13 +58,15 @@ export class Reconciliations extends LedgerTable {
     return Number(row?.["count"]);
   }
 
-  /** Takes note of a restart, and forgets those of long ago. */
+  /** Takes note of a restart, and forgets those of the stack of long ago. */
   noteRestart({ key, release, container }: RestartedContainer, at: Date): void {
     this.database.transaction(() => {
-      this.database.run(`DELETE FROM restarts WHERE at < ?`, at.getTime() - KEPT_MS);
+      const old = `DELETE FROM restarts WHERE context = ? AND name = ? AND at < ?`;
+      this.database.run(old, key, at.getTime() - KEPT_MS);
       const sql =
         `INSERT INTO restarts (context, name, release, container, at) VALUES (?, ?, ?, ?, ?)`;
       this.database.run(sql, key, release, container, at);
+      this.database.keepNewest("restarts", key, MOST_RESTARTS);
     });
   }
 
@@ -100,7 +108,8 @@ export class Reconciliations extends LedgerTable {
   noteVerdicts(key: StackKey, told: readonly EngineVerdict[] = []): void {
     const found = this.drift(key) ?? NO_DRIFT;
     if (told.length === 0 && found.verdicts === undefined) return;
-    this.#note(key, { ...found, verdicts: told.map(({ id }) => id) });
+    const verdicts = told.slice(0, MOST_VERDICTS).map(({ id }) => fittingText(id, LONGEST_ID));
+    this.#note(key, { ...found, verdicts });
   }
 
   /** Forgets a stack. */

@@ -2,6 +2,9 @@ import type { StackKey } from "../model/mod.ts";
 import { keyIn } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
+/** Switches that are remembered of a stack: of a container that is older, no tree of its source goes. */
+const MOST_SHOWN = 1000;
+
 /** A tree that the containers of a stack saw, or see. */
 interface ShownTree {
   readonly key: StackKey;
@@ -20,13 +23,17 @@ interface ShownTree {
 export class ShownTrees extends LedgerTable {
   /** Notes that a tree is about to be put in place. Call the result when it is. */
   begin(key: StackKey, tree: string, now: () => Date): () => void {
-    const last = this.of(key).at(-1);
-    if (last?.tree === tree && last.doneAt !== undefined) return () => {};
+    const [last] = this.database.all(
+      `SELECT tree, done_at FROM shown_trees WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
+      key,
+    );
+    if (last?.["tree"] === tree && last["done_at"] !== null) return () => {};
     let id = 0;
     this.database.transaction(() => {
       const sql = `INSERT INTO shown_trees (context, name, tree, began_at) VALUES (?, ?, ?, ?)`;
       this.database.run(sql, key, tree, now());
       id = Number(this.database.all(`SELECT last_insert_rowid() AS id`)[0]?.["id"]);
+      this.database.keepNewest("shown_trees", key, MOST_SHOWN);
     });
     return () =>
       this.database.transaction(() =>

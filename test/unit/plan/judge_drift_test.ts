@@ -39,4 +39,16 @@ describe("judgeDrift()", () => {
     assert.deepEqual(mended, [...listed, one("mem_limit")]);
     assert.deepEqual(found.tried, [one("cpus", "c0")]);
   });
+
+  it("looks at the first thousand differences, and remembers what an engine says in short", () => {
+    const many = Array.from({ length: 5000 }, (_, at) => ({
+      ...one(`label ${at}`),
+      found: "x".repeat(100_000),
+    }));
+    const first = judgeDrift({ listed, fields: many, before: undefined, policy: "repair" });
+    assert.ok(JSON.stringify(first.found).length < 1_000_000);
+    assert.equal(first.mended.length, 1001);
+    const again = judgeDrift({ listed, fields: many, before: first.found, policy: "repair" });
+    assert.deepEqual(again.news, []);
+  });
 });

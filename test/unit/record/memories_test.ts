@@ -334,4 +334,23 @@ describe("Reconciliations", () => {
       assert.equal(reconciliations.restartsSince({ ...one, key: THERE }, at(0)), 0);
     }),
   );
+
+  it(
+    "remembers the last restarts of a stack, and verdicts as many as it may have services",
+    withLedger(({ reconciliations }) => {
+      const one = { key: WEB, release: "r1", container: "web-1" };
+      const other = { ...one, key: THERE };
+      reconciliations.noteRestart(other, at(0));
+      for (let count = 0; count < 10_010; count++) reconciliations.noteRestart(one, at(count));
+      assert.equal(reconciliations.restartsSince(one, at(-1)), 10_000);
+      assert.equal(reconciliations.restartsSince(one, at(9)), 10_000);
+      assert.equal(reconciliations.restartsSince(other, at(-1)), 1);
+      const verdict = { service: "web", state: "paused", digest: undefined, why: "" } as const;
+      const told = Array.from({ length: 2000 }, (_, count) => ({
+        ...{ ...verdict, id: `${count} ${"x".repeat(1000)}`, tasksFailed: false },
+      }));
+      reconciliations.noteVerdicts(WEB, told);
+      assert.ok(JSON.stringify(reconciliations.drift(WEB)).length < 400_000);
+    }),
+  );
 });

@@ -73,6 +73,20 @@ describe("ShownTrees", () => {
   );
 
   it(
+    "remembers the last thousand switches of a stack",
+    withLedger(({ shownTrees }, clock) => {
+      const other = stackKey("other", "web");
+      shownTrees.begin(other, "first", () => clock.now())();
+      for (let count = 0; count < 1010; count++) {
+        shownTrees.begin(WEB, `${count}`, () => clock.now())();
+      }
+      assert.equal(shown(shownTrees).length, 1000);
+      assert.deepEqual([shown(shownTrees)[0], shown(shownTrees).at(-1)], ["10", "1009"]);
+      assert.deepEqual(shown(shownTrees, other), ["first"]);
+    }),
+  );
+
+  it(
     "forgets trees that are gone",
     withLedger(({ shownTrees }, clock) => {
       for (const tree of ["1", "2", "1", "3"]) shownTrees.begin(WEB, tree, () => clock.now())();
