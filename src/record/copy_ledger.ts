@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { createPauses, type Files } from "../system/mod.ts";
-import { SCHEMA_VERSION } from "./ledger_schema.ts";
+import { knownVersion, SCHEMA_VERSION } from "./ledger_schema.ts";
 
 /**
  * Copies the ledger at `from`, as it is at this moment, to `to`, which must not exist; does nothing
@@ -18,6 +18,7 @@ export async function copyLedger(files: Files, from: string, to: string): Promis
     const bytes = await files.readIfExists(from);
     if (bytes !== undefined) await files.write(to, bytes, { mode: 0o600 });
   } catch (cause) {
+    if (cause instanceof StackwrightError) throw cause;
     throw new StackwrightError(
       "ledger_unusable",
       `the ledger ${from} cannot be read: ${messageOf(cause)}`,
@@ -54,9 +55,8 @@ async function copyOpenLedger(from: string, to: string): Promise<void> {
   const database = new DatabaseSync(from, { readOnly: true });
   try {
     database.exec("BEGIN");
-    const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
-    if (version === SCHEMA_VERSION) return await copyTables(database, to);
-    // Of another version: what it has is known to nobody here.
+    if (knownVersion(database, from) === SCHEMA_VERSION) return await copyTables(database, to);
+    // Of an earlier version: what it has is brought to this one afterwards.
     database.exec("COMMIT");
     database.prepare("VACUUM INTO ?").run(to);
   } finally {

@@ -1,13 +1,14 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
-import { migrate } from "./ledger_schema.ts";
+import { knownVersion, migrate } from "./ledger_schema.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Tables with columns `context` and `name`. */
 type StackTable =
+  | "decisions"
   | "deferred"
   | "discovered"
   | "drift"
@@ -18,6 +19,7 @@ type StackTable =
   | "reconciliations"
   | "refused_owners"
   | "restarts"
+  | "shown_trees"
   | "stacks"
   | "stops";
 
@@ -27,8 +29,11 @@ type StackTable =
  */
 export type Value = SQLInputValue | Date | StackKey | undefined;
 
-/** Time for which others may hold the ledger, in milliseconds. */
-const BUSY_MS = 5000;
+/**
+ * Time for which others may hold the ledger, in milliseconds: everything stands still meanwhile. Once that
+ * was not enough, the second time counts, until somebody could write again.
+ */
+const [BUSY_MS, HELD_MS] = [5000, 100] as const;
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
 
@@ -44,6 +49,7 @@ export class LedgerDatabase {
   #database: DatabaseSync;
   /** By their text, of which there are as many as there are in this room. */
   readonly #statements = new Map<string, StatementSync>();
+  #isHeld = false;
 
   /**
    * Opens, or makes, the database at `path` and brings it to the newest schema. `onRewritten` is told
@@ -58,10 +64,7 @@ export class LedgerDatabase {
 
   /** Changes something. */
   run(sql: string, ...values: Value[]): void {
-    this.#guard(() => {
-      this.#requireFile();
-      this.#statement(sql).run(...values.flatMap(inSql));
-    });
+    this.#write(() => this.#statement(sql).run(...values.flatMap(inSql)));
   }
 
   /** Reads rows. */
@@ -87,10 +90,17 @@ export class LedgerDatabase {
     this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
   }
 
+  /** Removes the oldest of the rows that a table has about a stack, beyond so many. */
+  keepNewest(table: StackTable, key: StackKey, most: number): void {
+    const own = `SELECT rowid FROM ${table} WHERE context = ? AND name = ?`;
+    const sql =
+      `DELETE FROM ${table} WHERE rowid IN (${own} ORDER BY rowid DESC LIMIT -1 OFFSET ?)`;
+    this.run(sql, key, most);
+  }
+
   /** Does several changes, all or none. */
   transaction(work: () => void): void {
-    this.#guard(() => {
-      this.#requireFile();
+    this.#write(() => {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         work();
@@ -120,10 +130,7 @@ export class LedgerDatabase {
 
   /** Proves that the database can be written, by taking the write lock. */
   checkWritable(): void {
-    this.#guard(() => {
-      this.#requireFile();
-      this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;");
-    });
+    this.#write(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));
   }
 
   /** Closes the database. May be called twice. */
@@ -158,11 +165,28 @@ export class LedgerDatabase {
     return statement;
   }
 
+  #write(work: () => unknown): void {
+    this.#guard(() => {
+      this.#requireFile();
+      let isHeld = false;
+      try {
+        work();
+      } catch (error) {
+        isHeld = isBusy(error);
+        throw error;
+      } finally {
+        const ms = isHeld ? HELD_MS : BUSY_MS;
+        if (isHeld !== this.#isHeld) this.#database.exec(`PRAGMA busy_timeout = ${ms}`);
+        this.#isHeld = isHeld;
+      }
+    });
+  }
+
   #guard<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
-      throw explain(error, this.path);
+      throw explain(error, this.path, () => knownVersion(this.#database, this.path));
     }
   }
 }
@@ -191,7 +215,12 @@ function open(path: string): DatabaseSync {
   return database;
 }
 
-function explain(error: unknown, path: string): StackwrightError {
+function isBusy(error: unknown): boolean {
+  return !(error instanceof StackwrightError) && /\b(?:locked|busy)\b/i.test(messageOf(error));
+}
+
+/** The error in our words; `check` throws what is known of the ledger besides. */
+function explain(error: unknown, path: string, check: () => unknown): StackwrightError {
   if (error instanceof StackwrightError) return error;
   const text = messageOf(error);
   if (/malformed|not a database|corrupt/i.test(text)) {
@@ -202,13 +231,18 @@ function explain(error: unknown, path: string): StackwrightError {
       { cause: error },
     );
   }
-  if (/\b(?:locked|busy)\b/i.test(text)) {
+  if (isBusy(error)) {
     return new StackwrightError(
       "data_dir_unusable",
       `the ledger ${path} is held by another process for longer than ${BUSY_MS / 1000} seconds ` +
         `(${text}), and nothing was written: end what has it open, such as a shell of SQLite or a backup`,
       { cause: error },
     );
+  }
+  try {
+    check();
+  } catch (known) {
+    if (known instanceof StackwrightError) return known;
   }
   return new StackwrightError(
     "data_dir_unusable",

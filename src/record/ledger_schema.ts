@@ -244,11 +244,11 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
  * version added.
  */
 export function migrate(database: DatabaseSync, path: string): void {
-  if (versionOf(database, path) === SCHEMA_VERSION) return;
+  if (knownVersion(database, path) === SCHEMA_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
   try {
     // Another process may have done it while this one waited for its turn.
-    const steps = MIGRATIONS.slice(versionOf(database, path)).join("\n");
+    const steps = MIGRATIONS.slice(knownVersion(database, path)).join("\n");
     // All or none, and the disk is waited for once.
     database.exec(`${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
   } catch (error) {
@@ -257,13 +257,15 @@ export function migrate(database: DatabaseSync, path: string): void {
   }
 }
 
-function versionOf(database: DatabaseSync, path: string): number {
+/** The version of a database. Throws `ledger_unusable` when a newer Stackwright has brought it further. */
+export function knownVersion(database: DatabaseSync, path: string): number {
   const row = database.prepare("PRAGMA user_version").get();
   const version = Number(row?.["user_version"] ?? 0);
   if (version <= SCHEMA_VERSION) return version;
   throw new StackwrightError(
     "ledger_unusable",
-    `${path} has schema ${version}, this version of Stackwright knows up to ${SCHEMA_VERSION}: ` +
-      `start the newer version again, or restore a backup made by this one`,
+    `a newer Stackwright has used the ledger ${path}: it has schema ${version}, and this version knows ` +
+      `up to ${SCHEMA_VERSION}. Restart the service, or call the command, with the newer version; to stay ` +
+      "with this one, restore a backup that it made",
   );
 }

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
 import { type ErrorCode, isStackwrightError, stackKey } from "../../../src/model/mod.ts";
-import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import { copyLedger, InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { migrate } from "../../../src/record/ledger_schema.ts";
-import { createIds } from "../../../src/system/mod.ts";
+import { createIds, systemFiles } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { releaseOf } from "./releases.ts";
 
@@ -124,6 +124,26 @@ describe("Ledger in trouble", () => {
     });
   });
 
+  it("a ledger that a newer version takes over while it is open says what is to be done", async () => {
+    await inDirectory(async (directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      const newer = new DatabaseSync(path);
+      try {
+        newer.exec(
+          "ALTER TABLE stops RENAME COLUMN stopped_at TO since; PRAGMA user_version = 4711",
+        );
+        const isNewer = says("ledger_unusable", path, "Restart the service", "newer version");
+        assert.throws(() => ledger.stops.set(WEB, new Date(0)), isNewer);
+        const copied = copyLedger(systemFiles, path, join(directory, "copy.db"));
+        await assert.rejects(copied, isNewer);
+      } finally {
+        newer.close();
+        ledger.close();
+      }
+    });
+  });
+
   for (const text of ["this is no database, but it is long enough to have a header\n", "x"]) {
     it(`a file that is no database (${text.length} characters) is refused and kept`, async () => {
       await inDirectory(async (directory) => {
@@ -197,6 +217,12 @@ describe("Ledger in trouble", () => {
         const isHeld = says("data_dir_unusable", path, "held by another process", "nothing was");
         assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "a")), isHeld);
         assert.deepEqual(ledger.history(WEB, 9), []);
+        // Everything else stands still while it is waited for: once is enough.
+        const began = performance.now();
+        for (let count = 0; count < 5; count++) {
+          assert.throws(() => ledger.beginDeploy(releaseOf(WEB, "a")), isHeld);
+        }
+        assert.ok(performance.now() - began < 10_000);
         other.exec("ROLLBACK");
         ledger.beginDeploy(releaseOf(WEB, "a"));
         assert.equal(ledger.history(WEB, 9).length, 1);
