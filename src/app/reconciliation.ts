@@ -44,11 +44,7 @@ export function createReconciliation(
     new Reconciler({
       context,
       events: events(context),
-      stackOf: (service) =>
-        ledger.currents(context).find((each) =>
-          each.swarm !== undefined && service.startsWith(`${each.key.name}_`) &&
-          ledger.services(each).some(({ name }) => service === `${each.key.name}_${name}`)
-        )?.key.name,
+      stackOf: (service) => stackOf(ledger, context, service),
       optionsOf: (key) => {
         const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
         return options?.enabled === true ? options : undefined;
@@ -65,4 +61,21 @@ export function createReconciliation(
         if (!signal.aborted) await reconcilerOf(each).run(signal);
       }, signal),
   };
+}
+
+/** Parts of the name of a service, which has at most 63 signs. */
+const MOST_PARTS = 64;
+
+/** The stack of a swarm's service, by the name of that. */
+function stackOf(
+  ledger: Pick<Assembly["ledger"], "current" | "services">,
+  context: string,
+  service: string,
+): string | undefined {
+  const parts = service.split("_", MOST_PARTS);
+  return parts.map((_, at) => parts.slice(0, at).join("_")).find((name) => {
+    const current = ledger.current({ context, name });
+    return current?.swarm !== undefined &&
+      ledger.services(current).some((each) => service === `${name}_${each.name}`);
+  });
 }

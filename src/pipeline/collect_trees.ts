@@ -171,10 +171,11 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
   const seen: Seeing[] = [];
+  const deployed = Map.groupBy(ledger.deployedStacks().map(({ key }) => key), ({ name }) => name);
   for (const engine of await engines(signal)) {
     const all = await engine.describeContainers({}, signal);
     for (const container of all.filter((each) => !ABSENT.has(each.state))) {
-      const keys = stacksSeen(container, parts);
+      const keys = stacksSeen(container, deployed, parts);
       if (keys.length > 0) seen.push({ engine, id: container.id, keys });
     }
   }
@@ -229,9 +230,13 @@ async function startsOf(
   return starts;
 }
 
-/** The stacks whose `current` a container has mounted, by path or behind a named volume. */
+/**
+ * The stacks whose `current` a container has mounted, by path or behind a named volume; `deployed` has all
+ * that are deployed, by name.
+ */
 function stacksSeen(
   container: ContainerSummary,
+  deployed: ReadonlyMap<string, readonly StackKey[]>,
   { hostDataDir, ledger }: Pick<TreeCollectorParts, "hostDataDir" | "ledger">,
 ): StackKey[] {
   const root = join(hostDataDir, "releases");
@@ -246,7 +251,7 @@ function stacksSeen(
   const hasVolume = container.mounts.some((each) => !isAbsolute(each));
   if (hasVolume && name !== undefined) {
     // Of whichever context: a tree too many is kept rather than one too few.
-    for (const { key } of ledger.deployedStacks()) if (key.name === name) add(key);
+    deployed.get(name)?.forEach(add);
     // A stack of another Stackwright on the same engine has nothing of ours.
     const own = stackKey("", name);
     if (ledger.history(own, 1).length > 0) add(own);

@@ -99,6 +99,7 @@ describe("createTreeCollector()", () => {
       ledger: {
         releasesUnderWay: () => [],
         currents: () => [],
+        deployedStacks: () => [],
         shownTrees: { of: () => [span], forget: () => {} },
       },
       files: { list: () => Promise.resolve([]) },
@@ -111,5 +112,41 @@ describe("createTreeCollector()", () => {
     }
     await done;
     assert.deepEqual(removed, ["/data/sources/other/trees/a"]);
+  });
+
+  it("asks once which stacks there are, however many containers have volumes", async () => {
+    const key = (at: number) => ({ context: "default", name: `s${at}` });
+    const stacks = Array.from({ length: 50 }, (_, at) => ({ key: key(at) }));
+    const containers = stacks.map(({ key: { name } }) => ({
+      ...{ id: name, state: "running", labels: { "stackwright.deployment": name } },
+      mounts: [`${name}_data`],
+    }));
+    let asked = 0;
+    const of: string[] = [];
+    const parts = {
+      mirrors,
+      trees: {
+        list: () => Promise.resolve([{ path: "/data/sources/x/trees/a", usedAt: new Date(0) }]),
+        pathOf: () => "/data/none",
+        remove: () => Promise.resolve(false),
+      },
+      engines: () =>
+        Promise.resolve([{
+          describeContainers: () => Promise.resolve(containers),
+          inspectContainer: () => Promise.resolve({ startedAt: new Date(0) }),
+        }]),
+      ledger: {
+        releasesUnderWay: () => [],
+        currents: () => [],
+        deployedStacks: () => (asked++, stacks),
+        history: () => [],
+        shownTrees: { of: ({ name }: { name: string }) => (of.push(name), []) },
+      },
+      files: { list: () => Promise.resolve([]) },
+      ...{ clock: createFakeClock(), log: createRecordingLog() },
+      ...{ dataDir: "/data", hostDataDir: "/data" },
+    };
+    await createTreeCollector(parts as unknown as TreeCollectorParts).collect(signal);
+    assert.deepEqual([asked, of.length], [1, stacks.length]);
   });
 });
