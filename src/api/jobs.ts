@@ -156,7 +156,8 @@ function lastRuns({ runs, timeZone }: JobOperationParts) {
   const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
   return ({ key, name }: JobFacts): JobView["last_run"] => {
     const last = known.find(({ repository, targets }) =>
-      repository === `scheduled:${name}` && targets.some(({ stack }) => stack === key.name)
+      repository === `scheduled:${name}` &&
+      targets.some(({ context, stack }) => stack === key.name && context === key.context)
     );
     return last === undefined ? null : view(last);
   };

@@ -10,7 +10,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { engineVerdicts } from "./swarm/convergence.ts";
-import { observedServices } from "./swarm/observed_services.ts";
+import { observedServices, requireFewTasks } from "./swarm/observed_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** A stack as far as it takes to look at it: its key, and whether a swarm runs it. */
@@ -38,6 +38,7 @@ export async function observeServices(
 ): Promise<ObservedStack> {
   const label = { [STACK_LABELS.namespace]: name };
   const services = await swarm.services(label, signal);
+  requireFewTasks(services);
   const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
   return withVerdicts(name, services, tasks);
 }
@@ -73,6 +74,7 @@ export async function observeAll(
   if (!withServices) return stacks;
   const label = { [STACK_LABELS.namespace]: undefined };
   const services = await engine.swarm.services(label, signal);
+  requireFewTasks(services);
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
   const tasks = await tasksOfAll(engine, [...byStack.keys()], signal);
   for (const [name, own] of byStack) {

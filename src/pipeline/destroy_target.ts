@@ -10,7 +10,7 @@ import {
 import { type ObservedStack, ownerFrom, type Plan, type StackKey } from "../model/mod.ts";
 import type { Intent } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
-import { observeAnyway } from "./stack_mode.ts";
+import { managesServices, observeAnyway } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
@@ -111,7 +111,9 @@ export async function destroyRecorded(
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  if (parts.ledger.current(key) === undefined) return undefined;
+  const current = parts.ledger.current(key);
+  if (current === undefined) return undefined;
+  await managesServices(parts, current, signal);
   return await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
 }
 
@@ -127,7 +129,7 @@ export async function finishDestroy(
   const { key, options } = intent;
   const current = parts.ledger.current(key);
   const removeImages = options["removeImages"] === true;
-  const isManager = (await parts.host.info(signal)).swarm === "manager";
+  const isManager = await managesServices(parts, current ?? { key }, signal);
   const isStack = current?.swarm !== undefined;
   const removeVolumes = options["removeVolumes"] === true ||
     (isStack && options["keepsStackVolumes"] !== true);

@@ -58,6 +58,7 @@ export async function requireChangeableMode(
   const { key, swarm } = target;
   const wanted: Mode = swarm === undefined ? {} : { swarm };
   if (recorded === undefined) {
+    if (swarm === undefined && !await managesServices(parts, { key }, signal)) return;
     const [first] = await ofMode(parts, key, swarm === undefined ? { swarm: {} } : {}, signal);
     if (first === undefined) return;
     const why = `${first.name} of that name runs, and no release of it is known; remove it first`;
@@ -65,12 +66,35 @@ export async function requireChangeableMode(
   }
   if (isSameMode(wanted, recorded)) return;
   const made = await ofMode(parts, key, wanted, signal);
-  const all = [...made, ...await ofMode(parts, key, recorded, signal)];
+  const isThere = recorded.swarm === undefined || await managesServices(parts, recorded, signal);
+  const all = [...made, ...isThere ? await ofMode(parts, key, recorded, signal) : []];
   const claimant = claimantOf(target);
   const by = { configuration: claimant, repository: claimant.repository };
   const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
   requireOwner(key, by, owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
+}
+
+/**
+ * Whether a stack may have services on its engine: one that is recorded as services of a swarm also where
+ * `CONTAINER_SWARM_FEATURES` is off, and not where the engine has left its swarm.
+ *
+ * Throws `conflict` where they go on in a swarm that the engine cannot be asked about now: to take them for
+ * gone would run everything twice, or for ever.
+ */
+export async function managesServices(
+  { host }: Pick<PipelineParts, "host">,
+  { key, swarm }: Pick<Release, "key" | "swarm">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { swarm: role } = await (swarm === undefined ? host : host.engine).info(signal);
+  if (swarm === undefined || role === "manager" || role === "inactive") return role === "manager";
+  throw new StackwrightError(
+    "conflict",
+    `${key.name} is a stack of a swarm which its engine cannot manage now (docker info says more: it is ` +
+      "a worker, locked, or not up yet), so what runs of it is not known. Nothing was changed; make the " +
+      "engine a manager again, or have it leave the swarm",
+  );
 }
 
 /** Containers or services of a stack's name, also those that nobody deployed. */
@@ -84,7 +108,6 @@ async function ofMode(
     const all = await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
     return all.filter((each) => !isSwarmTask(each));
   }
-  if ((await host.info(signal)).swarm !== "manager") return [];
   return await host.engine.swarm.services({ [STACK_LABELS.namespace]: name }, signal);
 }
 
@@ -240,7 +263,7 @@ async function removeMode(
         const what = { key, dependsOn, removeVolumes: false, removeImages: false };
         return void await destroyStack(engine, what, signal);
       }
-      if ((await host.info(signal)).swarm !== "manager") return;
+      if (!await managesServices({ host }, { key, swarm }, signal)) return;
       return void await destroyServices({ engine, clock }, { key, removeVolumes: false }, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -265,12 +288,13 @@ async function asResult(
 
 /** Containers and services of a stack of which nobody knows in which mode it runs. */
 export async function observeAnyway(
-  { host }: Pick<PipelineParts, "host">,
+  { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
   key: StackKey,
   signal: AbortSignal,
 ): Promise<ObservedStack> {
   const made = await observe(host.engine, { key }, signal);
-  if ((await host.info(signal)).swarm !== "manager") return made;
+  const { swarm } = ledger.current(key) ?? {};
+  if (!await managesServices({ host }, { key, ...(swarm && { swarm }) }, signal)) return made;
   const { idle = [], ...observed } = await observeServices(host.engine, key, signal);
   const containers = [...made.containers, ...observed.containers];
   return { ...observed, containers, ...(idle.length === 0 ? {} : { idle }) };

@@ -9,12 +9,12 @@ import {
   volumeNames,
 } from "../deploy/mod.ts";
 import {
-  COMPOSE_LABELS,
   type ComposeModel,
   formatOwner,
   isOurs,
   isSameOwner,
   isStackwrightError,
+  LABELS,
   type ObservedContainer,
   type ObservedStack,
   ownerFrom,
@@ -111,7 +111,7 @@ export async function ownershipOf(
   const adopted = recorded?.adopted === true;
   const volumes = recorded !== undefined || observed.containers.some(isOurs)
     ? []
-    : await parts.host.engine.listVolumes({ [COMPOSE_LABELS.project]: key.name }, signal);
+    : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
   return remembering(parts, target, () => {
     const known = { observed, volumes, adopted, ...(recorded && { recorded }) };
     const found = ownership(key, known, claimant);

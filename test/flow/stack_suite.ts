@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { SwarmService, SwarmTask } from "../../src/docker/mod.ts";
 import { isWanted } from "../../src/deploy/swarm/observed_services.ts";
 import { LABELS } from "../../src/model/mod.ts";
+import { createRepository } from "../fakes/git_repository.ts";
 import { removeStack } from "../fakes/real_swarm.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part } from "./compose_text.ts";
@@ -694,6 +695,50 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         await commit(world, again, { destroy: true });
         await pollTo(world, "succeeded");
         assert.deepEqual(await volumes(), []);
+      }),
+    );
+
+    more(
+      "becomes containers where the features of swarms are switched off, and its services go",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        await world.restart({ CONTAINER_SWARM_FEATURES: "false" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+        assert.equal((await world.containers()).length, 3);
+        await world.restart();
+        await pollTo(world, "succeeded");
+        assert.equal((await services(world)).length, 2);
+        await commit(world, shop(), { destroy: true });
+        await world.restart({ CONTAINER_SWARM_FEATURES: "false" });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+      }),
+    );
+
+    more(
+      "leaves its volumes to nobody else, also when no release of it is known any more",
+      inSwarm(async (world) => {
+        const files = {
+          "compose.yaml": composeFile({ web: service({ volumes: ["data:/data"] }) }, {
+            volumes: { data: {} },
+          }),
+        };
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        const [web] = await services(world);
+        const [, Labels] = /"VolumeOptions":\{"Labels":(\{[^}]*\})/.exec(JSON.stringify(web)) ?? [];
+        // The engine of tests makes none for its tasks.
+        const volume = { Name: `${world.stack}_data`, Labels: JSON.parse(Labels ?? "") };
+        await world.engine.makeVolume(volume, never);
+        await world.engine.swarm.removeService(web?.id ?? "", never);
+        await world.restart({ DATA_DIR: `${world.dataDir}-new` });
+        const other = await createRepository(`${world.dataDir}-other`);
+        await other.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
+        const refused = await pollTo(world, "failed", { url: other.url });
+        assert.match(JSON.stringify(refused), /already has data of .*_data/);
+        assert.deepEqual(await services(world), []);
       }),
     );
 

@@ -6,6 +6,7 @@ import {
   LABELS,
   type ObservedContainer,
   type ObservedStack,
+  StackwrightError,
 } from "../../model/mod.ts";
 
 /**
@@ -47,6 +48,19 @@ export function isRunOfJob({ labels }: Pick<SwarmService, "labels">): boolean {
 function placesOf(service: SwarmService): number {
   const tasks = service.labels[LABELS.jobTasks];
   return tasks === undefined ? wantedTasks(service) : Number(tasks) || 1;
+}
+
+/** Tasks that services may want in all: an engine, which may be another's, says any number. */
+const MOST_TASKS = 50_000;
+
+/** Refuses services that want more tasks than there may be, each of which is looked at. Throws `engine_refused`. */
+export function requireFewTasks(services: readonly SwarmService[]): void {
+  const wanted = services.reduce((sum, each) => sum + Math.max(0, placesOf(each)), 0);
+  if (wanted <= MOST_TASKS) return;
+  throw new StackwrightError(
+    "engine_refused",
+    `services of the swarm want ${wanted} tasks, says its engine; the most that are looked at is ${MOST_TASKS}`,
+  );
 }
 
 /** Name of a service in the compose file. */

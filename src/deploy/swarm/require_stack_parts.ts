@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { isOurs, LABELS, type Release, StackwrightError } from "../../model/mod.ts";
+import { type Release, StackwrightError } from "../../model/mod.ts";
 import { resourcesOf } from "../../compose/mod.ts";
 import { lacking } from "../engine/ensure_resources.ts";
 import { OF_NODES } from "./ensure_stack.ts";
@@ -7,8 +7,8 @@ import { STACK_LABELS } from "./stack_parts.ts";
 
 /**
  * Makes sure before anything is touched that a swarm can have the services of a stack that are made or
- * changed: what is external is there, and no config or secret among it is of another stack of ours, whose
- * content its author never gave; and no service has the name of one of them, as `b_c` of stack `a` and `c`
+ * changed: what is external is there, and no config or secret among it is of another stack, whose content
+ * its author never gave; and no service has the name of one of them, as `b_c` of stack `a` and `c`
  * of stack `a_b` have.
  *
  * Throws `deploy_failed` for what is missing, which another deployment of the run may make, and `conflict`.
@@ -39,8 +39,8 @@ export async function requireStackParts(
       if (found === undefined) {
         throw lacking(kind === "configs" ? "config" : "secret", { key, name });
       }
-      const owner = found.labels[LABELS.deployment];
-      if (!isOurs(found) || owner === undefined || owner === stack) continue;
+      const owner = found.labels[STACK_LABELS.namespace];
+      if (owner === undefined || owner === stack) continue;
       throw new StackwrightError(
         "conflict",
         `${kind}.${key}: ${name} was made for stack ${owner}, and goes when its content changes, so ` +

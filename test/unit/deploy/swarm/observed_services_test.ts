@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { observedServices } from "../../../../src/deploy/swarm/observed_services.ts";
+import {
+  observedServices,
+  requireFewTasks,
+} from "../../../../src/deploy/swarm/observed_services.ts";
 import type { SwarmService, SwarmTask } from "../../../../src/docker/swarm.ts";
 import { failedTask, swarmService, swarmTask } from "./swarm_values.ts";
 
@@ -61,6 +64,17 @@ describe("observedServices()", () => {
     assert.deepEqual(observedServices("shop", runs, []), { containers: [], idle: [] });
     const { containers } = observedServices("shop", [swarmService({ name })], []);
     assert.deepEqual(containers.map(({ service }) => service), ["web-stackwright-job-1"]);
+  });
+
+  it("is asked for no more tasks than there may be, whatever an engine says", () => {
+    const of = (replicas: number, tasks = "1") => [
+      swarmService({ mode: { kind: "replicated", replicas } }),
+      swarmService({ labels: { "stackwright.job.tasks": tasks } }),
+    ];
+    requireFewTasks(of(1000));
+    for (const services of [of(4e9), of(1, "1e12"), of(Infinity), [...of(-4e9), ...of(4e9)]]) {
+      assert.throws(() => requireFewTasks(services), { code: "engine_refused" });
+    }
   });
 
   it("names those of which no task is wanted", () => {

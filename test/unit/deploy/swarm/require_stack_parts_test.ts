@@ -3,12 +3,13 @@ import { describe, it } from "node:test";
 import { lacksExternal } from "../../../../src/deploy/engine/ensure_resources.ts";
 import { requireStackParts } from "../../../../src/deploy/swarm/require_stack_parts.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
-import { LABELS, MANAGER, stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
+import { stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
 import { swarmService } from "./swarm_values.ts";
 
 const NAMESPACE = "com.docker.stack.namespace";
 const secret: SwarmObject = { id: "s", name: "blog_key_12345678", version: 1, labels: {} };
-const made = { [LABELS.manager]: MANAGER, [LABELS.deployment]: "blog" };
+/** As `docker stack deploy` labels it, too. */
+const made = { [NAMESPACE]: "blog" };
 
 /** Looks whether stack `a` can have its service `b_c`. */
 async function require(
@@ -42,7 +43,7 @@ describe("requireStackParts()", () => {
       code: "conflict",
       message: /made for stack blog/,
     });
-    const own = { ...made, [LABELS.deployment]: "a" };
+    const own = { [NAMESPACE]: "a" };
     await require(external("secrets"), { secrets: [{ ...secret, labels: own }] });
   });
 
