@@ -76,13 +76,14 @@ export async function stackStatuses(
   only?: StackKey,
 ): Promise<StackStatus[]> {
   const { current, currents, decisions, goesOn, names } = recordedOf(ledger, only);
-  const entries = lastEntries(runs, ledger);
+  const entries = lastEntries(runs, ledger, only);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
   const looks = [...contexts].map(async (context) => {
     const withServices = current.some(({ key, swarm }) =>
       key.context === context && swarm !== undefined
     );
-    const facts = { engineOf, clock, limitMs, ledger, withServices, context };
+    const place = { context, isManager: withServices, ...(only && { stack: only.name }) };
+    const facts = { engineOf, clock, limitMs, ledger, place };
     return [context, await whatRuns(facts, signal)] as const;
   });
   const observed = new Map(await Promise.all(looks));
@@ -179,17 +180,17 @@ function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Da
 }
 
 async function whatRuns(
-  { engineOf, clock, limitMs, ledger, withServices, context }:
+  { engineOf, clock, limitMs, ledger, place }:
     & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs" | "ledger">>
-    & { readonly withServices: boolean; readonly context: string },
+    & { readonly place: Parameters<typeof observeEngine>[2] },
   signal: AbortSignal,
 ): Promise<Seen> {
   const done = new AbortController();
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    const place = { context, isManager: withServices };
-    const look = async () => await observeEngine(await engineOf(context), ledger, place, limited);
+    const look = async () =>
+      await observeEngine(await engineOf(place.context), ledger, place, limited);
     return await Promise.race([look(), late]);
   } catch (error) {
     signal.throwIfAborted();
@@ -200,19 +201,24 @@ async function whatRuns(
 }
 
 /**
- * The newest entry of each stack in the runs there are; what a stranger was told is not about it.
+ * The newest entry of each stack, or of `only` one, in the runs there are; what a stranger was told is not
+ * about it.
  */
 function lastEntries(
   runs: Pick<RunStore, "list">,
   { owners }: Pick<Ledger, "owners">,
+  only: StackKey | undefined,
 ): ReadonlyMap<string, RunTarget> {
   const entries = new Map<string, RunTarget>();
+  const sources = new Map<string, string | undefined>();
   for (const { repository, targets } of runs.list({ limit: MOST_RUNS })) {
     for (const entry of targets) {
+      if (only !== undefined && entry.stack !== only.name) continue;
       const key = { context: entry.context, name: entry.stack };
       const name = formatStackKey(key);
       if (entries.has(name)) continue;
-      const owner = owners.get(key)?.source ?? repository;
+      if (!sources.has(name)) sources.set(name, owners.get(key)?.source);
+      const owner = sources.get(name) ?? repository;
       if (repository === owner || repository === "multiple") entries.set(name, entry);
     }
   }

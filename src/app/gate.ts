@@ -1,7 +1,7 @@
 import { createOperations, type JobFacts, type Operations, stackStatuses } from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
-import type { Run, Work } from "../model/mod.ts";
+import type { Run, StackKey, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -11,6 +11,7 @@ import { formatTime, type Log } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { contextsOf } from "./each_context.ts";
 import { planAside } from "./plan_aside.ts";
+import { onceDone } from "./remember.ts";
 import { createProjects } from "./projects.ts";
 import { createStacks } from "./stacks.ts";
 import type { System } from "./system.ts";
@@ -28,6 +29,8 @@ export interface GateParts {
   readonly performers: Performers;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
+  /** Whether what is asked of all stacks is asked once: a command is over before it is out of date. */
+  readonly asksOnce?: boolean;
   /** The scheduled jobs of a context; a command knows none. */
   readonly jobs?: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
 }
@@ -39,7 +42,7 @@ const SILENT = { describe() {}, target() {} };
 export function createGate(
   settings: Settings,
   system: System,
-  { assembly, performers, onEnd, jobs = () => Promise.resolve([]) }: GateParts,
+  { assembly, performers, onEnd, asksOnce = false, jobs = () => Promise.resolve([]) }: GateParts,
 ): Gate {
   const { clock, log, redactor } = system;
   const { ledger, engine, engines, ids, pipelineParts, windows } = assembly;
@@ -52,6 +55,9 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
+  const statuses = (signal: AbortSignal, only?: StackKey) =>
+    stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, only);
+  const statusesOfAll = asksOnce ? onceDone(statuses) : statuses;
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({
     intake,
@@ -62,7 +68,7 @@ export function createGate(
     stacks: createStacks(assembly, clock),
     mirrors: () => assembly.mirrors.list(),
     deployments: (signal, only) =>
-      stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, only),
+      only === undefined ? statusesOfAll(signal) : statuses(signal, only),
     hasContext: (context) => engines.has(context),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
@@ -110,6 +116,7 @@ export function createCommandGate(
     };
   const gate = createGate(settings, { ...system, log: silent }, {
     assembly,
+    asksOnce: true,
     performers: {
       sync: (work, reporter, signal) =>
         remembering((pipeline) => pipeline.execute(work, reporter, signal))(signal),

@@ -54,29 +54,33 @@ function withVerdicts(
 }
 
 /**
- * The containers of all stacks of an engine, by compose project, in one call: what {@link observe}
- * says of each. A project that is not there has no containers.
+ * The containers of all stacks of an engine, or of one, by compose project, in one call: what
+ * {@link observe} says of each. A project that is not there has no containers.
  */
 export async function observeAll(
   engine: Engine,
   signal: AbortSignal,
-  { withServices = false }: {
+  { withServices = false, stack }: {
     /** Whether a swarm's services are looked at, too; only its manager can be asked. */
     readonly withServices?: boolean;
+    /** Name of the only one that is looked at. */
+    readonly stack?: string | undefined;
   } = {},
 ): Promise<ReadonlyMap<string, ObservedStack>> {
-  const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: undefined }, signal);
+  const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: stack }, signal);
   const mine = containers.filter(isPartOfStack);
   const projects = Map.groupBy(mine, ({ labels }) => labels[COMPOSE_LABELS.project] ?? "");
   const stacks = new Map<string, ObservedStack>(
     [...projects].map(([name, containers]) => [name, { containers }]),
   );
   if (!withServices) return stacks;
-  const label = { [STACK_LABELS.namespace]: undefined };
+  const label = { [STACK_LABELS.namespace]: stack };
   const services = await engine.swarm.services(label, signal);
   requireFewTasks(services);
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
-  const tasks = await tasksOfAll(engine, [...byStack.keys()], signal);
+  const tasks = stack === undefined
+    ? await tasksOfAll(engine, [...byStack.keys()], signal)
+    : await engine.swarm.tasks(label, signal);
   for (const [name, own] of byStack) {
     const before = stacks.get(name)?.containers ?? [];
     const observed = withVerdicts(name, own, tasks);

@@ -240,14 +240,24 @@ export interface SeenEngine {
   readonly stopped: ReadonlyMap<string, string>;
 }
 
-/** Looks at all stacks of an engine, and at its jobs; `isManager` where services of a swarm are among them. */
+/** An engine that is looked at. */
+interface SeenPlace {
+  readonly context: string;
+  /** Whether services of a swarm are among what it runs. */
+  readonly isManager: boolean;
+  /** Name of the only stack of which it is asked what runs. */
+  readonly stack?: string;
+}
+
+/** Looks at all stacks of an engine, or at one, and at its jobs. */
 export async function observeEngine(
   engine: Engine,
   ledger: Ledger,
-  place: { readonly context: string; readonly isManager: boolean },
+  place: SeenPlace,
   signal: AbortSignal,
 ): Promise<SeenEngine> {
-  const stacks = await observeAll(engine, signal, { withServices: place.isManager });
+  const { isManager: withServices, stack } = place;
+  const stacks = await observeAll(engine, signal, { withServices, stack });
   return { stacks, stopped: await stoppedForJobs(engine, ledger, place, signal) };
 }
 
@@ -258,7 +268,7 @@ export async function observeEngine(
 async function stoppedForJobs(
   engine: Engine,
   ledger: Ledger,
-  place: { readonly context: string; readonly isManager: boolean },
+  place: SeenPlace,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const jobs = (await calledJobs(ledger, await findJobs(engine, place, signal)))

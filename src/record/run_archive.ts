@@ -1,5 +1,6 @@
 import type { Run } from "../model/mod.ts";
-import { firstToGo } from "./first_to_go.ts";
+import { firstToGo, type SharedRun } from "./first_to_go.ts";
+import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** Runs kept of each trigger: those that did something, and those that had nothing to do. */
@@ -35,9 +36,11 @@ export class RunArchive extends LedgerTable {
     );
     if (Number(first?.["count"]) <= most) return;
     let runs = this.database.all(
-      `SELECT id, content FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at, id`,
+      `SELECT id, trigger, content ->> '$.repository' AS repository, content ->> '$.target' AS target,
+              content -> '$.targets[0]' AS first
+       FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at, id`,
       ...group,
-    ).map((row) => JSON.parse(String(row["content"])) as Written<Run>);
+    ).map(toShared);
     while (runs.length > most) {
       const gone = firstToGo(runs)?.id ?? "";
       this.database.run(`DELETE FROM runs WHERE id = ?`, gone);
@@ -65,6 +68,17 @@ export class RunArchive extends LedgerTable {
       .flatMap((id) => this.database.all(`SELECT content FROM runs WHERE id = ?`, id))
       .map((row) => revived(JSON.parse(String(row["content"]))));
   }
+}
+
+/** What decides who forgets a run first: lists of hundreds of stacks are not read for it. */
+function toShared(row: Row): SharedRun & Pick<Run, "id"> {
+  return {
+    id: String(row["id"]),
+    trigger: String(row["trigger"]) as Run["trigger"],
+    repository: String(row["repository"]),
+    target: String(row["target"]),
+    targets: row["first"] === null ? [] : [JSON.parse(String(row["first"]))],
+  };
 }
 
 /** A run as JSON has it, with its instants as texts. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackStatuses, type StatusParts } from "../../../src/api/stack_statuses.ts";
+import type { Engine } from "../../../src/docker/mod.ts";
 import {
+  COMPOSE_LABELS,
   type DecisionOutcome,
   type Run,
   type RunTarget,
@@ -115,5 +117,40 @@ describe("stackStatuses()", () => {
     assert.deepEqual(await listed(), ["unknown"]);
     await clock.advance(8 * 24 * 60 * 60 * 1000);
     assert.deepEqual(await listed(), []);
+  });
+
+  it("asks an engine for all stacks, and for the containers of one where it is about one", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    const asked: unknown[] = [];
+    const listContainers = (labels: Readonly<Record<string, string | undefined>>) => {
+      const [[name, value] = []] = Object.entries(labels);
+      if (name === COMPOSE_LABELS.project) asked.push(value);
+      return Promise.resolve([]);
+    };
+    const engineOf = () => Promise.resolve({ listContainers } as unknown as Engine);
+    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const [one] = await stackStatuses(parts, never, SHOP);
+    const [other] = await stackStatuses(parts, never);
+    assert.deepEqual([one?.state, one?.why], [other?.state, other?.why]);
+    assert.deepEqual(asked, [SHOP.name, undefined]);
+  });
+
+  it("asks once whose a stack is, however many runs of others named it", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    ledger.owners.settle(SHOP, { source: "h/honest", reference: "main" });
+    const { owners } = ledger;
+    let asked = 0;
+    const counted = Object.create(ledger, {
+      owners: { value: { get: (key: typeof SHOP) => (asked++, owners.get(key)) } },
+    });
+    const run = { ...runOf({ status: "failed" }, clock.now()), repository: "h/other" };
+    const list = () => Array.from({ length: 50 }, () => run);
+    const engineOf = () => Promise.reject(new Error("away"));
+    await stackStatuses({ engineOf, ledger: counted, runs: { list }, clock }, never);
+    assert.equal(asked, 1);
   });
 });
