@@ -10,7 +10,7 @@ export interface GitHubApp {
 
 /** Credentials for some hosts, one entry of `GIT_AUTH_DOMAINS`. Absent parts are not inherited. */
 export interface DomainCredentials {
-  /** Host names, or `*.suffix`, which does not match the suffix itself. */
+  /** Host names, or `*.suffix`, which does not match the suffix itself; with `:port` for that port alone. */
   readonly domains: readonly string[];
   readonly accessToken?: string;
   readonly accessTokenUser?: string;
@@ -41,15 +41,15 @@ export const DEFAULT_TOKEN_USER = "oauth2";
 
 /**
  * Decides how to log in to a repository. User information in the URL wins for http; then the entry
- * with the exact host, the entry with the longest matching `*.suffix`, the global credentials. An
- * entry that matches but lacks what the scheme needs does not fall back to the global ones.
+ * with the exact host and port, the one with the host, the one with the longest `*.suffix`, the
+ * global credentials. An entry that lacks what the scheme needs does not fall back to those.
  *
  * A token never goes over plain http to another machine, and the global one only to hosts that the
  * operator configured: repository authors choose the URLs of other repositories and submodules.
  */
 export function resolveLogin(url: RepositoryUrl, credentials: GitCredentials): GitLogin {
   if (url.scheme === "file") return { kind: "none" };
-  const entry = findDomain(url.host, credentials.domains);
+  const entry = findDomain(url, credentials.domains);
   const chosen = entry ?? credentials.global;
   if (url.scheme === "ssh") {
     const { sshPrivateKey: key = "", sshPrivateKeyPassphrase: passphrase = "" } = chosen;
@@ -68,31 +68,40 @@ export function resolveLogin(url: RepositoryUrl, credentials: GitCredentials): G
   return url.user === "" ? { kind: "none" } : { kind: "password", user: url.user, password: "" };
 }
 
-/** The entry that is responsible for a host, if any. */
+/** The entry that is responsible for the host and port of a URL, if any. */
 export function findDomain(
-  host: string,
+  url: RepositoryUrl,
   domains: readonly DomainCredentials[],
 ): DomainCredentials | undefined {
   let best: DomainCredentials | undefined;
-  let longest = 0;
+  let nearest = 0;
   for (const entry of domains) {
-    for (const domain of entry.domains.map((each) => each.trim().toLowerCase())) {
-      if (domain === host) return entry;
-      if (!domain.startsWith("*.") || !host.endsWith(domain.slice(1))) continue;
-      if (domain.length <= longest || host.length < domain.length) continue;
-      best = entry;
-      longest = domain.length;
+    for (const domain of entry.domains) {
+      const near = nearness(url, domain.trim().toLowerCase());
+      if (near > nearest) [best, nearest] = [entry, near];
     }
   }
   return best;
 }
 
+/** How exactly an entry names a host: its port too, it alone, or the end of its name; 0 where it does not. */
+function nearness(url: RepositoryUrl, domain: string): number {
+  const names = [url.host, withPort(url)];
+  if (names.includes(domain)) return LONGEST_NAME + domain.length;
+  const isSuffix = domain.startsWith("*.") && names.some((each) => each.endsWith(domain.slice(1)));
+  return isSuffix ? domain.length : 0;
+}
+
+/** More than any suffix has. */
+const LONGEST_NAME = 10_000;
+
 function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {
-  const withPort = `${url.host}:${url.port || DEFAULT_PORTS[url.scheme]}`;
-  return hosts.some((each) => {
-    const host = each.trim().toLowerCase();
-    return host === url.host || host === withPort;
-  });
+  const names = [url.host, withPort(url)];
+  return hosts.some((each) => names.includes(each.trim().toLowerCase()));
+}
+
+function withPort({ scheme, host, port }: RepositoryUrl): string {
+  return `${host}:${port || DEFAULT_PORTS[scheme]}`;
 }
 
 /** True when a host is this machine. */

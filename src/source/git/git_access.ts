@@ -98,9 +98,9 @@ export class GitAccess {
   }
 
   /** Whether certificates of the host are not checked. */
-  #isUnchecked({ host }: RepositoryUrl): boolean {
+  #isUnchecked(url: RepositoryUrl): boolean {
     const { global, domains } = this.#parts.credentials;
-    return global.insecureSkipTls === true || findDomain(host, domains)?.insecureSkipTls === true;
+    return global.insecureSkipTls === true || findDomain(url, domains)?.insecureSkipTls === true;
   }
 
   async #ssh(url: RepositoryUrl, login: GitLogin): Promise<RemoteAccess> {
