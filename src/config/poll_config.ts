@@ -8,6 +8,9 @@ import type { CheckSchedule, PollEntry } from "./poll_entry.ts";
 import { PollReader } from "./poll_entry_reader.ts";
 import type { PollRequestOptions } from "./poll_timing.ts";
 
+/** Deployments that a body may have, which are read in one go: as many as a run may deploy. */
+const MOST_INLINE = 500;
+
 /** Options for reading a poll configuration. */
 export interface PollOptions {
   /** Name of the input in messages: a file, or the variable that holds the text. */
@@ -73,6 +76,14 @@ function refuseList(node: Located | undefined): string | undefined {
     return "expected at least one poll configuration";
   }
   const { length } = node.items;
-  if (length <= MOST_POLL_REQUESTS) return undefined;
-  return `expected at most ${MOST_POLL_REQUESTS} poll configurations, found ${length}`;
+  if (length > MOST_POLL_REQUESTS) {
+    return `expected at most ${MOST_POLL_REQUESTS} poll configurations, found ${length}`;
+  }
+  const inline = node.items.map((each) => each.kind === "map" && each.entries.get("deployments"))
+    .reduce(
+      (sum, each) => sum + (each && each.value.kind === "list" ? each.value.items.length : 0),
+      0,
+    );
+  if (inline <= MOST_INLINE) return undefined;
+  return `expected at most ${MOST_INLINE} deployments in all poll configurations, found ${inline}`;
 }

@@ -57,8 +57,12 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
       const { headers, call, powers, turn } = exchange;
       if (isForeign(headers)) return foreignOrigin();
       const read = await readMessage(exchange);
-      if ("malformed" in read) return made(parseError(read.malformed));
+      if ("malformed" in read) return made(refused(-32700, `Parse error: ${read.malformed}`));
       const { body } = read;
+      if (membersOf(body) > MOST_MEMBERS) {
+        const what = `more than ${MOST_MEMBERS} members of messages, parameters and arguments`;
+        return made(refused(-32600, `Invalid Request: ${what}`));
+      }
       const session = sessionOf(headers, powers);
       const { method, params } = asMessage(body);
       if (method === "notifications/cancelled") running.cancel(session, params?.requestId);
@@ -111,15 +115,30 @@ async function readMessage(
   }
 }
 
-/** The protocol's own words for what is no JSON. */
-function parseError(why: string): Response {
-  const error = { code: -32700, message: `Parse error: ${why}` };
-  return Response.json({ jsonrpc: "2.0", error, id: null }, { status: 400 });
+/** A refusal of a whole body, in the protocol's own words. */
+function refused(code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
 }
 
 interface LooseMessage {
   readonly method?: unknown;
-  readonly params?: { readonly requestId?: unknown };
+  readonly params?: {
+    readonly requestId?: unknown;
+    readonly arguments?: unknown;
+    readonly _meta?: unknown;
+  };
+}
+
+/** Members of the objects of a body that are looked at one by one: a hundred calls have fewer. */
+const MOST_MEMBERS = 5000;
+
+function membersOf(body: unknown): number {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body];
+  return messages.reduce<number>((sum, each) => {
+    const { params } = asMessage(each);
+    return [each, params, params?.arguments, params?._meta]
+      .reduce<number>((count, object) => count + Object.keys(object ?? {}).length, sum);
+  }, 0);
 }
 
 function asMessage(body: unknown): LooseMessage {

@@ -166,6 +166,7 @@ describe("parsePollRequest", () => {
     [{}, /expected a JSON array/],
     ["x", /expected a JSON array/],
     [Array(33).fill({ url: "/r" }), /at most 32 poll configurations, found 33/],
+    [Array(2).fill({ url: "/r", deployments: Array(251).fill(1) }), /at most 500 dep.*, found 502/],
     [
       [{ url: "/r" }, {}],
       /index 1 is invalid: request body: \[1\]\.url: the key "url" is required/,
