@@ -85,14 +85,14 @@ function isPlace(value: string): boolean {
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
  * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
- * a program took it for something with separators (`Invalid port: …`).
+ * a program took it for something with separators (`Invalid port: …`), or escaped its signs.
  */
 export function secretParts(text: string): string[] {
   const parts = [
     text.trim(),
     ...jsonTexts(text),
     ...embeddedSecrets(text),
-    ...text.split(SEPARATORS).flatMap((each) => [each, ...each.split("$")]).filter(looksRandom),
+    ...text.split(/[^\p{L}\d]+/u).filter((piece) => !WORD.test(piece)),
   ];
   return [...new Set(parts)].filter(worthHiding);
 }
@@ -146,6 +146,10 @@ const SEPARATED = new RegExp(`(${SEPARATORS.source})`);
 
 /** Words, numbers, and words with a number (`postgres16`, `512m`); so is every beginning of one. */
 const NAME = /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u;
+
+/** The same of a piece of a secret, which is no word where capitals stand as in none. */
+const WORD =
+  /^(?:(?:\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*|\p{Lu}+)\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3})$/u;
 
 /** True unless a text is made of {@link NAME}s. */
 export function looksRandom(value: string): boolean {

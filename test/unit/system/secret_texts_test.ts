@@ -107,6 +107,11 @@ describe("what is taken apart", () => {
     ["postgres://app:p@ssw0rd9@db/shop", ["p@ssw0rd9"], ["app"]],
     ["Server=db;Password=hunter2xyz;Timeout=30", ["hunter2xyz"], ["Server", "Timeout"]],
     ["x9k2m4p7:rest of it", ["x9k2m4p7"], ["rest of it"]],
+    // Compose says which part of `ports:` or `devices:` is none, and programs escape quotes.
+    ["AUCK3D:b8kmUd/fw4Sj", ["AUCK3D", "b8kmUd"], ["fw4Sj"]],
+    ["YVSjwCbQj:web1:postgres16", ["YVSjwCbQj"], ["postgres16"]],
+    [`p9fK2m'Xq4w"Zt8r1v`, ["p9fK2m", "Zt8r1v"], ["Xq4w"]],
+    ['{"username":"app","clientSecret":"x1y2z3w4"}', ["x1y2z3w4"], ['"username"', "clientSecret"]],
   ];
   for (const [text, hidden, shown] of parts) {
     it(`secretParts() hides what ${JSON.stringify(text)} consists of`, () => {
