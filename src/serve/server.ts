@@ -180,12 +180,8 @@ async function listenAt(
   } catch (error) {
     const { hostname, port } = address;
     const where = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
-    const { code, hint } = failureOf(error);
-    throw new StackwrightError(
-      code,
-      `could not listen on ${where}: ${messageOf(error)}; ${hint}`,
-      { cause: error },
-    );
+    const { code, why } = failureOf(error);
+    throw new StackwrightError(code, `could not listen on ${where}: ${why}`, { cause: error });
   }
 }
 
@@ -193,13 +189,23 @@ async function listenAt(
 function failureOf(error: unknown) {
   switch ((error as { readonly code?: unknown })?.code) {
     case "EADDRINUSE":
-      return { code: "address_unusable", hint: "another program uses this port" } as const;
+      return {
+        code: "address_unusable",
+        why:
+          "another program uses this port (ss -ltnp says which); end it, or set another HTTP_PORT " +
+          "or METRICS_PORT",
+      } as const;
     case "EADDRNOTAVAIL":
-      return { code: "address_unusable", hint: "this machine has no such address now" } as const;
+      return {
+        code: "address_unusable",
+        why: "this machine has no such address now; see HTTP_HOST and METRICS_HOST",
+      } as const;
     default:
       return {
         code: "settings_invalid",
-        hint: "is it an address of this machine, and may this user open the port?",
+        why: `${
+          messageOf(error)
+        }; is it an address of this machine, and may this user open the port?`,
       } as const;
   }
 }

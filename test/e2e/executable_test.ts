@@ -223,7 +223,8 @@ for (const program of PROGRAMS) {
           METRICS_PORT: String(await freePort()),
         }).ended;
         assert.equal(code, 69, stderr);
-        assert.ok(stderr.includes(`127.0.0.1:${port}`), stderr);
+        assert.match(stderr, new RegExp(`127.0.0.1:${port}: another program uses .* HTTP_PORT`));
+        assert.doesNotMatch(stderr, /Failed to start/);
       } finally {
         await new Promise((resolve) => other.close(resolve));
       }
