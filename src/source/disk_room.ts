@@ -2,7 +2,7 @@ import { dirname } from "node:path/posix";
 import { StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
 
 /** Work that takes room on a disk. */
 interface DiskUse {
@@ -25,17 +25,19 @@ export async function requireRoom(
 ): Promise<void> {
   const room = await roomAt(files, path);
   if (room === undefined) return;
-  const [share, most] = isNew ? [20, 4 * GIB] : [100, GIB / 4];
+  // On a card of 8 GB a new repository may be fetched while 160 MB are free.
+  const [share, most] = isNew ? [50, 4096 * MIB] : [100, 256 * MIB];
   const reserve = Math.min(room.total / share, most);
   if (room.free - bytes >= reserve) return;
+  const inMib = (count: number) => `${Math.round(count / MIB)} MiB`;
+  const what = isNew ? " for a repository that was not fetched before" : "";
+  const written = bytes === 0 ? "" : `, and ${inMib(bytes)} would be written`;
   throw new StackwrightError(
     "data_dir_unusable",
-    `the disk of ${path} has no space left: ${Math.round(room.free)} bytes are free, of which ${
-      Math.round(reserve)
-    } ` +
-      `are kept for what is there${
-        bytes === 0 ? "" : `, and ${bytes} would be written`
-      }; make room`,
+    `the disk of ${path} has no space left${what}: ${inMib(room.free)} are free${written}, and ` +
+      `${
+        inMib(reserve)
+      } stay free for what is there already; make room, or give DATA_DIR a larger disk`,
   );
 }
 
