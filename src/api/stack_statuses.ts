@@ -137,8 +137,11 @@ function withoutContext(status: StackStatus): StackStatus {
 function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatus): StackStatus {
   const waiting = status.state === "waiting" ? deferred.get(status.key) : undefined;
   if (waiting === undefined) return status;
-  const why = `${status.why}; it is kept, and decided about again when that opens`;
-  return { ...status, why, retryAt: waiting.retryAt ?? status.retryAt };
+  return {
+    ...status,
+    why: `${status.why}; it is kept`,
+    retryAt: waiting.retryAt ?? status.retryAt,
+  };
 }
 
 /** A status as it is listed with many others: by itself it is told whole. */

@@ -66,7 +66,7 @@ function stateOf(detail: DeploymentDetail, time: (text: string) => string): stri
     ? ""
     : `: ${withPeopleTimes(headline(why), (instant) => time(instant.toISOString()))}`;
   return `${state}${containers}${reason}` +
-    (again === undefined ? "" : `; tried again ${time(again)}`);
+    (again === undefined || state === "waiting" ? "" : `; tried again ${time(again)}`);
 }
 
 /** True for the error that ended the attempt before it: that one's outcome says the same. */

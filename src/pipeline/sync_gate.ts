@@ -22,10 +22,9 @@ export function windowHold(
     const labels = { repository, deployment: key.name, context: key.context, window };
     parts.meter.count("sync_window_blocked_total", labels);
   }
-  const message = deferredBy(windows);
+  const message = deferredBy(windows, retryAt);
   const isNews = parts.ledger.decisions.of(key, 1)[0]?.reason !== "sync_window";
-  const until = retryAt && { until: retryAt.toISOString() };
-  log[isNews ? "info" : "debug"](`deployment ${message}`, { ...until });
+  log[isNews ? "info" : "debug"](`deployment ${message}`);
   return { reason: "sync_window", message, services, ...(retryAt && { retryAt }) };
 }
 

@@ -154,14 +154,15 @@ function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): st
 
 const DEFERRED = "deferred by sync window ";
 
-/** The words in which a target says which windows defer it. */
-export function deferredBy(windows: readonly string[]): string {
-  return `${DEFERRED}${windows.join(", ")}`;
+/** The words in which a target says which windows defer it, and until when where that is known. */
+export function deferredBy(windows: readonly string[], until?: Date): string {
+  const opens = until === undefined ? "" : ` until ${until.toISOString()}`;
+  return `${DEFERRED}${windows.join(", ")}${opens}`;
 }
 
 /** The windows of {@link deferredBy}; what follows a semicolon is about something else. */
 function windowsOf(message: string): string[] {
-  const [said = ""] = message.replace(DEFERRED, "").split(";");
+  const [said = ""] = message.replace(DEFERRED, "").split(/;| until \d{4}-/);
   return said.split(",").map((each) => each.trim());
 }
 

@@ -72,12 +72,21 @@ describe("sync windows", () => {
       assert.equal(deferred.deployments?.[0]?.reason, "sync_window");
       assert.equal((await detail(world))["state"], "waiting");
       const { out } = await commandTo(world, 2, ["plan", world.repository.path]);
-      assert.match(out, /^default\/\S+: deferred by sync window night\n {2}web: recreate: /);
+      const opens = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:00`;
+      const said = `: deferred by sync window night until ${opens}\n  web: recreate: `;
+      assert.match(out, new RegExp(`^default/\\S+${said}`));
+      for (const asked of [["status"], ["explain", world.stack]]) {
+        const shown = await commandTo(world, 0, asked);
+        assert.match(shown.out, new RegExp(`deferred by sync window night until ${opens}$`, "m"));
+      }
       assert.match(out, /^plan: 1 stack, 1 with changes \(services: 1 to recreate\), 0 without$/m);
       // Who has no windows keeps to those of the service, who says so has none.
       const apply = ["apply", world.repository.path];
       const held = await commandTo(world, 0, apply);
-      assert.match(held.out, /: skipped: deferred by sync window night\n/);
+      assert.match(
+        held.out,
+        new RegExp(`: skipped: deferred by sync window night until ${opens}\n`),
+      );
       const none = { env: { SYNC_WINDOWS: "[]" } };
       assert.match(
         (await commandTo(world, 2, ["plan", world.repository.path], none)).out,
@@ -135,7 +144,7 @@ describe("sync windows", () => {
       await pollTo(world, "skipped");
       await commit(world, shop("3"));
       const shown = await detail(world);
-      assert.match(String(shown["why"]), /deferred by sync window night; it is kept/);
+      assert.match(String(shown["why"]), /deferred by sync window night until \S+Z; it is kept/);
       assert.ok(shown["retry_at"], JSON.stringify(shown));
       const { out } = await commandTo(world, 0, ["status"]);
       assert.match(out, /waiting/);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Origin, RunTarget, Trigger } from "../../../src/model/mod.ts";
 import {
+  deferredBy,
   isDeferred,
   reduceTargets,
   type RunContext,
@@ -32,13 +33,11 @@ function target(stack: string, rest: Partial<RunTarget>): RunTarget {
   return { context: "default", stack, status: "pending", ...rest };
 }
 
-function deferred(stack: string, windows: string, retryAt?: string): RunTarget {
-  return target(stack, {
-    status: "skipped",
-    reason: "sync_window",
-    message: windows,
-    ...(retryAt === undefined ? {} : { retryAt: new Date(retryAt) }),
-  });
+function deferred(stack: string, windows: string, opens?: string): RunTarget {
+  const retryAt = opens === undefined ? undefined : new Date(opens);
+  const message = deferredBy(windows.split(", "), retryAt);
+  const reason = "sync_window";
+  return target(stack, { status: "skipped", reason, message, ...(retryAt && { retryAt }) });
 }
 
 describe("reduceTargets()", () => {
