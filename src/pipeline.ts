@@ -286,7 +286,7 @@ function note(
   decision: Decision,
 ): void {
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
-  noteDiscovered(parts, target, decision);
+  noteDiscovered(parts, { target, request }, decision);
   const waiting = { ...target, repository: target.revision.source.name };
   noteDeferred(parts, { target: waiting, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);

@@ -28,6 +28,7 @@ more. Those that need somebody come first. States:
   deploying  a change is under way
   waiting    for a sync window
   held       paused, stopped by a person, or put back to an earlier release
+  orphaned   it runs, and no configuration names it any more
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
@@ -79,6 +80,7 @@ const ORDER: readonly StackState[] = [
   "drifted",
   "deploying",
   "waiting",
+  "orphaned",
   "held",
   "unknown",
   "synced",
@@ -90,7 +92,9 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
     const { state, release, health, running, wanted, why, retry_at: retryAt } = stack;
-    const again = retryAt === undefined ? "" : `; tried again ${time(new Date(retryAt))}`;
+    // What waits says until when by itself.
+    const isSaid = retryAt === undefined || state === "waiting";
+    const again = isSaid ? "" : `; tried again ${time(new Date(retryAt))}`;
     return [
       state,
       many ? formatStackKey(stack) : stack.name,

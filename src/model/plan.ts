@@ -29,6 +29,8 @@ export type SkipReason =
   | "delay"
   | "budget_exhausted"
   | "sync_window"
+  /** Of decisions alone: no configuration names it any more, and it is kept. */
+  | "unnamed"
   | `paused${string}`;
 
 /** A plan for one deployment, as a value: it can be shown, stored and compared. */

@@ -162,18 +162,22 @@ export function warnOf(
   for (const { message, file, path } of problems) log.warning(message, { file, path, repository });
 }
 
-/** The configuration in whose name stacks are discovered. */
+/**
+ * The configuration in whose name stacks are deployed. Deployments of polls are not those of the file,
+ * which names none of them; no target is called like that.
+ */
 export function discoveryOwner(
   { source, reference }: Revision,
-  { target }: Pick<SourceRequest, "target">,
+  { target, deployments }: Pick<SourceRequest, "target" | "deployments">,
 ): DiscoveryOwner {
-  return { source: source.name, target, reference };
+  const own = deployments.length === 0 ? target : `${target}#polls`;
+  return { source: source.name, target: own, reference };
 }
 
 /** Things that are removed when nothing names a discovered stack any more. */
 export function removalPolicy(
-  { delete: remove, removeVolumes, removeImages }: DiscoveredStack["policy"],
-): DiscoveredStack["policy"] {
+  { delete: remove, removeVolumes, removeImages }: NonNullable<DiscoveredStack["policy"]>,
+): NonNullable<DiscoveredStack["policy"]> {
   return { delete: remove, removeVolumes, removeImages };
 }
 

@@ -18,7 +18,7 @@ import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "./waits.ts";
-import { planObsolete, type Removal, whyObsolete } from "./remove_obsolete.ts";
+import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, revisionOf } from "./resolve_revision.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -61,7 +61,17 @@ export async function planSource(
   const opened = await openSource(parts, run, reporter, signal);
   if (opened.away !== undefined) throw opened.away;
   const { deployments, failures } = opened.expansion;
-  const { removals } = await planObsolete(parts, opened, signal);
+  const { removals, kept } = await planObsolete(parts, opened, signal);
+  const stay = kept.map(({ stack: { key }, because }) => {
+    const plan = planOfKept(because);
+    return {
+      ...key,
+      id: parts.key.digest(canonicalJson({ key, plan })),
+      plan,
+      before: "",
+      after: "",
+    };
+  });
   const remove = (each: Removal) =>
     attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal);
   const deploy = (each: ExpandedDeployment) => {
@@ -71,7 +81,7 @@ export async function planSource(
   const tried = await Promise.all([...removals.map(remove), ...deployments.map(deploy)]);
   const unplanned = failures.map(({ key, error }) => ({ ...key, error }));
   return {
-    stacks: tried.filter((each) => "plan" in each),
+    stacks: [...stay, ...tried.filter((each) => "plan" in each)],
     failures: [...unplanned, ...tried.filter((each) => "error" in each)],
   };
 }

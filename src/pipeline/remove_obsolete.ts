@@ -54,29 +54,39 @@ interface ObsoletePlan {
   readonly held: string;
 }
 
-/** Finds the stacks that auto-discovery found once and that nothing in the run names now. */
+/** Finds the stacks that were deployed once and that nothing in the run names now. */
 export async function planObsolete(
   parts: PipelineParts,
   run: ObsoleteRun,
   signal: AbortSignal,
 ): Promise<ObsoletePlan> {
   const { configuration, request, expansion, origin } = run;
+  const { deployments, failures, scans } = expansion;
   const owner = discoveryOwner(configuration, request);
+  const looked = [configuration, ...scans.map((scan) => scan.revision)];
+  const named = [...deployments.map(keyOf), ...failures.map((each) => each.key)];
+  const names = new Set(named.map(formatStackKey));
   const stacks = parts.ledger.discovered.of(owner);
-  const looked = [configuration, ...expansion.scans.map((scan) => scan.revision)];
+  const discovered = stacks.filter(({ policy }) => policy !== undefined);
+  const isThere = ({ key, policy }: DiscoveredStack) =>
+    !names.has(formatStackKey(key)) &&
+    (policy !== undefined || parts.ledger.current(key) !== undefined);
   const candidates = await Promise.all(
-    stacks.map(async (stack) => ({ ...stack, newer: await isNewer(parts, stack, looked, signal) })),
+    stacks.filter(isThere).map(async (stack) => {
+      return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
+    }),
   );
   const verdicts = chooseObsolete({
     stacks: candidates,
-    named: expansion.deployments.map(keyOf),
-    scans: expansion.scans.map((scan) => scanOf(run, scan)),
-    complete: expansion.failures.length === 0,
+    named,
+    scans: scans.map((scan) => scanOf(run, scan)),
+    isWhole: request.deployments.length === 0,
+    complete: failures.length === 0,
   }).map((verdict) => unlessHeld(parts, verdict));
   const removals = verdicts.filter((each) => each.kind === "remove");
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
-    owned: stacks.length,
+    owned: discovered.length,
     origin,
     pending: parts.ledger.discovered.pending(owner),
   });
@@ -84,19 +94,28 @@ export async function planObsolete(
     owner,
     removals,
     kept: verdicts.filter((each) => each.kind === "keep"),
-    held: permitted ? "" : `${removals.length} of ${stacks.length} discovered stacks would be ` +
-      `removed at once; that needs a manual trigger, or the same result in the next run`,
+    held: permitted
+      ? ""
+      : `${removals.length} of ${discovered.length} discovered stacks would be ` +
+        `removed at once; that needs a manual trigger, or the same result in the next run`,
   };
 }
 
-/** Remembers who may remove a stack when nothing names it any more. */
-export function noteDiscovered(parts: PipelineParts, target: Target, decision: Decision): void {
-  const { key, discovered } = target;
+/** Remembers who named a stack, and may remove it when nothing names it any more. */
+export function noteDiscovered(
+  parts: PipelineParts,
+  { target, request }: { readonly target: Target; readonly request: SourceRequest },
+  decision: Decision,
+): void {
+  const { key, configuration, revision, deployment } = target;
   const exists = decision.kind === "deploy" ||
     (decision.kind === "skip" && decision.plan.reason === "no_changes");
   if (!exists) return;
-  if (discovered === undefined) parts.ledger.discovered.remove(key);
-  else parts.ledger.discovered.set(discovered);
+  const owner = discoveryOwner(configuration, request);
+  const own = { key, owner, repository: revision.source.name, directory: deployment.workingDir };
+  const stack = target.discovered ?? (request.deployments.length === 0 ? own : undefined);
+  if (stack === undefined) parts.ledger.discovered.remove(key);
+  else parts.ledger.discovered.set(stack);
 }
 
 /** The verdict, unless a person holds the stack: then it is not removed. */
@@ -137,9 +156,14 @@ function keep(teller: Teller, held: string): void {
 }
 
 function keeping(why: string) {
-  const message = `nothing names it any more, and it is kept: ${why}`;
-  const decision = { kind: "skip", message, changes: [], services: [] } as const;
+  const decision = { ...planOfKept(why), changes: [] };
   return { kind: "decided", decision } as const;
+}
+
+/** The plan for a stack that nothing names any more and that stays. */
+export function planOfKept(why: string) {
+  const message = `nothing names it any more, and it is kept: ${why}`;
+  return { kind: "skip", reason: "unnamed", message, services: [] } as const;
 }
 
 interface RemovalWork {

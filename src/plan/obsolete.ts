@@ -13,7 +13,7 @@ export interface DiscoveryScan {
   readonly repository: string;
   readonly workingDir: string;
   readonly depth: number;
-  readonly policy: DiscoveredStack["policy"];
+  readonly policy: NonNullable<DiscoveredStack["policy"]>;
   readonly paused: boolean;
   /** Whether the event that started the run is one that this configuration reacts to. */
   readonly admitted: boolean;
@@ -21,11 +21,13 @@ export interface DiscoveryScan {
 
 /** Facts that obsolete stacks are chosen from. */
 export interface ObsoleteInput {
-  /** Discovered stacks of the same source, target and reference as the run. */
+  /** Stacks of the same source, target and reference as the run. */
   readonly stacks: readonly ObsoleteCandidate[];
   /** Every stack that some configuration of the run names, explicit or discovered. */
   readonly named: readonly StackKey[];
   readonly scans: readonly DiscoveryScan[];
+  /** Whether these are all configurations there are, and not those of one poll of several. */
+  readonly isWhole: boolean;
   /** Whether everything could be read: what is unreadable must not look gone. */
   readonly complete: boolean;
 }
@@ -43,8 +45,8 @@ export type ObsoleteVerdict =
   );
 
 /**
- * Chooses, purely, what becomes of each stack that was discovered once and that nothing names now
- * . Those that are named are not in the answer.
+ * Chooses, purely, what becomes of each stack that was named once and that nothing names now. Those
+ * that are named are not in the answer, nor those that another poll may name.
  *
  * The policy is that of the configurations whose directories cover the stack, and all of them must
  * permit the removal; when none does any more, that which the stack was deployed with.
@@ -53,15 +55,23 @@ export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
   const named = new Set(input.named.map(formatStackKey));
   return input.stacks.filter(({ key }) => !named.has(formatStackKey(key)))
     .sort((a, b) => formatStackKey(a.key) < formatStackKey(b.key) ? -1 : 1)
-    .map((stack) => judge(stack, input));
+    .flatMap((stack) => {
+      const covering = input.scans.filter((scan) =>
+        scan.repository === stack.repository && inScope(stack.directory, scan)
+      );
+      return covering.length === 0 && !input.isWhole ? [] : [judge(stack, covering, input)];
+    });
 }
 
-function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): ObsoleteVerdict {
+function judge(
+  { newer, ...stack }: ObsoleteCandidate,
+  covering: readonly DiscoveryScan[],
+  input: ObsoleteInput,
+): ObsoleteVerdict {
   const keep = (because: string) => ({ stack, kind: "keep" as const, because });
-  const covering = input.scans.filter((scan) =>
-    scan.repository === stack.repository && inScope(stack.directory, scan)
-  );
-  const policies = covering.length === 0 ? [stack.policy] : covering.map((scan) => scan.policy);
+  const { policy } = stack;
+  if (policy === undefined) return keep(NOT_DISCOVERED);
+  const policies = covering.length === 0 ? [policy] : covering.map((scan) => scan.policy);
   if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
   if (!input.complete) return keep("not everything could be read, so it may still be wanted");
   if (covering.some((scan) => scan.paused)) return keep("its configuration is paused");
@@ -76,6 +86,11 @@ function judge({ newer, ...stack }: ObsoleteCandidate, input: ObsoleteInput): Ob
     removeImages: policies.every((policy) => policy.removeImages),
   };
 }
+
+/** A document that is gone says nothing of what shall become of its stack. */
+const NOT_DISCOVERED =
+  "to have it removed, name it again with destroy: true, or remove its project " +
+  "over the API";
 
 /** Up to this many stacks are removed without asking again. */
 const MOST_UNASKED_REMOVALS = 5;

@@ -16,6 +16,7 @@ export const STACK_STATES = [
   "deploying",
   "waiting",
   "held",
+  "orphaned",
   "drifted",
   "failed",
   "unknown",
@@ -107,6 +108,7 @@ function stateOf(
   if (decision?.reason === "paused") return { state: "held", why: said };
   // What keeps it from being tried again is newer than what failed.
   if (decision?.kind === "error") return { state: "failed", why: said };
+  if (decision?.reason === "unnamed") return { state: "orphaned", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };

@@ -3,17 +3,18 @@ import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /**
- * Remembers which stacks were discovered, and by whom, so that they can be removed when they vanish.
+ * Remembers which stacks were named or discovered, and by whom, so that it can be said when nothing names
+ * them any more, and so that those that were discovered can be removed.
  * It is kept here and not in labels: a changed policy must not replace containers.
  */
 export class DiscoveredStacks extends LedgerTable {
-  /** What is known of a stack; `undefined` when it was not discovered. */
+  /** What is known of a stack; `undefined` when it was not deployed. */
   get(key: StackKey): DiscoveredStack | undefined {
     const row = this.database.rowOf("discovered", key);
     return row && toStack(row);
   }
 
-  /** Every discovered stack of an owner. */
+  /** Every stack of an owner. */
   of({ source, target, reference }: DiscoveryOwner): DiscoveredStack[] {
     return this.database.all(
       `SELECT * FROM discovered WHERE source = ? AND target = ? AND reference = ?
@@ -81,11 +82,11 @@ function toStack(row: Row): DiscoveredStack {
 
 function content({ owner, repository, directory, policy }: DiscoveredStack): string {
   const { source, target, reference } = owner;
-  const { delete: remove, removeVolumes, removeImages } = policy;
+  const { delete: remove, removeVolumes, removeImages } = policy ?? {};
   return JSON.stringify({
     repository,
     directory,
-    policy: { delete: remove, removeVolumes, removeImages },
+    ...(policy && { policy: { delete: remove, removeVolumes, removeImages } }),
     owner: { source, target, reference },
   });
 }

@@ -174,7 +174,50 @@ async function withFile(text: string, work: (file: string) => Promise<unknown>):
   }
 }
 
+describe("a stack that its configuration does not name any more", () => {
+  it("goes on running, and status and plan say so until it is named again", () =>
+    inWorld("fake", async (world) => {
+      const [one, two] = [`${world.stack}-one`, `${world.stack}-two`];
+      const name = (...names: readonly string[]) =>
+        world.repository.commit({
+          ".stackwright.yaml": configFile(...names.map((each) => ({ name: each }))),
+          "compose.yaml": app(),
+        });
+      await name(one, two);
+      await pollTo(world, "succeeded");
+      await name(one);
+      await pollTo(world, "skipped");
+      assert.equal((await world.containers(two)).length, 1);
+      const status = await commandTo(world, 0, ["status"]);
+      const kept = "nothing names it any more, and it is kept: .* destroy: true";
+      assert.match(status.out, new RegExp(`^orphaned +${two} .*${kept}`, "m"));
+      assert.match(status.out, new RegExp(`^synced +${one} `, "m"));
+      const { out } = await commandTo(world, 0, ["plan", world.repository.url]);
+      assert.match(out, new RegExp(`^default/${two}: nothing to do: ${kept}`, "m"));
+      await name(one, two);
+      await pollTo(world, "skipped");
+      assert.match((await commandTo(world, 0, ["status", two])).out, /^synced/m);
+    }));
+});
+
 describe("inline deployments", () => {
+  it("of one poll remove and miss nothing that another poll of the repository deploys", () =>
+    inWorld("fake", async (world) => {
+      await commitThree(world);
+      await world.repository.commit({ [`infra/${world.stack}-base/compose.yaml`]: app() });
+      const auto_discovery = { enabled: true, delete: true };
+      const polls = ["apps", "infra"].map((working_dir) => ({
+        deployments: [{ working_dir, auto_discovery }, {
+          name: `${world.stack}-${working_dir}`,
+          working_dir: "one",
+        }],
+      }));
+      for (const poll of polls) await pollTo(world, "succeeded", poll);
+      for (const poll of polls) await pollTo(world, "skipped", poll);
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.equal(out.match(/^synced/gm)?.length, 4, out);
+    }));
+
   it("of a request are deployed instead of the repository's file, discoveries included", () =>
     inWorld("fake", async (world) => {
       const found = `${world.stack}-found`;

@@ -41,6 +41,7 @@ function choose(more: Partial<ObsoleteInput> = {}) {
     stacks: [candidate()],
     named: [],
     scans: [scan()],
+    isWhole: true,
     complete: true,
     ...more,
   });
@@ -99,6 +100,19 @@ describe("chooseObsolete()", () => {
       if (verdict?.kind === "keep" && kept !== undefined) assert.match(verdict.because, kept);
     });
   }
+
+  it("keeps a stack that a document named by itself, and says how it is removed", () => {
+    const { policy: _none, ...stack } = candidate();
+    const [verdict] = choose({ stacks: [stack], complete: false });
+    assert.ok(verdict?.kind === "keep", JSON.stringify(verdict));
+    assert.match(verdict.because, /name it again with destroy: true/);
+  });
+
+  it("says nothing about what another poll of the repository may have discovered", () => {
+    const other = candidate({ directory: "infra/db" });
+    assert.deepEqual(choose({ stacks: [other], isWhole: false }), []);
+    assert.equal(choose({ isWhole: false })[0]?.kind, "remove");
+  });
 
   it("says nothing about a stack that is named", () => {
     assert.deepEqual(choose({ named: [stackKey("default", "shop")] }), []);

@@ -54,6 +54,7 @@ const GOOD: StackFacts = {
 const failure = { message: "web exited with 3" };
 const paused = { kind: "skip", reason: "paused", message: "shop is paused" } as const;
 const resumed = { ...paused, reason: "paused: rolled back" } as const;
+const unnamed = { kind: "skip", reason: "unnamed", message: "kept" } as const;
 const window = { kind: "skip", reason: "sync_window", message: "outside of nights" } as const;
 
 const STATES: readonly [
@@ -94,6 +95,7 @@ const STATES: readonly [
     /^port 80 is taken$/,
   ],
   ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
+  ["nothing names it any more", { decision: unnamed, failure }, "orphaned", /^kept$/],
   ["a container is missing", { observed: { containers: [] } }, "drifted", /needs: create web$/],
   [
     "a container stopped that must run",
