@@ -16,7 +16,8 @@ const request = {
   url: configuration.source.url,
   reference: configuration.reference,
   target: "",
-} as SourceRequest;
+  deployments: [],
+} as Partial<SourceRequest> as SourceRequest;
 
 /** Expands discoveries in a repository of so many stacks with one override. */
 function expand(stacks: number, override: string, discoveries = 1) {
