@@ -13,6 +13,7 @@ import { resourcesOf } from "./resources.ts";
 
 /** Maps whose names are their author's own, so that a name tells what the value is. */
 export const NAMED_VALUES: ReadonlySet<string> = new Set([
+  "annotations",
   "args",
   "driver_opts",
   "environment",

@@ -39,23 +39,33 @@ export function endOf(pattern: RegExp, text: string, from: number): number {
 }
 
 /**
- * `name=value`, blanks around the sign allowed; a value ends at a blank, a quote, `;`, `&` or `,`. What
- * stands inside the value of one that `wanted` refuses is looked at as well.
+ * `name=value`, blanks around the sign allowed; a value ends at a blank, a quote, `;`, `&` or `,`, or where
+ * the quote ends that it begins with. What stands inside the value of one that `wanted` refuses is looked at as well.
  */
 export function assignmentsIn(text: string, wanted: (name: string) => boolean): NamedValue[] {
   const found: NamedValue[] = [];
-  const value = /[^\s;&,"']+/y;
+  const value = /"[^"\n]+|'[^'\n]+|[^\s;&,"']+/y;
   for (let at = text.indexOf("="); at >= 0;) {
     const name = nameBefore(text, blanksBefore(text, at), isDottedPart);
     let next = at + 1;
     if (name !== "" && wanted(name)) {
       const start = endOf(/\s+/y, text, next);
       next = Math.max(next, endOf(value, text, start));
-      if (next > start) found.push({ name, value: text.slice(start, next) });
+      if (next > start) found.push({ name, value: text.slice(start, next).replace(/^["']/, "") });
     }
     at = text.indexOf("=", next);
   }
   return found;
+}
+
+/** `--name value` and `-name value` of a command line that is one text. */
+export function optionsIn(text: string): NamedValue[] {
+  const option =
+    /(?<=^|\s)--?([\w-]{2,60})\s{1,9}(?:"([^"\n]+)|'([^'\n]+)|([^\s"';&|-][^\s"';&|]*))/g;
+  return [...text.matchAll(option)].map(([, name = "", double, single, plain]) => ({
+    name,
+    value: double ?? single ?? plain ?? "",
+  }));
 }
 
 /** Levels of quotes inside quotes that are looked at. */

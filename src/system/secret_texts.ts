@@ -1,5 +1,11 @@
 import { parseJson, percentDecoded } from "../model/mod.ts";
-import { assignedLines, assignmentsIn, entriesIn, urlPasswordsIn } from "./named_values.ts";
+import {
+  assignedLines,
+  assignmentsIn,
+  entriesIn,
+  optionsIn,
+  urlPasswordsIn,
+} from "./named_values.ts";
 
 /**
  * The one rule of what nobody may read. Everything that masks (logs, runs, responses, the ledger's
@@ -97,11 +103,14 @@ export function secretParts(text: string): string[] {
   return [...new Set(parts)].filter(worthHiding);
 }
 
-/** Secrets inside a text that is none itself: passwords of URLs, values given to `--password=`. */
+/** Secrets inside a text that is none itself: passwords of URLs, values given to `--password`. */
 export function embeddedSecrets(text: string): string[] {
   const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, percentDecoded(secret)]);
   const assigned = assignmentsIn(text, soundsSecret).map(({ value }) => value);
-  return [...passwords, ...assigned].filter(worthHiding);
+  const options = optionsIn(text).filter(({ name }) => soundsSecret(name)).map(({ value }) =>
+    value
+  );
+  return [...passwords, ...assigned, ...options].filter(worthHiding);
 }
 
 /** A value that is nothing but a variable. */

@@ -16,6 +16,13 @@ describe("secretsInModel()", () => {
       "f-canary-1",
       "g-canary-1",
     ]],
+    ["lines for a shell", {
+      command: ["sh", "-c", 'run --password i-canary-1 --verbose; PGPASSWORD="j-canary 1" run'],
+      healthcheck: {
+        test: ["CMD-SHELL", "ping --password 'k-canary 1'; A_TOKEN='l-canary-1' ping"],
+      },
+    }, ["i-canary-1", "j-canary 1", "k-canary 1", "l-canary-1"]],
+    ["annotations", { annotations: { "vault.token": "m-canary-1" } }, ["m-canary-1"]],
     ["URLs", { healthcheck: { test: ["CMD", "curl", "http://u:h-canary-1@h"] } }, ["h-canary-1"]],
     [
       "nothing else",
