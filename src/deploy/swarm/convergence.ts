@@ -54,7 +54,10 @@ export function convergence(
   if (good.length >= wanted && (wanted > 0 || service.mode.kind !== "global-job")) {
     return { kind: "good", tasks: good.map(({ id }) => id).sort().join(" ") };
   }
-  const why = current.map(({ error }) => error).find((each) => each !== "");
+  if (wanted === 0) return { kind: "waiting", why: "no node takes a task of it" };
+  const last = newest(all.filter((each) => each.serviceId === service.id && hasEnded(each.state)));
+  const why = current.map(({ error }) => error).find((each) => each !== "") ??
+    (last !== undefined && isNow(last) ? `the last one ended: ${wordsOf(last)}` : undefined);
   const count = `${good.length} of ${wanted} tasks ${waitsForEnd ? "ended" : "run"}`;
   return { kind: "waiting", why: why === undefined ? count : `${count} (${why})` };
 }
@@ -131,17 +134,20 @@ function hopelessTask(
     const last = newest(before);
     if (last === undefined) continue;
     if (!isNow(task) && !service.mode.kind.endsWith("-job")) continue;
-    const words = last.error === "" ? `exit code ${last.exitCode}` : last.error;
     if (before.length >= MOST_FAILURES) {
-      return `${before.length} tasks failed, the last with: ${words}`;
+      return `${before.length} tasks failed, the last with: ${wordsOf(last)}`;
     }
-    if (isFailed(task) && restartsNever(service)) return `its task failed: ${words}`;
+    if (isFailed(task) && restartsNever(service)) return `its task failed: ${wordsOf(last)}`;
   }
   return undefined;
 }
 
 function placeOf({ slot, nodeId, iteration }: SwarmTask): string {
   return `${slot} ${iteration} ${nodeId}`;
+}
+
+function wordsOf({ error, exitCode }: SwarmTask): string {
+  return error === "" ? `exit code ${exitCode ?? 0}` : error;
 }
 
 function isFailed({ state }: SwarmTask): boolean {

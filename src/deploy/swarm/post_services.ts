@@ -1,7 +1,15 @@
 import type { ServiceBody } from "../../docker/swarm_bodies.ts";
 import type { SwarmService } from "../../docker/swarm.ts";
 import { asNumber, asRecord } from "../../docker/json.ts";
-import { LABELS, messageOf, own, type ReleaseService, type ServicePlan } from "../../model/mod.ts";
+import {
+  LABELS,
+  messageOf,
+  own,
+  type ReleaseService,
+  type ServicePlan,
+  StackwrightError,
+  toStackwrightError,
+} from "../../model/mod.ts";
 import { imageOf } from "./observed_services.ts";
 import { serviceBody } from "./service_body.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
@@ -30,8 +38,11 @@ export async function postServices(
       try {
         await post(parts, work, plan, signal);
         break;
-      } catch (error) {
-        if (attempt === MOST_POSTS || !/update out of sequence/.test(messageOf(error))) throw error;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        if (attempt < MOST_POSTS && /update out of sequence/.test(messageOf(thrown))) continue;
+        const { code, message } = toStackwrightError(thrown, "a call of the engine");
+        throw new StackwrightError(code, `service ${plan.name}: ${message}`, { cause: thrown });
       }
     }
   }

@@ -102,6 +102,7 @@ const TOP_KEYS = ["name", "version", "services", "networks", "volumes", "configs
 export function notForSwarm(model: ComposeModel): string[] {
   const services = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
     [
+      SERVICE_NAME.test(`${textAt(model, "name") || "a"}_${name}`) ? undefined : BAD_NAME,
       unknownKey(withoutExtensions(service), { keys: SWARM_SERVICE_KEYS }),
       ...unknownValues(service),
     ].filter((path) => path !== undefined).map((path) => `services.${name}.${path}`)
@@ -115,6 +116,11 @@ export function notForSwarm(model: ComposeModel): string[] {
   );
   return [...services, ...resources, ...top];
 }
+
+/** A name of a service that a swarm takes: it is one of a host. */
+const SERVICE_NAME = /^[a-z0-9](?:[\w-]{0,61}[a-z0-9])?$/i;
+const BAD_NAME =
+  "its name (letters, digits, _ and -, 63 with that of the stack, no _ or - at the end)";
 
 /** What an author notes for himself. */
 function withoutExtensions(service: JsonObject): JsonObject {

@@ -57,6 +57,28 @@ const CASES: readonly Case[] = [
     why: /0 of 1 tasks run \(no suitable node\)/,
   },
   {
+    title: "a task that waits in the place of one that failed",
+    tasks: [failedTask(), swarmTask({ state: "ready" })],
+    kind: "waiting",
+    why: /^0 of 1 tasks run \(the last one ended: task: non-zero exit \(3\)\)$/,
+  },
+  {
+    title: "a task that waits in the place of one that ended well",
+    tasks: [
+      swarmTask({ state: "complete", desired: "shutdown", exitCode: 0 }),
+      swarmTask({ state: "ready" }),
+    ],
+    kind: "waiting",
+    why: /the last one ended: exit code 0\)$/,
+  },
+  {
+    title: "a job for nodes that there are not",
+    service: { mode: { kind: "global-job" } },
+    tasks: [],
+    kind: "waiting",
+    why: /^no node takes a task of it$/,
+  },
+  {
     title: "one failure of a service that restarts",
     tasks: [failedTask(), swarmTask({ state: "ready", desired: "ready" })],
     kind: "waiting",

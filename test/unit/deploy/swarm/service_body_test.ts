@@ -37,6 +37,13 @@ describe("serviceBody()", () => {
     assert.deepEqual(Mode, { Replicated: { Replicas: 1 } });
   });
 
+  it("has a name that a swarm takes, or is refused before anything is touched", () => {
+    const refused = (name: string) =>
+      notForSwarm({ name: "shop", services: { [name]: { image: "a" } } }).length > 0;
+    assert.deepEqual(["web", "a_b-C", "w".repeat(58)].filter(refused), []);
+    for (const name of ["my.web", "web_", "w".repeat(59)]) assert.ok(refused(name), name);
+  });
+
   const at = (value: object, path: string) => (value as Record<string, unknown>)[path];
   for (const [key, written, path, told] of CONTAINER) {
     it(`turns ${key}: ${JSON.stringify(written)} into ${path} of the container`, () => {
