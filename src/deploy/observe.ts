@@ -3,6 +3,7 @@ import type { Engine } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
+  isOurs,
   isStackwrightError,
   type ObservedContainer,
   type ObservedStack,
@@ -82,7 +83,8 @@ export async function observeAll(
     ? await tasksOfAll(engine, [...byStack.keys()], signal)
     : await engine.swarm.tasks(label, signal);
   for (const [name, own] of byStack) {
-    const before = stacks.get(name)?.containers ?? [];
+    // A project of that name that somebody runs by hand is another thing.
+    const before = stacks.get(name)?.containers.filter(isOurs) ?? [];
     const observed = withVerdicts(name, own, tasks);
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }

@@ -3,7 +3,10 @@ import { describe, it } from "node:test";
 import { isPartOfStack, observeAll } from "../../../src/deploy/mod.ts";
 import { observedContainer } from "../../../src/docker/observed_container.ts";
 import { StackwrightError } from "../../../src/model/mod.ts";
+import { runningContainer } from "../../fakes/memory_engine.ts";
 import { createMemorySwarm } from "../../fakes/memory_swarm.ts";
+
+const PROJECT = "com.docker.compose.project";
 
 describe("isPartOfStack()", () => {
   const labelled = (labels: Record<string, string>) =>
@@ -30,6 +33,15 @@ describe("isPartOfStack()", () => {
 });
 
 describe("observeAll()", () => {
+  it("takes no project that somebody runs by hand for a part of the stack of its name", async () => {
+    const engine = createMemorySwarm([{ stack: "shop", service: "web" }]);
+    const byHand = { ...runningContainer("shop", "web"), labels: { [PROJECT]: "shop" } };
+    const listContainers = () => Promise.resolve([byHand]);
+    const { signal } = new AbortController();
+    const all = await observeAll({ ...engine, listContainers }, signal, { withServices: true });
+    assert.equal(all.get("shop")?.containers.length, 1);
+  });
+
   it("asks for the tasks of each stack where those of all are more than can be read", async () => {
     const engine = createMemorySwarm([
       { stack: "one", service: "web" },
