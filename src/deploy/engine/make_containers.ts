@@ -16,6 +16,7 @@ import { withoutAliases } from "./gate.ts";
 import { injectedFiles } from "./injected_files.ts";
 import { makeOfBuilt } from "./make_of_built.ts";
 import { tarOf } from "./tar.ts";
+import { portTold } from "./taken_port.ts";
 
 /** A container that was made to take the place of another one. */
 export interface Successor {
@@ -168,7 +169,9 @@ export async function attempt<T>(what: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (cause) {
     if (!(cause instanceof StackwrightError) || cause.code !== "engine_refused") throw cause;
-    throw new StackwrightError("deploy_failed", `${what}: ${messageOf(cause)}`, { cause });
+    throw new StackwrightError("deploy_failed", `${what}: ${portTold(messageOf(cause))}`, {
+      cause,
+    });
   }
 }
 
