@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { afterEach, describe, it } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { StackwrightError } from "../../src/model/mod.ts";
 import type { HttpRequest } from "../../src/serve/http_request.ts";
 import { heapAfterCollection } from "../fakes/heap.ts";
@@ -148,6 +149,18 @@ describe("the tool server", () => {
       assert.ok(field in (structuredContent as Record<string, unknown>), name);
       assert.deepEqual(JSON.parse(textOf(content)), structuredContent, name);
     }
+  });
+
+  it("says that the engine is away with a value of its schema, which clients check", async () => {
+    const checkEngine = () => Promise.reject(new StackwrightError("engine_unreachable", "away"));
+    await start({ checkEngine });
+    const client = await connect();
+    const { tools } = await client.listTools();
+    const tool = tools.find(({ name }) => name === "get_health");
+    const schema = JSON.parse(JSON.stringify(tool?.outputSchema));
+    const { structuredContent } = await client.callTool({ name: "get_health", arguments: {} });
+    assert.deepEqual(structuredContent, { status: "unhealthy", error: "away" });
+    assert.ok(new Ajv2020().validate(schema, structuredContent), JSON.stringify(schema));
   });
 
   it("shows containers without labels", async () => {

@@ -31,7 +31,10 @@ function healthTool({ health }: Operations): Tool {
   return operationTool({
     name: "get_health",
     operation: health,
-    output: z.strictObject({ status: z.literal("healthy") }),
+    output: z.strictObject({
+      status: z.enum(["healthy", "unhealthy"]),
+      error: z.string().optional(),
+    }),
     view: ({ details, error = details }) =>
       details === "healthy"
         ? { status: details }

@@ -2,6 +2,7 @@ import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
 
 /** Reasons for which git commands fail, as far as their English messages tell. */
 export type GitFailure =
+  | "certificate"
   | "corrupt"
   | "denied"
   | "disk"
@@ -26,7 +27,11 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     "too_large",
     /(?:died of signal 25|index-pack died of signal 24)\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
   ],
-  ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
+  // The other side's disk is not ours.
+  [
+    "disk",
+    /^(?!remote:|fatal: remote error:).*(?:No space left on device|Read-only file system|Disk quota exceeded)/im,
+  ],
   [
     "disk",
     /(?:unable to create|could not create|cannot create|unable to write|failed to write)(?!.*File exists).*(?:Permission denied|Not a directory|No such file)/i,
@@ -37,6 +42,10 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     /not a git repository|object file .* is empty|loose object .* is corrupt|packfile .* cannot|inflate:|bad config|reference broken|pack has bad object|unable to find [0-9a-f]{40}|non-monotonic index|index file .* is too small|differ in contents/i,
   ],
   ["host_key", /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i],
+  [
+    "certificate",
+    /unable to access .*(?:certificate verification failed|SSL certificate problem|certificate subject name)/i,
+  ],
   [
     "denied",
     /Permission denied \(|Too many authentication failures|incorrect passphrase|error in libcrypto|invalid format/i,
@@ -95,6 +104,7 @@ function firstSign(text: string): GitFailure | undefined {
 }
 
 const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
+  certificate: "repository_unreachable",
   corrupt: "source_invalid",
   denied: "repository_denied",
   disk: "data_dir_unusable",
@@ -110,6 +120,9 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
 };
 
 const ADVICE: Readonly<Record<GitFailure, string>> = {
+  certificate:
+    "the certificate of the host is not trusted, so nothing was sent. If an authority of " +
+    "your own signed it, name a file with all that are to be trusted in SSL_CERT_FILE",
   corrupt: "the mirror is damaged",
   denied: "check the credentials for this host (GIT_ACCESS_TOKEN and the hosts it may go to, " +
     "GIT_AUTH_DOMAINS, SSH_PRIVATE_KEY)",

@@ -62,6 +62,17 @@ describe("classifyFailure()", () => {
       ["unwanted", "error: Server does not allow request for unadvertised object 0123"],
       ["disk", "fatal: write error: No space left on device"],
       ["disk", "error: unable to create temporary file: Read-only file system"],
+      ["other", "fatal: remote error: No space left on device"],
+      ["other", "remote: fatal: No space left on device"],
+      [
+        "certificate",
+        "fatal: unable to access 'https://h/r/': server certificate verification failed. CAfile: x",
+      ],
+      ["certificate", "fatal: unable to access 'https://h/r/': SSL certificate problem: expired"],
+      [
+        "certificate",
+        "fatal: unable to access 'https://h/r/': SSL: certificate subject name (x) does not match",
+      ],
       ["disk", "fatal: unable to create '/data/x.lock': Permission denied"],
       ["locked", "fatal: Unable to create '/m/shallow.lock': File exists."],
       ["corrupt", "fatal: not a git repository: '/m'"],
