@@ -42,8 +42,8 @@ const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
 /** Characters of the reason, and entries of drift, of a stack in a list. */
 const LISTED_WHY = 2000;
 const LISTED_DRIFT = 20;
-/** Stacks that are judged before everything else gets its turn. */
-const STACKS_AT_ONCE = 10;
+/** Containers whose stacks are judged before everything else gets its turn, and as how many a stack counts. */
+const [AT_ONCE, A_STACK] = [500, 50] as const;
 /** The time that the engine has where nobody says another. */
 const ENGINE_LIMIT_MS = 5_000;
 
@@ -118,10 +118,11 @@ export async function stackStatuses(
     return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
   };
   const statuses: StackStatus[] = [];
-  const pauses = createPauses(STACKS_AT_ONCE);
+  const pauses = createPauses(AT_ONCE);
   for (const name of [...names].sort()) {
-    statuses.push(...statusOf(name).map(only === undefined ? inList : (each) => each));
-    await pauses.after(1);
+    const [status] = statusOf(name);
+    if (status !== undefined) statuses.push(only === undefined ? inList(status) : status);
+    await pauses.after(A_STACK + (status?.wanted ?? 0));
     signal.throwIfAborted();
   }
   return statuses;

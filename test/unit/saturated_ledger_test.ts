@@ -19,7 +19,7 @@ import { stackFamilies } from "../../src/record/stack_families.ts";
 import { createFakeClock } from "../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
-import { longestStretch } from "./processor_time.ts";
+import { longestStretch, processorMs } from "./processor_time.ts";
 import { releaseOf } from "./record/releases.ts";
 
 /** Processor time for which one stretch of work may keep everything else waiting, in milliseconds. */
@@ -160,6 +160,15 @@ describe("a ledger that has as much as it may", () => {
       assert.ok(await longestStretch(read) < MOST_MS);
     });
   }
+});
+
+describe("the list of stacks", () => {
+  it("has a pause after each stack that is as large as it may be", async () => {
+    const began = processorMs();
+    const longest = await longestStretch(() => statuses(call.signal));
+    const whole = processorMs() - began;
+    assert.ok(longest < whole / 5, `${longest} of ${whole} ms in one go`);
+  });
 });
 
 /** Types of what the ledger has any amount of. */

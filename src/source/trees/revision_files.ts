@@ -1,8 +1,12 @@
 import type { SourceLocation } from "../../model/mod.ts";
+import { createPauses } from "../../system/mod.ts";
 import { withRepair } from "../git/repository.ts";
 import type { TreeEntry } from "../source.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
 import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
+
+/** What an entry of a listing costs, as characters. */
+const ENTRY = 10;
 
 /** A revision as the first part of its tree. */
 export interface FirstPart {
@@ -64,7 +68,13 @@ export class RevisionFiles {
       const prefix = whole === "" || whole.endsWith("/") ? whole : `${whole}/`;
       const { commit, repository: { listings } } = part;
       const listed = await listings.below({ commit, path: root, id: entry.id }, signal);
-      return new Map([...listed].map(([below, { kind, id }]) => [prefix + below, { kind, id }]));
+      const found = new Map<string, TreeEntry>();
+      const pauses = createPauses();
+      for (const [below, { kind, id }] of listed) {
+        found.set(prefix + below, { kind, id });
+        await pauses.after(ENTRY);
+      }
+      return found;
     });
   }
 
