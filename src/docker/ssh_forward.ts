@@ -31,7 +31,9 @@ const HTTP = "HTTP/";
 /** What a connection is not for; a process that goes on for others would outlive this one. */
 const NOTHING_ELSE = [
   ...["ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"],
-  ...["PermitLocalCommand=no", "ControlMaster=no"],
+  ...["PermitLocalCommand=no", "ControlMaster=no", "RemoteCommand=none"],
+  // Neither of these is among what is cleared.
+  ...["Tunnel=no", "GSSAPIDelegateCredentials=no"],
 ];
 
 /** Variables of ours that SSH needs: nothing else reaches it. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
@@ -27,6 +28,29 @@ describe("sshCommand()", () => {
       assert.ok(command.endsWith(` -T ${expected}`), command);
     });
   }
+});
+
+describe("the user's own configuration", () => {
+  it("forwards nothing, runs nothing else and hands out no credentials, whatever it says", async () => {
+    const wants = ["ForwardAgent yes", "Tunnel yes", "GSSAPIDelegateCredentials yes"];
+    const more = ["RemoteCommand id", "PermitLocalCommand yes", "ControlMaster auto"];
+    const directory = await fs.mkdtemp(join(tmpdir(), "swt-ssh-"));
+    const file = join(directory, "config");
+    await fs.writeFile(file, [...wants, ...more].map((each) => `${each}\n`).join(""));
+    const [program = "", ...args] = sshCommand(parseEndpoint("ssh://two") as SshEndpoint);
+    const told = execFileSync(
+      program,
+      ["-F", file, "-G", ...args.slice(0, args.indexOf("--") + 2)],
+      {
+        encoding: "utf8",
+      },
+    );
+    await fs.rm(directory, { recursive: true });
+    for (const line of ["forwardagent no", "tunnel false", "gssapidelegatecredentials no"]) {
+      assert.ok(told.includes(`${line}\n`), told);
+    }
+    assert.ok(!told.includes("remotecommand id"), told);
+  });
 });
 
 describe("an address by SSH", () => {
