@@ -38,7 +38,9 @@ export function decryptText(
   checkMac(metadata, key, hash.digest("hex").toUpperCase());
   const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
   const texts = values.flatMap((value, index) => textAt(file.leaves[index], value) ?? []);
-  return { bytes: file.write(values, comments), texts };
+  // Passwords of before stand in comments.
+  const said = comments.flatMap((text) => text === undefined ? [] : [{ path: [], text }]);
+  return { bytes: file.write(values, comments), texts: [...texts, ...said] };
 }
 
 function textAt({ path }: Pick<SopsLeaf, "path"> = { path: [] }, value: PlainValue | undefined) {

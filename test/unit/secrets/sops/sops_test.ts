@@ -142,6 +142,15 @@ describe("decrypt() of YAML", () => {
     );
   });
 
+  it("decrypt() counts what comments say among the secrets", async () => {
+    const bytes = Buffer.from(
+      await encryptYaml({ "#1": " was bDXM8yJX6dH3", x: "y" }, { recipients }),
+    );
+    const { signal } = new AbortController();
+    const found = await sopsWith(keys.identity).decrypt({ name: "x.yaml", bytes }, signal);
+    assert.deepEqual(found?.secrets, ["was bDXM8yJX6dH3", "bDXM8yJX6dH3"]);
+  });
+
   it("decrypt() leaves an empty map of a file that has nothing but metadata", async () => {
     assert.deepEqual(parse(await plain("x.yaml", await encryptYaml({}, { recipients }))), {});
   });
