@@ -21,6 +21,7 @@ import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/
 import { secretValues, type Settings } from "../settings/mod.ts";
 import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../source/mod.ts";
 import {
+  boundByName,
   createIds,
   createLimiter,
   createWatchedLock,
@@ -184,6 +185,7 @@ function parts(
   const digest = (text: string) => made.key.digest(text);
   const source = sourceByKind({ git: made.source });
   const patience = { clock, milliseconds: LONGEST_WAIT_MS };
+  const preparations = settings.deploy.maxConcurrentPredeployments;
   return {
     ...made,
     source: plainSource(source, sops),
@@ -194,8 +196,8 @@ function parts(
     clock,
     log,
     migrated: new Set(),
-    preparing: createLimiter(settings.deploy.maxConcurrentPredeployments, patience),
-    shares: new Shares(clock, settings.deploy.maxConcurrentPredeployments),
+    preparing: boundByName(createLimiter(preparations, patience), preparations),
+    shares: new Shares(clock, preparations),
     deploying: createLimiter(settings.deploy.maxConcurrentDeployments, patience),
   };
 }

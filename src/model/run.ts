@@ -29,8 +29,10 @@ export interface Run {
   readonly id: string;
   readonly trigger: Trigger;
   readonly status: RunStatus;
-  /** Source name, `multiple`, or empty while unknown. */
+  /** Source name, `multiple`, `scheduled:` with the name of a job, or empty while unknown. */
   readonly repository: string;
+  /** Source that the stack of a job is of, where that is known; it is not shown. */
+  readonly owner?: string;
   readonly target: string;
   readonly revision: string;
   readonly message: string;
@@ -58,6 +60,7 @@ export interface RunReporter {
   describe(
     facts: {
       readonly repository?: string;
+      readonly owner?: string;
       readonly target?: string;
       readonly revision?: string;
       readonly message?: string;

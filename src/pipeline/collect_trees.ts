@@ -121,7 +121,10 @@ async function collectMirrors(
   },
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const needed = new Set(releases.map(({ revision }) => revision.source.name));
+  const used = releases.flatMap((
+    { revision, configuration = revision },
+  ) => [revision, configuration]);
+  const needed = new Set(used.map(({ source }) => source.name));
   const removed = await mirrors.removeUnused({ needed, usedBefore }, signal);
   if (removed > 0) {
     log.info(`removed ${removed} mirrors of repositories that nothing needs any more`);

@@ -225,8 +225,10 @@ export async function refusalOf(
   if (trigger !== "webhook") return undefined;
   const plan = await webhookRefusal(
     { request, declared, revision: configuration },
-    (reference) =>
-      parts.preparing.run(() => resolveOther(parts, request, reference, signal), signal),
+    (reference) => {
+      const resolve = (within: PipelineParts) => resolveOther(within, request, reference, signal);
+      return preparing(parts, { repository: configuration.source.name }, resolve, signal);
+    },
   );
   return plan && { kind: "skip" as const, plan, changes: [] };
 }

@@ -59,6 +59,8 @@ export async function runJob(
   const { key, service } = work;
   const tell = (status: "running" | "succeeded" | "failed", message: string) =>
     reporter.target({ context: key.context, stack: key.name, status, message });
+  const owner = recordedOwner(anyParts.ledger, key)?.source;
+  if (owner !== undefined) reporter.describe({ owner });
   tell("running", "starting");
   let code: number | undefined;
   let failed = true;

@@ -1,7 +1,7 @@
 import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
 import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Host, Target } from "../prepare/mod.ts";
+import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import { type Lend, preparingInSlot } from "../system/mod.ts";
 
@@ -66,8 +66,8 @@ export async function waitForStack(
 }
 
 /**
- * Runs something that only reads and prepares, when a slot for that is free, with parts whose source is
- * waited for without one when it takes long: how long is up to whoever wrote the URL.
+ * Runs something that only reads and prepares, when a slot for that is free, with parts whose source and
+ * images are waited for without one when it takes long: how long is up to whoever wrote URLs and Dockerfiles.
  */
 export async function preparing<T>(
   parts: PipelineParts,
@@ -75,6 +75,12 @@ export async function preparing<T>(
   work: (parts: PipelineParts) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const lending = (lend: Lend) => work({ ...parts, source: lendingSource(parts.source, lend) });
+  const { source, host } = parts;
+  const lending = (lend: Lend) =>
+    work({
+      ...parts,
+      source: lendingSource(source, lend),
+      host: { ...host, images: lendingImages(host.images, lend) },
+    });
   return await preparingInSlot(parts, holder, lending, signal);
 }

@@ -12,6 +12,7 @@ export type { Host, Hosts } from "./host.ts";
 export { createImages, UNTOUCHED_IMAGES } from "./images.ts";
 export * from "./input_changes.ts";
 export * from "./kept_release.ts";
+export { lendingImages } from "./lending_images.ts";
 export * from "./measure.ts";
 export * from "./model_values.ts";
 export * from "./not_us.ts";

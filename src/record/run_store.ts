@@ -4,6 +4,8 @@ import type { Run, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
 export interface RunFacts {
   /** Source name, or `multiple`. */
   readonly repository?: string;
+  /** Source that the stack of a job is of. */
+  readonly owner?: string;
   /** Configuration target. */
   readonly target?: string;
   /** `reference (id)`. */

@@ -51,6 +51,7 @@ class MemoryRuns implements RunStore {
       trigger: opening.trigger,
       status: "accepted",
       repository: opening.repository ?? "",
+      ...(opening.owner === undefined ? {} : { owner: opening.owner }),
       target: opening.target ?? "",
       revision: opening.revision ?? "",
       message: "",

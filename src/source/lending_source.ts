@@ -5,15 +5,13 @@ import type { Source } from "./source.ts";
 export function lendingSource(source: Source, lend: Lend): Source {
   return {
     resolve: (request, signal) =>
-      lend(hostOf(request.location.name), () => source.resolve(request, signal)),
+      lend([hostOf(request.location.name)], () => source.resolve(request, signal)),
     lastKnown: (request, signal) => source.lastKnown(request, signal),
-    read: (revision, path, signal) => lend(undefined, () => source.read(revision, path, signal)),
-    entries: (revision, paths, signal) =>
-      lend(undefined, () => source.entries(revision, paths, signal)),
-    list: (revision, path, signal) => lend(undefined, () => source.list(revision, path, signal)),
-    materialise: (revision, signal) => lend(undefined, () => source.materialise(revision, signal)),
-    isAncestor: (older, newer, signal) =>
-      lend(undefined, () => source.isAncestor(older, newer, signal)),
+    read: (revision, path, signal) => lend([], () => source.read(revision, path, signal)),
+    entries: (revision, paths, signal) => lend([], () => source.entries(revision, paths, signal)),
+    list: (revision, path, signal) => lend([], () => source.list(revision, path, signal)),
+    materialise: (revision, signal) => lend([], () => source.materialise(revision, signal)),
+    isAncestor: (older, newer, signal) => lend([], () => source.isAncestor(older, newer, signal)),
     close: () => source.close(),
   };
 }

@@ -55,6 +55,20 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
   };
 }
 
+/**
+ * A limiter in which nobody has more than `most` pieces of work in one name that have begun to wait, those
+ * that lent their slots included: the rest of it waits at the door, and keeps nothing and nobody.
+ */
+export function boundByName(limiter: Limiter, most: number): Limiter {
+  const doors = createKeyedLock(most);
+  return {
+    run: (work, signal, who) =>
+      who === undefined
+        ? limiter.run(work, signal)
+        : doors.run(who, () => limiter.run(work, signal, who), signal),
+  };
+}
+
 /** The time for which who names himself waits for a slot. */
 interface Patience {
   readonly clock: Clock;
@@ -138,9 +152,9 @@ class Beside {
 /** The reason for which somebody does not wait any longer. */
 const LET_IN = Symbol("let in beside the others");
 
-/** One limiter of a single slot per key: work on one key never overlaps, other keys are free. */
+/** One limiter per key, of a single slot unless it says more: other keys are free. */
 export interface KeyedLock {
-  /** Runs `work` when nothing else runs under `key`. Rejects with the signal's reason while waiting. */
+  /** Runs `work` when a slot of `key` is free. Rejects with the signal's reason while waiting. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
@@ -150,12 +164,12 @@ export interface WatchableLock extends KeyedLock {
 }
 
 /** A lock that nobody holds. Keys nobody waits for take no memory. */
-export function createKeyedLock(): WatchableLock {
+export function createKeyedLock(slots = 1): WatchableLock {
   const limiters = new Map<string, { readonly limiter: Limiter; users: number }>();
   return {
     isBusy: (key) => limiters.has(key),
     async run(key, work, signal) {
-      const entry = limiters.get(key) ?? { limiter: createLimiter(1), users: 0 };
+      const entry = limiters.get(key) ?? { limiter: createLimiter(slots), users: 0 };
       limiters.set(key, entry);
       entry.users++;
       try {

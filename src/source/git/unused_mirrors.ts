@@ -11,7 +11,7 @@ export interface StoredMirror {
 
 /** Question which mirrors may go. */
 export interface MirrorUse {
-  /** Names of repositories that a release is deployed from, or may be again: theirs stay. */
+  /** Names of repositories that a release is deployed from, or may be again, and of those asking for it. */
   readonly needed: ReadonlySet<string>;
   /** Those asked for at this time or later stay, too. */
   readonly usedBefore: Date;

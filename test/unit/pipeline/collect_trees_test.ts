@@ -65,6 +65,31 @@ describe("createTreeCollector()", () => {
     assert.equal(looks(), 2);
   });
 
+  it("needs the mirrors of what was deployed, and of the configuration that asked for it", async () => {
+    const asked: string[][] = [];
+    const of = (name: string) => ({ source: { name } });
+    const current = { key: {}, revision: of("app"), configuration: of("configuration") };
+    const parts = {
+      mirrors: {
+        ...mirrors,
+        removeUnused({ needed }: { readonly needed: ReadonlySet<string> }) {
+          asked.push([...needed]);
+          return Promise.resolve(0);
+        },
+      },
+      trees: { list: () => Promise.resolve([]), pathOf: () => "/data/none" },
+      ledger: {
+        releasesUnderWay: () => [],
+        currents: () => [current, { key: {}, revision: of("alone") }],
+        history: () => [],
+      },
+      files: { list: () => Promise.resolve([]) },
+      ...{ clock: createFakeClock(), log: createRecordingLog(), dataDir: "/data" },
+    };
+    await createTreeCollector(parts as unknown as TreeCollectorParts).collect(signal);
+    assert.deepEqual(asked, [["app", "configuration", "alone"]]);
+  });
+
   it("removes what others do not need beside a container of which the engine tells nothing", async () => {
     const clock = createFakeClock();
     const trees = (source: string) =>

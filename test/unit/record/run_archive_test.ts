@@ -56,6 +56,23 @@ describe("the last runs", () => {
     ]);
   });
 
+  it("leave each repository its share of those of jobs, however many stacks it has", () => {
+    const { archive, start } = createArchive();
+    const runs = start();
+    const job = (owner: string, stack: string) => {
+      const id = `${owner} ${stack}`;
+      runs.accept({ id, trigger: "scheduled_job", repository: `scheduled:${stack}-tick-1`, owner });
+      runs.target(id, { context: "default", stack, status: "succeeded", message: "" });
+      runs.finish(id, { status: "succeeded", message: "" });
+    };
+    job("h/o/quiet", "db");
+    for (let n = 0; n < 60; n++) job("h/o/many", `stack${n}`);
+    for (const kept of [runs.list({ limit: 999 }), archive.all(), start().list({ limit: 999 })]) {
+      assert.equal(kept.length, RUNS_PER_TRIGGER);
+      assert.ok(kept.some(({ id }) => id === "h/o/quiet db"));
+    }
+  });
+
   it("leave each stack and repository its share, whoever has one each second", async () => {
     const { archive, clock, start } = createArchive();
     const runs = start();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { preparingInSlot } from "../../../src/system/slots.ts";
-import { createLimiter, noMeter, Shares } from "../../../src/system/mod.ts";
+import { boundByName, createLimiter, noMeter, Shares } from "../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
 const never = new AbortController().signal;
@@ -11,7 +11,7 @@ const SLOTS = 8;
 function createTown() {
   const clock = createFakeClock();
   const shares = new Shares(clock, SLOTS);
-  const limiter = createLimiter(SLOTS);
+  const limiter = boundByName(createLimiter(SLOTS), SLOTS);
   const parts = { meter: noMeter, clock, preparing: limiter, deploying: limiter, shares };
   const town = { clock, asked: [] as string[], most: 0, done: [] as string[], inside: 0 };
   const answers = new Set<() => void>();
@@ -28,7 +28,7 @@ function createTown() {
     });
   const ask = async (owner: string, host: string, answer: () => Promise<void>, signal = never) => {
     const work = async (lend: Parameters<Parameters<typeof preparingInSlot>[2]>[0]) => {
-      await lend(host, () => {
+      await lend([host], () => {
         town.asked.push(owner);
         return answer();
       });
@@ -67,13 +67,13 @@ describe("preparing beside remotes that say nothing", () => {
     const waiting = Array.from({ length: 60 }, (_, at) => all.silent(`s${at}`, "silent"));
     await settle();
     assert.ok(await wait(all, "well") <= 3);
-    assert.deepEqual([all.town.most, all.town.asked.length], [12, 13]);
+    assert.deepEqual([all.town.most, all.town.asked.length], [SLOTS, SLOTS + 1]);
     while (all.town.done.length < 61) {
       all.answerAll();
       await all.clock.advance(1000);
     }
     await Promise.all(waiting);
-    assert.equal(all.town.most, 12);
+    assert.equal(all.town.most, SLOTS);
   });
 
   it("waits seconds for one source with a hundred hosts, also for one that has as many", async () => {
@@ -86,11 +86,35 @@ describe("preparing beside remotes that say nothing", () => {
     }
   });
 
+  it("waits seconds for five sources with a dozen hosts each", async () => {
+    const all = createTown();
+    for (let at = 0; at < 60; at++) void all.silent(`s${at % 5}`, `h${at}`);
+    await settle();
+    assert.ok(await wait(all, "well") <= 20);
+  });
+
+  it("waits seconds for a source that fills what is there, then for each that comes after it", async () => {
+    const all = createTown();
+    const began: number[] = [];
+    for (const name of ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]) {
+      for (let at = 0; at < 50; at++) void all.silent(name, "builder");
+      await all.clock.advance(5000);
+      began.push(all.town.asked.filter((each) => each === name).length);
+    }
+    assert.deepEqual(began, [8, 4, 2, 2, 1, 1, 1, 1, 0, 0]);
+    for (let round = 0; !all.town.asked.includes("j") && round < 10; round++) {
+      all.answerAll();
+      await all.clock.advance(5000);
+    }
+    assert.ok(all.town.asked.includes("j"));
+    assert.equal(all.town.most, 20);
+  });
+
   it("is bounded for many sources with as many hosts", async () => {
     const all = createTown();
     for (let at = 0; at < 100; at++) void all.silent(`s${at}`, `h${at}`);
     await all.clock.advance(60_000);
-    assert.equal(all.town.most, 3 * SLOTS);
+    assert.equal(all.town.most, 4 * SLOTS);
   });
 
   it("loses no place and no slot to who gives up", async () => {
@@ -119,7 +143,7 @@ describe("preparing beside remotes that say nothing", () => {
     const slow = () => clock.sleep(3000, never);
     const all = ["a", "b"].map((name) =>
       preparingInSlot(parts, { repository: name }, async (lend) => {
-        await Promise.all([lend("x", slow), lend("y", slow), lend("z", slow)]);
+        await Promise.all(["x", "y", "z"].map((host) => lend([host], slow)));
         return name;
       }, never)
     );

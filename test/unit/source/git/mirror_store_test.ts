@@ -38,6 +38,36 @@ describe("mirrors that nobody needs", () => {
   const never = new AbortController().signal;
   const hour = 3_600_000;
 
+  it("stay when they are asked for, or gone, before their turn comes", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "swt-mirrors-"));
+    try {
+      const now = Date.now();
+      const old = new Date(now - 5 * hour);
+      const mirror = (name: string) => join(dataDir, "sources/h.example", name, "mirror");
+      for (let at = 0; at < 53; at++) {
+        await mkdir(mirror(`${at}`), { recursive: true });
+        await utimes(mirror(`${at}`), at < 50 ? new Date(now) : old, at < 50 ? new Date(now) : old);
+      }
+      // Somebody else has the lock first, and uses one mirror and removes another.
+      const lock = {
+        async run<T>(path: string, work: () => Promise<T>) {
+          if (path === mirror("50")) await utimes(path, new Date(now), new Date(now));
+          if (path === mirror("51")) await rm(path, { recursive: true });
+          return await work();
+        },
+      };
+      const parts = { dataDir, files: systemFiles, lock };
+      const store = createMirrorStore(parts as unknown as MirrorStoreParts);
+      const use = { needed: new Set<string>(), usedBefore: new Date(now - hour) };
+      assert.equal(await store.removeUnused(use, never), 1);
+      const left = (await store.list()).map(({ path }) => path);
+      assert.equal(left.length, 51);
+      assert.ok(left.includes(mirror("50")));
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+
   it("are removed but for the fifty that were asked for last, with what is empty beside them", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "swt-mirrors-"));
     try {

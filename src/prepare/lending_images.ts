@@ -1,0 +1,18 @@
+import { registryOf } from "../deploy/mod.ts";
+import type { Lend } from "../system/mod.ts";
+import type { Images, WantedImages } from "./images.ts";
+
+/** Images of which each that is pulled, built or looked up is waited for by `lend`. */
+export function lendingImages(images: Images, lend: Lend): Images {
+  const registries = (wanted: WantedImages) =>
+    wanted.services.map((each) => registryOf(each.image));
+  const builders = ({ key, services }: WantedImages) => services.map(() => `engine ${key.context}`);
+  return {
+    ...images,
+    pull: (wanted, signal) => lend(registries(wanted), () => images.pull(wanted, signal)),
+    build: (wanted, options, signal) =>
+      lend(builders(wanted), () => images.build(wanted, options, signal)),
+    distribution: (image, signal) =>
+      lend([registryOf(image)], () => images.distribution(image, signal)),
+  };
+}
