@@ -6,7 +6,7 @@ interface DotenvEntry {
 }
 
 /** The beginning of an entry, up to its value. */
-const BEGINNING = /[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*/y;
+const BEGINNING = /[^\S\n]*(?:export[ \t]+)?([\p{L}\p{N}_.[\]-]+)[ \t]*[=:][ \t]*/uy;
 /** What stands between the quotes of a value; it may have several lines. */
 const QUOTED = { "'": /(?:[^'\\]|\\.)*/sy, '"': /(?:[^"\\]|\\.)*/sy };
 

@@ -13,7 +13,13 @@ describe("dotenvEntries()", () => {
     ["values of several lines", "A='b\nc'\nD=\"e\nf\"\nG=h", { A: "b\nc", D: "e\nf", G: "h" }],
     ["line ends of Windows", "A=b\r\nC='d'\r\n", { A: "b", C: "d" }],
     ["names with dots and dashes", "a.b-c=d", { "a.b-c": "d" }],
-    ["nothing else", "A\n=b\n1A=c\nnot a variable", {}],
+    ["nothing else", "A\n=b\nnot a variable", {}],
+    ["names of any letters, behind a mark of byte order", "\ufeffA=b\nключ=c\n1A=d\nx[0]=e", {
+      A: "b",
+      "ключ": "c",
+      "1A": "d",
+      "x[0]": "e",
+    }],
     ["quotes that do not end", "A='b\nC=d", { A: "'b", C: "d" }],
   ];
   for (const [what, text, expected] of rows) {
