@@ -1,6 +1,6 @@
 import {
-  containerMounts,
-  type EngineClient,
+  type ContainerDetails,
+  type Engine,
   hostPath,
   localPath,
   ownContainerId,
@@ -11,7 +11,7 @@ import { type Files, readText } from "../system/mod.ts";
 /** Ports for asking an engine about the container that this process runs in. */
 interface OwnParts {
   readonly files: Pick<Files, "readIfExists">;
-  readonly engine: EngineClient;
+  readonly engine: Pick<Engine, "inspectContainer">;
 }
 
 /** The container that this process runs in; `undefined` on a host, and where the engine has it not. */
@@ -19,14 +19,15 @@ export async function findOwnContainer(
   parts: OwnParts,
   signal: AbortSignal,
 ): Promise<ObservedContainer | undefined> {
-  const id = await ownId(parts);
-  if (id === undefined) return undefined;
-  return (await parts.engine.inspectContainer(id, signal))?.container;
+  return (await inspectOwn(parts, signal))?.container;
 }
 
-async function ownId({ files }: OwnParts): Promise<string | undefined> {
-  const mountInfo = await readText(files, "/proc/self/mountinfo");
-  return mountInfo === undefined ? undefined : ownContainerId(mountInfo);
+async function inspectOwn(
+  { files, engine }: OwnParts,
+  signal: AbortSignal,
+): Promise<ContainerDetails | undefined> {
+  const id = ownContainerId(await readText(files, "/proc/self/mountinfo") ?? "");
+  return id === undefined ? undefined : await engine.inspectContainer(id, signal);
 }
 
 /**
@@ -34,12 +35,11 @@ async function ownId({ files }: OwnParts): Promise<string | undefined> {
  * one of its mounts shows it, and `undefined` where none does.
  */
 export async function findLocalPath(
-  parts: { readonly files: Files; readonly engine: EngineClient },
+  parts: OwnParts,
   path: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const id = await ownId(parts);
-  const mounts = id === undefined ? [] : await containerMounts(parts.engine.api, id, signal);
+  const { mounts = [] } = await inspectOwn(parts, signal) ?? {};
   return mounts.length === 0 ? path : localPath(path, mounts);
 }
 
@@ -51,13 +51,11 @@ export async function findLocalPath(
  * mount it, and it would be lost with ours. Throws `engine_unreachable` when that has to be asked.
  */
 export async function findHostDataDirectory(
-  parts: { readonly files: Files; readonly engine: EngineClient },
+  parts: OwnParts,
   dataDir: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const id = await ownId(parts);
-  if (id === undefined) return dataDir;
-  const mounts = await containerMounts(parts.engine.api, id, signal);
+  const { mounts = [] } = await inspectOwn(parts, signal) ?? {};
   // A container of another engine: its paths mean nothing here, so they are taken as they are.
   if (mounts.length === 0) return dataDir;
   const found = hostPath(dataDir, mounts);

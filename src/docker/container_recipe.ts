@@ -19,10 +19,8 @@ export async function containerRecipe(
   id: string,
   signal: AbortSignal,
 ): Promise<ContainerRecipe | undefined> {
-  const path = `/containers/${pathName(id)}/json`;
-  const found = await api.json({ method: "GET", path, accept: [404] }, signal);
-  if (found === undefined) return undefined;
-  const answer = asRecord(found);
+  const answer = await api.find(`/containers/${pathName(id)}/json`, signal);
+  if (answer === undefined) return undefined;
   const fullId = asText(answer["Id"]);
   const networkMode = asText(asRecord(answer["HostConfig"])["NetworkMode"]);
   const config = ownConfig(asRecord(answer["Config"]), { id: fullId, networkMode });

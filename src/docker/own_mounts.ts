@@ -1,25 +1,7 @@
-import { type EngineApi, pathName } from "./api.ts";
-import { asList, asRecord, asText } from "./json.ts";
+import type { ContainerMount } from "./engine_facts.ts";
 
 /** One mount of a container: where it is inside, and what it is on the engine's host. */
-interface OwnMount {
-  readonly destination: string;
-  readonly source: string;
-}
-
-/** The mounts of a container; empty when the engine has no such container. */
-export async function containerMounts(
-  api: EngineApi,
-  id: string,
-  signal: AbortSignal,
-): Promise<OwnMount[]> {
-  const path = `/containers/${pathName(id)}/json`;
-  const answer = await api.json({ method: "GET", path, accept: [404] }, signal);
-  return asList(asRecord(answer)["Mounts"]).map(asRecord).map((mount) => ({
-    destination: asText(mount["Destination"]),
-    source: asText(mount["Source"]),
-  }));
-}
+type OwnMount = Pick<ContainerMount, "destination" | "source">;
 
 /**
  * The id of the container this process runs in, from the text of `/proc/self/mountinfo`: the engine

@@ -10,11 +10,6 @@ interface SocketCall {
   readonly explain: (error: unknown) => unknown;
 }
 
-/** A request whose body is there already. */
-export type WholeRequest = TransportRequest & {
-  readonly body?: Exclude<TransportRequest["body"], AsyncIterable<Uint8Array>>;
-};
-
 /**
  * Sends a request over a Unix socket by the runtime's own HTTP client, where it has one that takes
  * sockets: Bun's costs a fifth of what `node:http` costs there, and a deployment makes some thirty
@@ -26,7 +21,7 @@ export type WholeRequest = TransportRequest & {
  * that comes too late, or of none to anything else.
  */
 export async function callBySocket(
-  { method, path, headers, body }: WholeRequest,
+  { method, path, headers, body }: TransportRequest,
   { socketPath, answerMs, isRepeatable, explain }: SocketCall,
   signal: AbortSignal,
 ): Promise<TransportResponse | undefined> {

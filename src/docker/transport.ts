@@ -4,7 +4,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
 import { messageOf, StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
-import { callBySocket, type WholeRequest } from "./socket_call.ts";
+import { callBySocket } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 import { onNoAnswer } from "./no_answer.ts";
@@ -78,7 +78,7 @@ class HttpTransport implements Transport {
     const connector = await this.#connection();
     const repeatable = isRead(request.method) && request.body === undefined;
     const { socketPath } = connector;
-    if (isWhole(request) && typeof socketPath === "string") {
+    if (request.isWhole === true && typeof socketPath === "string") {
       const explain = (error: unknown) =>
         signal.aborted ? signal.reason : this.#unreachable(request, error);
       const answerMs = isRead(request.method) ? this.#answerMs : Infinity;
@@ -161,7 +161,7 @@ class HttpTransport implements Transport {
         incoming.on("close", release);
         resolve(this.#answer(request, incoming, signal));
       });
-      sendBody(outgoing, request.body);
+      outgoing.end(request.body);
     });
   }
 
@@ -226,25 +226,6 @@ async function* readBody(
   if (!incoming.complete) throw explain(new Error("the connection ended inside the answer"));
 }
 
-function sendBody(outgoing: ClientRequest, body: TransportRequest["body"]): void {
-  if (body === undefined) return void outgoing.end();
-  if (typeof body === "string" || body instanceof Uint8Array) return void outgoing.end(body);
-  void pump(outgoing, body).catch((error) => outgoing.destroy(error));
-}
-
-async function pump(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of body) {
-    if (outgoing.destroyed) return;
-    if (!outgoing.write(chunk)) {
-      await new Promise<void>((resolve) => {
-        outgoing.once("drain", resolve);
-        outgoing.once("close", resolve);
-      });
-    }
-  }
-  outgoing.end();
-}
-
 async function connectorOf(
   endpoint: EngineEndpoint,
   forward: SshForward | undefined,
@@ -291,11 +272,6 @@ async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
       { cause: error },
     );
   }
-}
-
-function isWhole(request: TransportRequest): request is WholeRequest {
-  const { body, isWhole = false } = request;
-  return isWhole && (typeof body !== "object" || body instanceof Uint8Array);
 }
 
 function isRead(method: string): boolean {

@@ -4,7 +4,7 @@ export interface TransportRequest {
   /** Path and query, escaped. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | AsyncIterable<Uint8Array>;
+  readonly body?: string | Uint8Array;
   /** Whether the answer ends by itself, and is read to its end at once; no stream of news is. */
   readonly isWhole?: boolean;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findHostDataDirectory } from "../../../src/app/host_data_directory.ts";
-import type { EngineClient } from "../../../src/docker/mod.ts";
+import type { Engine } from "../../../src/docker/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { type Files, systemFiles } from "../../../src/system/mod.ts";
 
@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 async function find(
   dataDir: string,
   mountInfo: string | undefined,
-  inspected: unknown = { Mounts: [] },
+  inspected: unknown = { mounts: [] },
 ): Promise<{ found: string; asked: readonly string[] }> {
   const asked: string[] = [];
   const files: Files = {
@@ -26,13 +26,12 @@ async function find(
       );
     },
   };
-  const api = {
-    json: ({ method, path }: { method: string; path: string }) => {
-      asked.push(`${method} ${path}`);
+  const engine = {
+    inspectContainer: (id: string) => {
+      asked.push(id);
       return Promise.resolve(inspected);
     },
-  };
-  const engine = { api } as unknown as EngineClient;
+  } as unknown as Engine;
   return { found: await findHostDataDirectory({ files, engine }, dataDir, never), asked };
 }
 
@@ -45,20 +44,20 @@ describe("findHostDataDirectory", () => {
 
   it("findHostDataDirectory() in a container is what the engine mounts there", async () => {
     const mounts = {
-      Mounts: [{ Destination: "/data", Source: "/var/lib/docker/volumes/d/_data" }],
+      mounts: [{ destination: "/data", source: "/var/lib/docker/volumes/d/_data" }],
     };
     assert.deepEqual(await find("/data", CONTAINED, mounts), {
       found: "/var/lib/docker/volumes/d/_data",
-      asked: [`GET /containers/${ID}/json`],
+      asked: [ID],
     });
   });
 
   it("findHostDataDirectory() takes the path as it is in a container of another engine", async () => {
-    assert.equal((await find("/data", CONTAINED, {})).found, "/data");
+    assert.equal((await find("/data", CONTAINED, undefined)).found, "/data");
   });
 
   it("findHostDataDirectory() refuses a directory that is part of our container alone", async () => {
-    const mounts = { Mounts: [{ Destination: "/other", Source: "/srv" }] };
+    const mounts = { mounts: [{ destination: "/other", source: "/srv" }] };
     await assert.rejects(find("/data", CONTAINED, mounts), (error) => {
       assert.ok(isStackwrightError(error, "data_dir_unusable"));
       assert.match(error.message, /^DATA_DIR \/data is not on a volume: .*DATA_HOST_DIR/);

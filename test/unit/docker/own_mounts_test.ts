@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { EngineApi } from "../../../src/docker/api.ts";
-import { containerMounts, hostPath, ownContainerId } from "../../../src/docker/own_mounts.ts";
+import { hostPath, ownContainerId } from "../../../src/docker/own_mounts.ts";
 
 const ID = "0123456789abcdef".repeat(4);
 
@@ -77,42 +76,4 @@ describe("hostPath", () => {
   it("hostPath() is undefined without mounts", () => {
     assert.equal(hostPath("/data", []), undefined);
   });
-});
-
-describe("containerMounts", () => {
-  const answers: [string, unknown, unknown[]][] = [
-    [
-      "its mounts",
-      {
-        Mounts: [
-          { Type: "volume", Name: "d", Destination: "/data", Source: "/v/d" },
-          { Type: "bind", Destination: "/run/docker.sock", Source: "/run/docker.sock" },
-        ],
-      },
-      [
-        { destination: "/data", source: "/v/d" },
-        { destination: "/run/docker.sock", source: "/run/docker.sock" },
-      ],
-    ],
-    ["no mounts", { Mounts: [] }, []],
-    ["an error body, as for a container that is not there", { message: "No such container" }, []],
-  ];
-  for (const [what, answer, expected] of answers) {
-    it(`containerMounts() reads ${what}`, async () => {
-      const requests: unknown[] = [];
-      const api = {
-        json: (request: unknown) => {
-          requests.push(request);
-          return Promise.resolve(answer);
-        },
-      } as unknown as EngineApi;
-      const mounts = await containerMounts(api, ID, new AbortController().signal);
-      assert.deepEqual(mounts, expected);
-      assert.deepEqual(requests, [{
-        method: "GET",
-        path: `/containers/${ID}/json`,
-        accept: [404],
-      }]);
-    });
-  }
 });

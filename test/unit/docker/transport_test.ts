@@ -223,19 +223,6 @@ describe("Transport and EngineApi", () => {
     }
   });
 
-  it("request() sends a streamed body", async () => {
-    script = () => OK;
-    async function* body() {
-      yield new TextEncoder().encode("a");
-      yield new TextEncoder().encode("b");
-    }
-    const response = await transport.request(
-      { method: "POST", path: "/x", body: body() },
-      NO_SIGNAL,
-    );
-    assert.equal(await text(response.body), "ok");
-  });
-
   it("EngineApi asks for the version once, and again after the engine was unreachable", async () => {
     const api = new EngineApi(transport);
     const list = { method: "GET", path: "/containers/json" } as const;
