@@ -1,3 +1,4 @@
+import { isOneOff } from "../docker/containers.ts";
 import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
@@ -231,7 +232,7 @@ async function containersOf(
   signal: AbortSignal,
 ): Promise<ContainerSummary[]> {
   const all = await engine.describeContainers(labels, signal);
-  return all.filter((each) => each.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() !== "true");
+  return all.filter((each) => !isOneOff(each));
 }
 
 async function start(

@@ -1,3 +1,4 @@
+import { isOneOff } from "../docker/containers.ts";
 import type { Engine } from "../docker/engine.ts";
 import { activeSwarmJobs } from "./jobs/find_swarm_jobs.ts";
 import {
@@ -31,10 +32,9 @@ function isRunning({ state }: ObservedContainer): boolean {
   return state === "running" || state === "restarting" || state === "paused";
 }
 
-function isJob({ name, labels }: ObservedContainer): boolean {
-  const isOneOff = labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
-  if (isOneOff && name.includes(JOB_INFIX)) return true;
-  return isJobService(labels);
+function isJob(container: ObservedContainer): boolean {
+  const isRun = isOneOff(container) && container.name.includes(JOB_INFIX);
+  return isRun || isJobService(container.labels);
 }
 
 function isAwaited({ labels }: ObservedContainer, byDefault: boolean): boolean {

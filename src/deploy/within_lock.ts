@@ -45,14 +45,10 @@ export async function onceLocked<Result>(
   signal: AbortSignal,
 ): Promise<Result> {
   const late = () => lateForLock({ key, what, timeoutSeconds });
-  const milliseconds = timeoutSeconds * 1000;
+  const run = (within: AbortSignal) =>
+    stackLock.run(formatStackKey(key), () => Promise.allSettled([work(within)]), within);
   // Its end is kept apart from that of the wait, which has a deadline.
-  const [end] = await withDeadline(
-    { clock, milliseconds, late },
-    (within) =>
-      stackLock.run(formatStackKey(key), () => Promise.allSettled([work(within)]), within),
-    signal,
-  );
+  const [end] = await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, run, signal);
   if (end.status === "rejected") throw end.reason;
   return end.value;
 }

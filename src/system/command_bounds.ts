@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Command } from "./command.ts";
@@ -112,12 +113,6 @@ class LastBytes {
 
   /** What is kept, in one piece. */
   whole(): Uint8Array {
-    const whole = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.length;
-    }
-    return whole;
+    return Buffer.concat(this.#chunks);
   }
 }

@@ -35,18 +35,12 @@ export async function preparingInSlot<T>(
   work: (lend: Lend) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const owner = nameOf(holder);
-  const inside = (slot: Slot) => work(parts.shares.lender(slot, owner, signal));
+  const { meter, preparing: limiter, shares } = parts;
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
-  return await inSlot(parts, { limiter: parts.preparing, holder, ...waits }, {
-    work: inside,
-    waited: (time, outcome) =>
-      parts.meter.observe("deployment_admission_duration_seconds", {
-        repository: holder.repository,
-        phase: "slot",
-        outcome,
-      }, time),
-  }, signal);
+  const waited: Room["waited"] = (time, labels) =>
+    meter.observe("deployment_admission_duration_seconds", { ...labels, phase: "slot" }, time);
+  const inside = (slot: Slot) => work(shares.lender(slot, nameOf(holder), signal));
+  return await inSlot(parts, { limiter, holder, ...waits, waited }, inside, signal);
 }
 
 /** Runs something that changes containers, when a slot for that is free; it may lend the slot. */
@@ -56,15 +50,11 @@ export async function deploying<T>(
   work: (slot: Slot) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const { meter, deploying: limiter } = parts;
   const waits = { queued: "deployments_queued", active: "deployments_active" } as const;
-  return await inSlot(parts, { limiter: parts.deploying, holder, ...waits }, {
-    work,
-    waited: (time, outcome) =>
-      parts.meter.observe("deployment_queue_duration_seconds", {
-        repository: holder.repository,
-        outcome,
-      }, time),
-  }, signal);
+  const waited: Room["waited"] = (time, labels) =>
+    meter.observe("deployment_queue_duration_seconds", labels, time);
+  return await inSlot(parts, { limiter, holder, ...waits, waited }, work, signal);
 }
 
 interface Room {
@@ -72,11 +62,7 @@ interface Room {
   readonly holder: SlotHolder;
   readonly queued: "pre_deployments_queued" | "deployments_queued";
   readonly active: "pre_deployments_active" | "deployments_active";
-}
-
-interface Occupation<T> {
-  readonly work: (slot: Slot) => Promise<T>;
-  readonly waited: (time: number, outcome: "admitted" | "gave_up") => void;
+  readonly waited: (time: number, labels: Record<"repository" | "outcome", string>) => void;
 }
 
 /** The source in whose name somebody waits. */
@@ -86,8 +72,8 @@ function nameOf({ configuration, repository }: SlotHolder): string {
 
 async function inSlot<T>(
   { meter, clock }: SlotParts,
-  { limiter, holder, queued, active }: Room,
-  { work, waited }: Occupation<T>,
+  { limiter, holder, queued, active, waited }: Room,
+  work: (slot: Slot) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   const { repository } = holder;
@@ -96,7 +82,7 @@ async function inSlot<T>(
   meter.move(queued, { repository }, 1);
   const leaveQueue = (outcome: "admitted" | "gave_up") => {
     meter.move(queued, { repository }, -1);
-    waited((clock.now().getTime() - began.getTime()) / 1000, outcome);
+    waited((clock.now().getTime() - began.getTime()) / 1000, { repository, outcome });
   };
   try {
     return await limiter.run(

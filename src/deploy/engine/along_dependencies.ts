@@ -5,12 +5,6 @@ import type { EngineWork } from "./engine_work.ts";
 /** Changes that one engine is asked for at once: more do not make it faster. */
 const AT_ONCE = 4;
 
-/** Work for each service. */
-interface AlongDependencies {
-  readonly work: (name: string) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Does something for each service, for several at once, and for none before it is done for those that
  * it depends on. After a failure nothing new is begun; the first failure is thrown when all that was
@@ -21,7 +15,8 @@ interface AlongDependencies {
 export async function alongDependencies(
   names: readonly string[],
   dependsOn: (name: string) => readonly string[],
-  { work, signal }: AlongDependencies,
+  work: (name: string) => Promise<void>,
+  signal: AbortSignal,
 ): Promise<void> {
   const limiter = createLimiter(AT_ONCE);
   const running = new Map<string, Promise<void>>();
@@ -49,5 +44,5 @@ export async function forEachService(
   signal: AbortSignal,
 ): Promise<void> {
   const dependsOn = (name: string) => dependenciesOf(serviceOf(model, name));
-  await alongDependencies(Object.keys(changes.scale), dependsOn, { work, signal });
+  await alongDependencies(Object.keys(changes.scale), dependsOn, work, signal);
 }

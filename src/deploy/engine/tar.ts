@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 const BLOCK = 512;
 /** Bytes of a path that a plain header has room for. */
 export const LONGEST_PATH = 100;
@@ -22,15 +24,7 @@ export function tarOf(files: readonly TarEntry[], seconds: number): Uint8Array {
     const content = kind === "file" ? bytesOf(file.content) : new Uint8Array();
     return [...longNames(file, seconds), header(file, content.length, seconds), ...padded(content)];
   });
-  const end = new Uint8Array(2 * BLOCK);
-  const all = [...parts, end];
-  const archive = new Uint8Array(all.reduce((sum, each) => sum + each.length, 0));
-  let at = 0;
-  for (const part of all) {
-    archive.set(part, at);
-    at += part.length;
-  }
-  return archive;
+  return Buffer.concat([...parts, new Uint8Array(2 * BLOCK)]);
 }
 
 /** Bytes of a file's path in an archive, which begins without a slash. */
@@ -54,7 +48,7 @@ function longNames({ path, content, kind }: TarEntry, seconds: number): Uint8Arr
   if (kind === "symlink") names.push(["linkpath", bytesOf(content)]);
   const records = names.filter(([, value]) => value.length > LONGEST_PATH).map(record);
   if (records.length === 0) return [];
-  const all = Uint8Array.from(records.flatMap((each) => [...each]));
+  const all = Buffer.concat(records);
   const entry = { path: "names", mode: 0o644, uid: 0, gid: 0, content: "", kind: "names" } as const;
   return [header(entry, all.length, seconds), ...padded(all)];
 }

@@ -10,7 +10,7 @@ describe("work along dependencies", () => {
   it("is done for a service after those it depends on", async () => {
     const done: string[] = [];
     const work = (name: string) => Promise.resolve().then(() => void done.push(name));
-    await alongDependencies(["job", "web", "cache"], dependsOn, { work, signal: never });
+    await alongDependencies(["job", "web", "cache"], dependsOn, work, never);
     assert.deepEqual(done, ["cache", "web", "job"]);
   });
 
@@ -27,7 +27,7 @@ describe("work along dependencies", () => {
       ended.push(name);
     };
     await assert.rejects(
-      alongDependencies(["cache", "db", "web"], dependsOn, { work, signal: never }),
+      alongDependencies(["cache", "db", "web"], dependsOn, work, never),
       /^Error: no$/,
     );
     assert.deepEqual(ended, ["cache"]);
