@@ -48,7 +48,11 @@ export async function onceLocked<Result>(
   const run = (within: AbortSignal) =>
     stackLock.run(formatStackKey(key), () => Promise.allSettled([work(within)]), within);
   // Its end is kept apart from that of the wait, which has a deadline.
-  const [end] = await withDeadline({ clock, milliseconds: timeoutSeconds * 1000, late }, run, signal);
+  const [end] = await withDeadline(
+    { clock, milliseconds: timeoutSeconds * 1000, late },
+    run,
+    signal,
+  );
   if (end.status === "rejected") throw end.reason;
   return end.value;
 }

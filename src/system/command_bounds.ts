@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Command } from "./command.ts";
@@ -113,6 +112,12 @@ class LastBytes {
 
   /** What is kept, in one piece. */
   whole(): Uint8Array {
-    return Buffer.concat(this.#chunks);
+    const whole = new Uint8Array(this.#length);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, offset);
+      offset += chunk.length;
+    }
+    return whole;
   }
 }

@@ -341,7 +341,17 @@ describe("Reconciliations", () => {
       const one = { key: WEB, release: "r1", container: "web-1" };
       const other = { ...one, key: THERE };
       reconciliations.noteRestart(other, at(0));
-      for (let count = 0; count < 10_010; count++) reconciliations.noteRestart(one, at(count));
+      // By hand: noted one by one they take 20 s.
+      reconciliations["database"].run(
+        `INSERT INTO restarts (context, name, release, container, at)
+         WITH RECURSIVE counted (count) AS
+           (SELECT 0 UNION ALL SELECT count + 1 FROM counted WHERE count < 10007)
+         SELECT context, name, 'r1', 'web-1', ? + count * 60000 FROM counted,
+           (SELECT ? AS context, ? AS name)`,
+        at(0),
+        WEB,
+      );
+      for (const count of [10_008, 10_009]) reconciliations.noteRestart(one, at(count));
       assert.equal(reconciliations.restartsSince(one, at(-1)), 10_000);
       assert.equal(reconciliations.restartsSince(one, at(9)), 10_000);
       assert.equal(reconciliations.restartsSince(other, at(-1)), 1);
