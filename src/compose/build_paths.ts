@@ -9,6 +9,11 @@ import { type JsonObject, objectAt, objectsAt, textAt, textsOf } from "./model.t
  */
 const EXPRESSION = /[$%]\{/;
 
+/**
+ * What they hand on as one line of CSV: `./x,src=/etc/shadow` would be that file, in words of compose's.
+ */
+const MORE_THAN_ONE_FIELD = /[",\r\n]/;
+
 /** The paths that a build reads, and what it may not read. */
 export function buildPaths(build: JsonObject, model: ComposeModel) {
   const paths: { what: string; path: string }[] = [];
@@ -48,7 +53,11 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
   }
   for (const secret of objectsAt(build, "secrets")) {
     const definition = objectAt(objectAt(model, "secrets"), textAt(secret, "source"));
-    paths.push({ what: `secret ${textAt(secret, "source")}`, path: textAt(definition, "file") });
+    const [what, path] = [`secret ${textAt(secret, "source")}`, textAt(definition, "file")];
+    if (MORE_THAN_ONE_FIELD.test(`${textAt(secret, "target")}${path}`)) {
+      refused.push(`${what} with a comma or a quotation mark in its target or file`);
+    }
+    paths.push({ what, path });
   }
   for (const each of textsOf(build["ssh"])) {
     if (/^[^=:]*[=:][^]/.test(each)) {

@@ -61,7 +61,16 @@ export function followedPaths(
       const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
       if (container !== undefined) shared.push({ what: of(key), name: container });
     }
+    // On the engine's own bridge a link tells the whole environment of the other container.
+    const links = textAt(service, "network_mode") === "" ? [] : textsOf(service["external_links"]);
+    for (const link of links) {
+      shared.push({ what: of("external_links"), name: link.replace(/:[^]*/, "") });
+    }
     refused.push(...readPaths(service, model, add).map(of));
+  }
+  // Also those that no service asks for.
+  if (Object.keys(objectAt(model, "models")).length > 0) {
+    refused.push("models, for which compose runs a program on the machine of Stackwright");
   }
   for (const kind of ["configs", "secrets"] as const) {
     for (const { key, definition } of resourcesOf(model, kind)) {
@@ -87,9 +96,6 @@ function refusedUses(service: JsonObject): string[] {
   const refused: string[] = [];
   if (service["provider"] !== undefined) {
     refused.push("provider, which would run a program on the machine of Stackwright");
-  }
-  if (textsOf(service["models"]).length > 0) {
-    refused.push("models, for which compose runs a program on the machine of Stackwright");
   }
   if (service["use_api_socket"] === true) {
     refused.push("use_api_socket, which would hand out the credentials for our registries");

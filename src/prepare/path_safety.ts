@@ -139,8 +139,8 @@ async function requireNotUs(
     if (!isUs) continue;
     throw new StackwrightError(
       "path_escapes",
-      `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose processes ` +
-        "and network no deployment may share",
+      `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose ` +
+        "processes, network and environment no deployment may share",
     );
   }
 }

@@ -41,6 +41,8 @@ const web = (more: Part, rest: Part = {}): Readonly<Record<string, Part>> => ({
 const text = (compose: string): Readonly<Record<string, string>> => ({ "compose.yaml": compose });
 const plain = web({});
 const yaml = `services:\n  web:\n    image: ${IMAGE}\n    command: [sleep, "1000"]\n`;
+/** A Dockerfile that shows the secret of its build. */
+const READS_SECRET = `FROM ${IMAGE}\nRUN --mount=type=secret,id=s cat /run/secrets/s >&2; exit 1\n`;
 const building = (build: Part, rest: Part = {}) => ({
   ...web({ image: "swt-path:1", build }, rest),
   "Dockerfile": "FROM scratch\nCOPY . /\n",
@@ -439,6 +441,26 @@ const BUILDS: readonly Attack[] = [
     title: "build secret outside",
     files: ({ outside }) =>
       building({ context: ".", secrets: ["s"] }, { secrets: { s: { file: `${outside}/x.env` } } }),
+  },
+  {
+    title: "build secret of a file whose name goes on, to buildx, with another file",
+    files: ({ outside }) =>
+      building({ dockerfile_inline: READS_SECRET, context: ".", secrets: ["s"] }, {
+        secrets: { s: { file: `./x,src=${outside}/x.env` } },
+      }),
+    says: /comma or a quotation mark/,
+  },
+  {
+    title: "build secret by a name that goes on with another file, and what follows in quotes",
+    files: ({ outside }) => ({
+      ...building({
+        dockerfile_inline: READS_SECRET,
+        context: ".",
+        secrets: [{ source: "s", target: `s,src=${outside}/x.env,"id=x` }],
+      }, { secrets: { s: { file: './a"' } } }),
+      'a"': "a",
+    }),
+    says: /comma or a quotation mark/,
   },
   {
     title: "key for the build",

@@ -103,7 +103,9 @@ export class Compose {
     // Where programs put what is theirs alone for a while: compose leaves every inline Dockerfile there.
     await this.#inScratch(async (directory) => {
       const args = buildArguments(call.project, build);
-      await this.#act("build_failed", call, args, signal, { env: { TMPDIR: directory } });
+      // A policy beside a Dockerfile may read what lies below where buildx runs.
+      const more = { cwd: call.project.directory, env: { TMPDIR: directory } };
+      await this.#act("build_failed", call, args, signal, more);
     });
   }
 
@@ -175,7 +177,7 @@ export class Compose {
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
-    more: Partial<Pick<Command, "env" | "timeoutMs">> = {},
+    more: Partial<Pick<Command, "cwd" | "env" | "timeoutMs">> = {},
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });

@@ -28,6 +28,40 @@ describe("followedPaths()", () => {
     ]);
   });
 
+  it("names the containers whose environment a link tells, which is so on the engine's bridge", () => {
+    const external_links = ["a", "b:c"];
+    const named = (more: object) =>
+      followedPaths({ services: { web: { external_links, ...more } } }).shared;
+    const what = "service web: external_links";
+    assert.deepEqual(named({ network_mode: "bridge" }), [{ what, name: "a" }, { what, name: "b" }]);
+    assert.deepEqual(named({ networks: { default: null } }), []);
+  });
+
+  it("refuses models, also those that no service uses", () => {
+    const web = { image: "a" };
+    assert.match(
+      followedPaths({ services: { web }, models: { m: { model: "x" } } }).refused.join(),
+      /^models, for which compose runs a program/,
+    );
+    assert.deepEqual(followedPaths({ services: { web }, models: {} }).refused, []);
+  });
+
+  for (
+    const [title, secret, file] of [
+      ["of a file whose name goes on", {}, "/c/x,src=/etc/shadow"],
+      ["by a name that goes on", { target: "x,src=/etc/shadow" }, "/c/x"],
+      ["of a file whose name ends a quotation", { target: "x" }, '/c/"'],
+    ] as const
+  ) {
+    it(`refuses a secret of a build ${title} for buildx`, () => {
+      const web = { build: { context: "/c", secrets: [{ source: "s", ...secret }] } };
+      const { refused } = followedPaths({ services: { web }, secrets: { s: { file } } });
+      assert.deepEqual(refused, [
+        "service web: build secret s with a comma or a quotation mark in its target or file",
+      ]);
+    });
+  }
+
   const rows: readonly (readonly [string, Record<string, unknown>, RegExp | undefined])[] = [
     ["nothing special", { image: "a" }, undefined],
     [
@@ -56,8 +90,6 @@ describe("followedPaths()", () => {
       /web: an image by a name/,
     ],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
-    ["a model", { models: { m: null } }, /web: models, for which compose runs a program/],
-    ["no model", { models: {} }, undefined],
     ...["/proc/self/root/data", "/proc/1/cwd", "/proc/9/task/9/fd/3", "/proc/thread-self/root"].map(
       (source) =>
         [

@@ -50,7 +50,7 @@ describe("requireSafeModel()", () => {
           code: "path_escapes",
           message:
             `deployment shop: service web: ${key}: the container ${name} is Stackwright itself, ` +
-            "whose processes and network no deployment may share",
+            "whose processes, network and environment no deployment may share",
         });
       });
     }
@@ -70,6 +70,15 @@ describe("requireSafeModel()", () => {
     await check({ network_mode: "container:db", pid: "container:missing" }, OWN);
     await check({ network_mode: "container:stackwright" }, undefined);
     await check({ network_mode: "host", pid: "service:db" }, OWN);
+  });
+
+  it("refuses a link to the container of this process where it tells that one's environment", async () => {
+    const linked = (link: string, network_mode: string) =>
+      check({ network_mode, external_links: [link] }, OWN);
+    const message = /external_links: the container stackwright is .* environment no deployment/;
+    await assert.rejects(linked("stackwright:sw", "bridge"), { code: "path_escapes", message });
+    await linked("stackwright:sw", "");
+    await linked("db", "bridge");
   });
 
   it("refuses volumes of what becomes the name of this process's container", async () => {

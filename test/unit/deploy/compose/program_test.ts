@@ -127,6 +127,8 @@ describe("Compose and the programs it runs", () => {
     await compose.pull(call, ["web"], SIGNAL);
     await compose.up(call, UP, SIGNAL);
     assert.equal(asked.length, 3);
+    // What a policy beside a Dockerfile names `cwd://` must not be ours.
+    assert.equal(asked[0]?.cwd, call.project.directory);
     for (const { argv } of asked) {
       const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
       assert.deepEqual(given, ["/dev/null"]);
