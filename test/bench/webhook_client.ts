@@ -50,7 +50,7 @@ function exchange(socket: Socket, request: Buffer) {
     let text = "";
     socket.on("data", (chunk) => {
       text += chunk;
-      if (!/\r\n\r\n\{.*\}$/s.test(text)) return;
+      if (!/\r\n\r\n\{.*\}\n?$/s.test(text)) return;
       const milliseconds = performance.now() - began;
       const status = Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
       done({ status, job: /"job_id":"([^"]+)"/.exec(text)?.[1], milliseconds });
