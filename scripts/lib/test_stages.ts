@@ -309,6 +309,7 @@ const WITH_COMPOSE = [
   "drift",
   "first_deployment",
   "hand_over",
+  "images_test",
   "interpolation",
   "lost_namespace",
   "mounts",
@@ -440,18 +441,18 @@ function newerCompose(root: string): Other {
   };
 }
 
-/** What `./scripts/setup --newest` builds, with the newer one's buildx. */
+/** What `./scripts/setup --newest` builds. */
 function newest(root: string): Other {
   const folder = join(root, ".tools/newest");
-  const plugin = join(folder, "docker-compose");
+  const [plugin, buildx] = [join(folder, "docker-compose"), join(folder, "docker-buildx")];
   return {
     plugin,
-    buildx: newerCompose(root).buildx,
+    buildx,
     config: join(folder, "docker-config"),
     wrapper: [join(root, "scripts/lib/with_engine.sh"), "newest"],
     missing:
       "NOT TRIED: compose 5 and the newest engine; ./scripts/setup --newest builds them with Go",
-    files: [plugin, join(folder, "dockerd"), join(folder, "docker-proxy")],
+    files: [plugin, buildx, join(folder, "dockerd"), join(folder, "docker-proxy")],
   };
 }
 
