@@ -10,10 +10,16 @@ import type { Files } from "../../../src/system/mod.ts";
 /** The text at a path of a repository. */
 type Repository = (path: string) => string | undefined;
 
-function guard(repository: Repository): Promise<GuardedInputs> {
+function guard(
+  repository: Repository,
+  directories: readonly string[] = [],
+): Promise<GuardedInputs> {
   const at = (path: string) => repository(path.replace(/^\/t\//, ""));
   const files = {
-    stat: (path: string) => Promise.resolve(at(path) === undefined ? undefined : { kind: "file" }),
+    stat: (path: string) => {
+      const kind = directories.includes(path) ? "directory" : "file";
+      return Promise.resolve(kind === "file" && at(path) === undefined ? undefined : { kind });
+    },
     readIfExists: (path: string) => {
       const text = at(path);
       return Promise.resolve(text === undefined ? undefined : new TextEncoder().encode(text));
@@ -71,6 +77,17 @@ describe("guardRendering()", () => {
   it("takes compose files that name others at 20000 places and refuses more", async () => {
     await guard(naming(9, 2000));
     await assert.rejects(guard(naming(11, 2000)), /at more than 20000 places/);
+  });
+
+  it("looks beside an included file too, whatever directory the include gives it", async () => {
+    const included = (env_file: string): Repository => (path) =>
+      ({
+        "compose.yaml": "include: [{path: b.yaml, project_directory: a/b/c}]\n",
+        "b.yaml": `services: {a: {env_file: ${env_file}}}\n`,
+      })[path];
+    await guard(included("x.env"), ["/t/a/b/c"]);
+    const out = guard(included("../../../x.env"), ["/t/a/b/c"]);
+    await assert.rejects(out, { code: "path_escapes", message: /b\.yaml: .*\.\.\/x\.env/ });
   });
 });
 
