@@ -1,12 +1,13 @@
 /** One variable that a dotenv file sets. */
 interface DotenvEntry {
+  /** Empty for what stands where a name should: compose takes it for one, or quotes it. */
   readonly name: string;
   /** Without quotes and escapes; variables in it are not replaced. */
   readonly value: string;
 }
 
 /** The beginning of an entry, up to its value. */
-const BEGINNING = /[^\S\n]*(?:export[ \t]+)?([\p{L}\p{N}_.[\]-]+)[ \t]*[=:][ \t]*/uy;
+const BEGINNING = /[^\S\n]*(?:export[^\S\n]+)?([\p{L}\p{N}_.[\]-]+)[^\S\n]*[=:][^\S\n]*/uy;
 /** What stands between the quotes of a value; it may have several lines. */
 const QUOTED = { "'": /(?:[^'\\]|\\.)*/sy, '"': /(?:[^"\\]|\\.)*/sy };
 
@@ -15,19 +16,20 @@ const QUOTED = { "'": /(?:[^'\\]|\\.)*/sy, '"': /(?:[^"\\]|\\.)*/sy };
  * as it stands: compose alone decides what the variables are. Linear in the text.
  */
 export function dotenvEntries(text: string): DotenvEntry[] {
-  const unified = text.replace(/\r\n?/g, "\n");
+  const unified = text.replaceAll("\r\n", "\n");
   const entries: DotenvEntry[] = [];
   // After a quote that nothing ends, no other one of its kind is ended either.
   const unended = new Set<string>();
   for (let at = 0; at < unified.length;) {
     BEGINNING.lastIndex = at;
-    const [beginning = "", name] = BEGINNING.exec(unified) ?? [];
+    const [beginning = "", name = ""] = BEGINNING.exec(unified) ?? [];
     const start = at + beginning.length;
-    const quoted = name === undefined ? undefined : quotedAt(unified, start, unended);
-    const end = lineEnd(unified, quoted?.end ?? start);
+    const quoted = name === "" ? undefined : quotedAt(unified, start, unended);
+    const end = quoted?.end ?? lineEnd(unified, start);
     const value = quoted?.value ?? withoutComment(unified.slice(start, end));
-    if (name !== undefined) entries.push({ name, value });
-    at = end + 1;
+    if (name !== "" || /^\s*[^\s#]/.test(value)) entries.push({ name, value });
+    // What follows a quoted value on its line is read like a line of its own.
+    at = quoted?.end ?? end + 1;
   }
   return entries;
 }
@@ -39,7 +41,10 @@ function quotedAt(text: string, at: number, unended: Set<string>) {
   pattern.lastIndex = at + 1;
   const [value = ""] = pattern.exec(text) ?? [];
   const end = at + 1 + value.length;
-  if (text[end] === quote) return { value: quote === '"' ? unescaped(value) : value, end: end + 1 };
+  if (text[end] === quote) {
+    const plain = quote === '"' ? unescaped(value) : value.replaceAll("\\'", "'");
+    return { value: plain, end: end + 1 };
+  }
   unended.add(quote);
   return undefined;
 }
@@ -51,12 +56,23 @@ function lineEnd(text: string, from: number): number {
 
 /** A value without quotes ends before a blank and a `#`, or at the end of its line. */
 function withoutComment(text: string): string {
-  const comment = text.search(/[ \t]#/);
-  return (comment < 0 ? text : text.slice(0, comment)).trimEnd();
+  return text.split(" #", 1).join().trimEnd();
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+};
 
+/** The escapes that compose knows; of others it keeps the backslash. */
 function unescaped(text: string): string {
-  return text.replace(/\\(.)/gs, (_, each: string) => ESCAPES[each] ?? each);
+  return text.replace(/\\(?:0([0-3][0-7]{2})|([abfnrtv"\\$])|0)/g, (_, octal, each) => {
+    if (octal !== undefined) return String.fromCharCode(parseInt(octal, 8));
+    return each === undefined ? "\\" : ESCAPES[each] ?? each;
+  });
 }
