@@ -74,10 +74,12 @@ function explain(args: ComposeArguments, stderr: string): string {
 }
 
 /**
- * What cannot be interpolated is often a password with a dollar: the place is told, not the value.
+ * What cannot be interpolated, or read as a line of a dotenv file, is often a password or a rest of one:
+ * the place is told, not the value.
  */
 function withoutValue(text: string): string {
-  return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1");
+  return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1")
+    .replace(/(in variable name|unterminated quoted value|Invalid template):? ["'][^\n]*/g, "$1");
 }
 
 /** Of a password with a dollar, compose takes what follows for the name of a variable. */

@@ -15,6 +15,10 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
     () => "compose knows no such key there: look for a misspelled or wrongly indented one",
   ],
   [
+    /line \d+: (?:unexpected character|unterminated quoted value|key cannot)/,
+    () => "a dotenv file (env_file, env_files) has that line: write NAME=value, and end each quote",
+  ],
+  [
     /required variable \S+ is missing a value/,
     () => "set it by environment, env_files or external_secrets of the deployment",
   ],

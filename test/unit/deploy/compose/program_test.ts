@@ -409,6 +409,25 @@ const FAILURES: readonly {
       "services.web.environment.A.\nYou may need to escape any $ with another $.",
   },
   ...[
+    [`line 2: unexpected character "'" in variable name`, ` "'canary'#y"`],
+    ["failed to read /t/a.env: line 2: unterminated quoted value", ' "canary\rcanary'],
+  ].map(([said = "", rest = ""]) => ({
+    what: `a line of a dotenv file that cannot be read (${said})`,
+    run: (compose: Compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: `${said}${rest}\n`,
+    message:
+      `docker compose config failed: ${said}\nin its compose files: a dotenv file (env_file, ` +
+      "env_files) has that line: write NAME=value, and end each quote",
+  })),
+  {
+    what: "a value of a dotenv file that cannot be interpolated",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: 'failed to read /t/a.env: Invalid template: "${canary canary"\n',
+    message: "docker compose config failed: failed to read /t/a.env: Invalid template",
+  },
+  ...[
     "fatal error: out of memory allocating heap arena metadata",
     "fatal error: runtime: cannot allocate memory",
     "fatal error: runtime: out of memory",
