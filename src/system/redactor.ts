@@ -34,19 +34,17 @@ export interface Redactor {
 
 /** A stack, as what its secrets belong to and what texts are about. */
 export function stackAsOwner({ context, name }: StackKey): string {
-  return `${STACK}${context}/${name}`;
+  return `stack ${context}/${name}`;
 }
 
 /** A source, by the name of its repository, as what its secrets belong to and what texts are about. */
 export function sourceAsOwner(name: string): string {
-  return `${SOURCE}${name}`;
+  return `source ${name}`;
 }
 
-const [STACK, SOURCE] = ["stack ", "source "];
-
-/** True for who may choose what its secrets are: others have theirs from us or from those who run us. */
+/** True for all but the program itself: repositories also choose what is read from secret stores. */
 function isRepositorys(owner: string): boolean {
-  return owner.startsWith(STACK) || owner.startsWith(SOURCE);
+  return owner !== "";
 }
 
 /** What a text is about that a command says to who called it, and of which nobody can say more. */

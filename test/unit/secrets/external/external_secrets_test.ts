@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type SecretReference, StackwrightError } from "../../../../src/model/mod.ts";
 import { createExternalSecrets, type SecretProvider } from "../../../../src/secrets/mod.ts";
-import { createRedactor } from "../../../../src/system/mod.ts";
+import { createRedactor, EVERYONE } from "../../../../src/system/mod.ts";
 
 const SIGNAL = new AbortController().signal;
 const text = (value: string): SecretReference => ({ kind: "text", text: value });
@@ -54,6 +54,21 @@ describe("SecretSession.resolve()", () => {
     const found = await secrets.open().resolve({ deployment: "one", references }, SIGNAL);
     assert.equal(Object.keys(found).length, 20);
     assert.equal(most, 3);
+  });
+
+  it("hides words of a store in texts about the stacks that have them alone", async () => {
+    const redactor = createRedactor();
+    const read = (reference: SecretReference) =>
+      Promise.resolve(reference.kind === "text" ? reference.text : "");
+    const provider = { name: "test", open: () => ({ read }) };
+    const secrets = createExternalSecrets({ provider, redactor });
+    const references = { A: text("complete"), B: text("xq81Zr0pKw77") };
+    await secrets.open().resolve({ deployment: "one", references }, SIGNAL);
+    secrets.hide(["complete", "xq81Zr0pKw77"], "stack default/one");
+    const said = "complete xq81Zr0pKw77";
+    assert.equal(redactor.redact(said, "stack default/one"), "*** ***");
+    assert.equal(redactor.redact(said, "stack default/two"), "complete ***");
+    assert.equal(redactor.redact(said, EVERYONE), "*** ***");
   });
 
   it("names every variable without a value, its reason and the provider, and no value", async () => {
