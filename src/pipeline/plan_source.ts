@@ -62,7 +62,7 @@ export async function planSource(
   if (opened.away !== undefined) throw opened.away;
   const { deployments, failures } = opened.expansion;
   const { removals, kept } = await planObsolete(parts, opened, signal);
-  const stay = kept.map(({ stack: { key }, because }) => {
+  const stay = kept.filter((each) => each.isSure).map(({ stack: { key }, because }) => {
     const plan = planOfKept(because);
     return {
       ...key,

@@ -45,11 +45,13 @@ interface ObsoleteRun {
 /** A stack that is to be removed. */
 export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
 
+type Kept = ObsoleteVerdict & { readonly kind: "keep" };
+
 /** The plan for stacks that nothing names any more. */
 interface ObsoletePlan {
   readonly owner: DiscoveryOwner;
   readonly removals: readonly Removal[];
-  readonly kept: readonly (ObsoleteVerdict & { readonly kind: "keep" })[];
+  readonly kept: readonly Kept[];
   /** Why the removals wait for a person or another run; empty when they do not. */
   readonly held: string;
 }
@@ -122,7 +124,7 @@ export function noteDiscovered(
 function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVerdict {
   const hold = personHold(parts, verdict.stack.key);
   if (verdict.kind === "keep" || hold === undefined) return verdict;
-  return { kind: "keep", stack: verdict.stack, because: hold.message };
+  return { kind: "keep", stack: verdict.stack, because: hold.message, isSure: true };
 }
 
 /**
@@ -141,7 +143,7 @@ export async function removeObsolete(
   const { trigger, origin, configuration } = run;
   const tellerOf = ({ key, repository }: DiscoveredStack) =>
     createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
-  for (const { stack, because } of kept) tellerOf(stack).tell(keeping(because));
+  for (const each of kept) tellerOf(each.stack).tell(keeping(each));
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   await Promise.all(removals.map((removal) => {
     const teller = tellerOf(removal.stack);
@@ -151,12 +153,13 @@ export async function removeObsolete(
 }
 
 function keep(teller: Teller, held: string): void {
-  teller.tell(keeping(held));
+  teller.tell(keeping({ because: held, isSure: true }));
   teller.tell({ kind: "ended", end: { status: "skipped", reason: "paused", message: held } });
 }
 
-function keeping(why: string) {
-  const decision = { ...planOfKept(why), changes: [] };
+function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
+  const unsure = { kind: "skip", message: `it is kept: ${because}`, services: [] } as const;
+  const decision = { ...(isSure ? planOfKept(because) : unsure), changes: [] };
   return { kind: "decided", decision } as const;
 }
 

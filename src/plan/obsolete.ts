@@ -41,7 +41,12 @@ export type ObsoleteVerdict =
       readonly removeVolumes: boolean;
       readonly removeImages: boolean;
     }
-    | { readonly kind: "keep"; readonly because: string }
+    | {
+      readonly kind: "keep";
+      readonly because: string;
+      /** Whether nothing names it for sure; what could not be read may, or a newer commit. */
+      readonly isSure: boolean;
+    }
   );
 
 /**
@@ -68,17 +73,18 @@ function judge(
   covering: readonly DiscoveryScan[],
   input: ObsoleteInput,
 ): ObsoleteVerdict {
-  const keep = (because: string) => ({ stack, kind: "keep" as const, because });
   const { policy } = stack;
+  const isSure = !newer && (input.complete || policy === undefined);
+  const keep = (because: string) => ({ stack, kind: "keep" as const, because, isSure });
+  if (newer) return keep("it runs a newer commit than the one that was looked at");
   if (policy === undefined) return keep(NOT_DISCOVERED);
   const policies = covering.length === 0 ? [policy] : covering.map((scan) => scan.policy);
-  if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
   if (!input.complete) return keep("not everything could be read, so it may still be wanted");
+  if (!policies.every((policy) => policy.delete)) return keep("auto_discovery.delete is not set");
   if (covering.some((scan) => scan.paused)) return keep("its configuration is paused");
   if (covering.some((scan) => !scan.admitted)) {
     return keep("the webhook filter of its configuration did not match");
   }
-  if (newer) return keep("it runs a newer commit than the one that was looked at");
   return {
     stack,
     kind: "remove",

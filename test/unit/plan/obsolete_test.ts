@@ -108,6 +108,19 @@ describe("chooseObsolete()", () => {
     assert.match(verdict.because, /name it again with destroy: true/);
   });
 
+  it("is sure that nothing names a stack where all was read, and nothing newer is known", () => {
+    const isSure = (input: Partial<ObsoleteInput>) => {
+      const [verdict] = choose({ scans: [scan({ policy: KEEP })], ...input });
+      return verdict?.kind === "keep" && verdict.isSure;
+    };
+    const { policy: _none, ...named } = candidate();
+    assert.equal(isSure({}), true);
+    assert.equal(isSure({ stacks: [named], complete: false }), true);
+    assert.equal(isSure({ complete: false }), false);
+    assert.equal(isSure({ stacks: [candidate({ newer: true })] }), false);
+    assert.equal(isSure({ stacks: [{ ...named, newer: true }] }), false);
+  });
+
   it("says nothing about what another poll of the repository may have discovered", () => {
     const other = candidate({ directory: "infra/db" });
     assert.deepEqual(choose({ stacks: [other], isWhole: false }), []);
