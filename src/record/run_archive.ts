@@ -37,7 +37,7 @@ export class RunArchive extends LedgerTable {
     if (Number(first?.["count"]) <= most) return;
     let runs = this.database.all(
       `SELECT id, trigger, content ->> '$.repository' AS repository, content ->> '$.target' AS target,
-              content -> '$.targets[0]' AS first
+              content ->> '$.owner' AS owner, content -> '$.targets[0]' AS first
        FROM runs WHERE trigger = ? AND kind = ? ORDER BY created_at, id`,
       ...group,
     ).map(toShared);
@@ -77,6 +77,7 @@ function toShared(row: Row): SharedRun & Pick<Run, "id"> {
     trigger: String(row["trigger"]) as Run["trigger"],
     repository: String(row["repository"]),
     target: String(row["target"]),
+    ...(row["owner"] === null ? {} : { owner: String(row["owner"]) }),
     targets: row["first"] === null ? [] : [JSON.parse(String(row["first"]))],
   };
 }
