@@ -102,9 +102,14 @@ async function git(
   if (code > 1) {
     throw new StackwrightError(
       "source_invalid",
-      `${directory} is no Git repository: ${stderr.trim()}; what is committed there is looked at, so ` +
-        "name a checkout, or make it one (git init, git add, git commit)",
+      `${directory} ${notRead(stderr.trim())}; what is committed there is looked at, so name a ` +
+        "checkout, or make it one (git init, git add, git commit)",
     );
   }
   return code === 0 ? utf8(stdout).trim() : "";
+}
+
+function notRead(said: string): string {
+  const reason = /^fatal: cannot change to [^]*: ([^:]+)$/.exec(said)?.[1];
+  return reason === undefined ? `is no Git repository: ${said}` : `cannot be opened: ${reason}`;
 }

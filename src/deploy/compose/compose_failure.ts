@@ -70,7 +70,7 @@ function explain(args: ComposeArguments, stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
   const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
   const text = withoutValue((telling.length > 0 ? telling : lines).slice(-15).join("\n"));
-  return `docker compose ${subcommand} failed: ${text === "" ? "it gave no reason" : text}`;
+  return `docker compose ${subcommand} failed: ${text.trimStart() || "it gave no reason"}`;
 }
 
 /**

@@ -105,7 +105,8 @@ export async function makeContainers(
       const made = replaces === undefined ? wish : withoutAliases(wish, hidden(service));
       const id = await makeOfBuilt(engine, { ...made, name: waiting }, built, signal);
       await putFiles(work, { service, id }, signal);
-      work.tell(`Container ${waiting} Created`);
+      // By the name that it comes to have: until then it waits under one that nobody knows.
+      work.tell(`Container ${name} Created`);
       fresh.push({ service, id, name, number });
       if (replaces !== undefined) successors.push({ service, id, name, replaces });
       if (replaces !== undefined || !ids.has(service)) ids.set(service, id);

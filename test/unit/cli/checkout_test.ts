@@ -1,8 +1,10 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
+import process from "node:process";
 import { polledDeployments, requestOf } from "../../../src/cli/checkout.ts";
 import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
+import { systemCommands } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("a repository whose poll has deployments of its own", () => {
@@ -73,4 +75,11 @@ describe("a checkout", () => {
       });
     });
   }
+
+  it("that is not there is not said to be no repository", async () => {
+    const system = { commands: systemCommands, env: process.env, log: createRecordingLog() };
+    const named = { repository: "/nowhere/at/all", cwd: "/", reference: "", target: "" };
+    const asked = requestOf(system as unknown as System, named, new AbortController().signal);
+    await assert.rejects(asked, /^[^:]*: \/nowhere\/at\/all cannot be opened: No such file or dir/);
+  });
 });

@@ -490,7 +490,7 @@ const FAILURES: readonly {
       "Error response from daemon: Get https://registry.example/v2/: no such host",
     ].join("\n"),
     message:
-      "docker compose pull failed:  db Error Get https://registry.example/v2/: no such host\n" +
+      "docker compose pull failed: db Error Get https://registry.example/v2/: no such host\n" +
       "Error response from daemon: Get https://registry.example/v2/: no such host",
   },
   {
@@ -514,7 +514,7 @@ const FAILURES: readonly {
     run: (compose) => compose.up(CALL, UP, SIGNAL),
     code: "deploy_failed",
     stderr: " Container shop-web-1  Starting\n",
-    message: "docker compose up failed:  Container shop-web-1  Starting",
+    message: "docker compose up failed: Container shop-web-1  Starting",
   },
   {
     what: "nothing",
