@@ -140,7 +140,8 @@ export async function prepareImages(
     await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    await discardBuilt(parts, prepared.release, builds, signal);
+    const ran = imagesByService(observed);
+    await discardBuilt(parts, prepared.release, { services: builds, ran }, signal);
     throw error;
   }
   return images;
@@ -149,13 +150,18 @@ export async function prepareImages(
 /**
  * Takes away what was built and is refused for its labels: the engine lists these with every image, to
  * everybody, and a list that is too long to be read would keep other stacks from being pruned or removed.
+ * Names mean again what runs.
  */
 async function discardBuilt(
-  { host: { engine }, log }: Pick<PrepareParts, "host" | "log">,
+  { host, log }: Pick<PrepareParts, "host" | "log">,
   { model }: Pick<PreparedRelease["release"], "model">,
-  services: readonly ReleaseService[],
+  { services, ran }: {
+    readonly services: readonly ReleaseService[];
+    readonly ran: Readonly<Record<string, string>>;
+  },
   signal: AbortSignal,
 ): Promise<void> {
+  const { engine, images } = host;
   try {
     const ids = new Set<string>();
     for (const name of namesBuilt(model, services.map((each) => each.name))) {
@@ -165,6 +171,7 @@ async function discardBuilt(
       await engine.removeImage(name, signal);
     }
     for (const id of ids) await engine.removeImage(keptName(id), signal);
+    await images.point(services, await imagesPresent(engine, services, ran, signal), signal);
   } catch (error) {
     signal.throwIfAborted();
     log.warning(`images that are refused could not be removed: ${messageOf(error)}`);

@@ -100,6 +100,7 @@ for (const engine of await buildingEngines()) {
       inWorld(engine, async (world) => {
         await commit(world, shop("one"), QUIET);
         await pollTo(world, "succeeded");
+        const [before] = await world.containers();
         const label = `LABEL long=${"x".repeat(60_000)}\n`;
         const files = shop("two", { deploy: { replicas: 80 } });
         await commit(world, { ...files, "app/Dockerfile": `${files["app/Dockerfile"]}${label}` });
@@ -111,6 +112,8 @@ for (const engine of await buildingEngines()) {
           const labels = await world.engine.imageLabels(id, never);
           assert.equal(labels?.["long"], undefined);
         }
+        const name = `${world.stack}-app`;
+        assert.equal(await world.engine.imageId(name, never), before?.imageId);
       }, { RELEASE_IMAGE_RETENTION: "1" }));
 
     it("is still what runs when another stack builds something else by it, also by compose", () =>
