@@ -1,10 +1,8 @@
 import { join } from "node:path";
+import { dotenvEntries } from "../compose/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { readText } from "../system/mod.ts";
-
-/** A line of a dotenv file that sets a variable; one without a value takes it from outside. */
-const SETTING = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*[=:]/gm;
 
 /**
  * The variables of a deployment: external secrets win over the configuration's own, and these over
@@ -32,7 +30,7 @@ export async function variablesBesideFiles(
   if (Object.keys(passed).length > 0) {
     for (const file of envFiles) {
       const text = await readText(parts.files, join(tree, file)) ?? "";
-      for (const [, name] of text.matchAll(SETTING)) delete passed[name ?? ""];
+      for (const { name } of dotenvEntries(text)) delete passed[name];
     }
   }
   return { ...passed, ...target.deployment.environment, ...target.secrets };

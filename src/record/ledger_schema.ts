@@ -232,6 +232,8 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX deferred_of ON deferred (asks);
   CREATE INDEX deferred_at ON deferred (retry_at);
   `,
+  // Rows of `discovered` also tell of stacks that were named: a version before would remove some of them.
+  "",
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -71,6 +71,20 @@ const VARIABLES: readonly Variable[] = [
     becomes: "a b",
   },
   {
+    title: "a file that begins with a byte order mark, over the process with PASS_ENV",
+    files: { "a.env": "\u{feff}VALUE=a\n" },
+    configuration: { env_files: ["a.env"] },
+    passEnv: true,
+    becomes: "a",
+  },
+  {
+    title: "the process with PASS_ENV, over a line inside of another value",
+    files: { "a.env": "OTHER='\nVALUE=a\n'\n" },
+    configuration: { env_files: ["a.env"] },
+    passEnv: true,
+    becomes: "process",
+  },
+  {
     title: "environment, over every file and the process",
     files: { "a.env": "VALUE=a\n", "b.env": "VALUE=b\n" },
     configuration: { env_files: ["a.env", "b.env"], environment: { VALUE: "configuration" } },

@@ -45,6 +45,7 @@ function createTown() {
     town,
     silent: (owner: string, host: string, signal?: AbortSignal) =>
       ask(owner, host, silence, signal),
+    waitFor: (owner: string, host: string, answer: Promise<void>) => ask(owner, host, () => answer),
     honest: (owner: string, host: string) => ask(owner, host, () => Promise.resolve()),
     answerAll: () => [...answers].forEach((answer) => answer()),
   };
@@ -150,5 +151,40 @@ describe("preparing beside remotes that say nothing", () => {
     await clock.advance(60_000);
     assert.deepEqual(await Promise.all(all), ["a", "b"]);
     assert.equal(await limiter.run(() => Promise.resolve("free"), never), "free");
+  });
+
+  it("lets who waits for nobody yet go before who waits elsewhere as well", async () => {
+    const all = createTown();
+    for (let at = 1; at < SLOTS; at++) void all.silent(`s${at}`, "full");
+    const last = { end: () => {} };
+    void all.waitFor("last", "full", new Promise((resolve) => last.end = () => resolve()));
+    void all.silent("greedy", "elsewhere");
+    await all.clock.advance(5000);
+    void all.silent("greedy", "full");
+    await all.clock.advance(5000);
+    void all.silent("new", "full");
+    await all.clock.advance(5000);
+    last.end();
+    await all.clock.advance(5000);
+    assert.deepEqual(all.town.asked.slice(-2), ["greedy", "new"]);
+  });
+
+  it("has no slot while one part of a work waits, although another one just came back", async () => {
+    const { clock } = createTown();
+    const shares = new Shares(clock, 4);
+    const limiter = createLimiter(1);
+    const parts = { meter: noMeter, clock, preparing: limiter, deploying: limiter, shares };
+    const began = clock.now().getTime();
+    void preparingInSlot(parts, { repository: "a" }, async (lend) => {
+      const short = lend(["x"], () => clock.sleep(2500, never));
+      await clock.sleep(1000, never);
+      await Promise.all([short, lend(["y"], () => clock.sleep(60_000, never))]);
+    }, never);
+    void limiter.run(() => clock.sleep(4000, never), never);
+    let entered = Infinity;
+    await clock.advance(2200);
+    void limiter.run(() => Promise.resolve(entered = clock.now().getTime() - began), never);
+    for (let second = 0; second < 30; second++) await clock.advance(1000);
+    assert.ok(entered < 10_000, `entered after ${entered} ms`);
   });
 });
