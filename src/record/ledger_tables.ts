@@ -142,11 +142,11 @@ export class LedgerTables {
 
   /**
    * A text that stays the same until anybody begins or ends something for a stack, pins it, holds it,
-   * or lets go of it.
+   * lets go of it, or hands it over.
    */
   mark(key: StackKey): string {
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
-    return `${this.intents.mark(key)} ${this.pins.mark(key)} ${held}`;
+    return [this.intents.mark(key), this.pins.mark(key), held, this.owners.mark(key)].join(" ");
   }
 
   /** The process that has a stack in its hands, if another one that still runs does. */

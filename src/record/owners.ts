@@ -1,4 +1,4 @@
-import type { StackKey, StackOwner } from "../model/mod.ts";
+import { formatOwner, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
@@ -22,12 +22,21 @@ export class Owners extends LedgerTable {
     return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
   }
 
-  /** Records that a stack is deployed by `owner`; what is known more exactly stays. */
+  /**
+   * Records that a stack is deployed by `owner`. What is known more exactly stays, and so does another
+   * owner: a person handed it over meanwhile.
+   */
   settle(key: StackKey, owner: StackOwner): void {
     const known = this.get(key);
-    const isKnown = known?.source === owner.source &&
-      (known.reference !== "" || owner.reference === "");
-    if (!isKnown) this.#set(key, { ...owner, adopted: known?.adopted ?? false });
+    const learns = known?.source === owner.source && known.reference === "" &&
+      owner.reference !== "";
+    if (!known || learns) this.#set(key, { ...owner, adopted: known?.adopted ?? false });
+  }
+
+  /** A text that stays the same until a person hands a stack over, or that owner's branch is learned. */
+  mark(key: StackKey): string {
+    const known = this.get(key);
+    return known?.adopted ? formatOwner(known) : "";
   }
 
   /** Hands a stack to another owner because a person says so. Nobody is refused any more. */

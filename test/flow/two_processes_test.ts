@@ -135,6 +135,24 @@ describe("a command beside the service", () => {
       assert.equal(await label(world, "web", "number"), "1");
     }));
 
+  it("a stack that is handed over while its release is prepared stays handed over", () =>
+    inPullingWorld(async (world, onPull) => {
+      const image = "registry.test/app:2";
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const before = await ids(world);
+      world.fake?.addImage(image, { where: "registry" });
+      await commit(world, shop("2", { image }));
+      const source = "git.example.com/them/shop";
+      onPull(() => commandTo(world, 0, ["adopt", world.stack, "--source", source]).then(() => {}));
+      const { deployments } = await pollTo(world, "failed");
+      assert.match(
+        deployments?.[0]?.message ?? "",
+        /already runs from git.example.com\/them\/shop/,
+      );
+      assert.deepEqual(await ids(world), before);
+    }));
+
   it("another attempt that is decided twice counts once", () =>
     inPullingWorld(async (world, onPull) => {
       const image = "registry.test/bad:1";

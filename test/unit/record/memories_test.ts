@@ -213,15 +213,19 @@ describe("Owners", () => {
   );
 
   it(
-    "adopt() makes another the owner and forgets who was refused",
+    "adopt() makes another the owner for good, changes the mark, and forgets who was refused",
     withLedger((ledger) => {
       const { owners } = ledger;
+      const unknown = ledger.mark(WEB);
       owners.settle(WEB, branch);
+      assert.equal(ledger.mark(WEB), unknown);
       owners.refuse(WEB, other);
       owners.refuse(WEB, other);
       owners.refuse(THERE, mine);
       assert.deepEqual(owners.refused(WEB), [other]);
       owners.adopt(WEB, other);
+      assert.notEqual(ledger.mark(WEB), unknown);
+      owners.settle(WEB, branch);
       assert.deepEqual(owners.get(WEB), { ...other, adopted: true });
       assert.deepEqual(owners.refused(WEB), []);
       assert.deepEqual(owners.refused(THERE), [mine]);
