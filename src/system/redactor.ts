@@ -42,9 +42,9 @@ export function sourceAsOwner(name: string): string {
   return `source ${name}`;
 }
 
-/** True for all but the program itself: repositories also choose what is read from secret stores. */
+/** True for what a repository may choose: its secrets, and those that are read for it from a store. */
 function isRepositorys(owner: string): boolean {
-  return owner !== "";
+  return /^(?:stack|source|external) /.test(owner);
 }
 
 /** What a text is about that a command says to who called it, and of which nobody can say more. */
