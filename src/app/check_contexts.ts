@@ -77,7 +77,11 @@ function usedBy(stacks: readonly StackKey[] | undefined): string {
   return `has ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
-async function stacksOf({ data }: Settings, { files }: System): Promise<StackKey[]> {
+/** The stacks that the ledger says are deployed. Throws what reading a ledger throws. */
+export async function stacksOf(
+  { data }: Pick<Settings, "data">,
+  { files }: Pick<System, "files">,
+): Promise<StackKey[]> {
   const scratch = await files.makeTemporaryDirectory(scratchPrefix("plan"));
   try {
     return await recordedStacks(files, join(data.dir, LEDGER_FILE), scratch);

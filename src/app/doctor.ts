@@ -3,7 +3,7 @@ import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { checkContexts } from "./check_contexts.ts";
+import { checkContexts, stacksOf } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
@@ -147,9 +147,11 @@ function address({ http }: Settings): Finding {
 }
 
 async function dataSays({ data }: Settings, { files }: System): Promise<string> {
-  return await tryDataDirectory(files, data.dir)
-    ? data.dir
-    : `${data.dir}, which is made at the first start`;
+  const isThere = await tryDataDirectory(files, data.dir);
+  if (!isThere) return `${data.dir}, which is made at the first start`;
+  // A ledger that cannot be read, as one of a newer version, keeps the service from starting.
+  await stacksOf({ data }, { files });
+  return data.dir;
 }
 
 /** Why a repository of this machine cannot be read, as far as a look at its directory tells. */

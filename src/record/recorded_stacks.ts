@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type StackKey, stackKey } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import { copyLedger } from "./copy_ledger.ts";
+import { knownVersion } from "./ledger_schema.ts";
 
 /**
  * The stacks that the ledger at `path` says are deployed, sorted; none where there is no ledger.
@@ -16,16 +17,18 @@ export async function recordedStacks(
   scratchDir: string,
 ): Promise<StackKey[]> {
   if (await files.stat(path) === undefined) return [];
-  if (await files.stat(`${path}-wal`) !== undefined) return stacksIn(path);
+  if (await files.stat(`${path}-wal`) !== undefined) return stacksIn(path, path);
   // Nobody has it open: opening it would leave a journal behind.
   const copy = join(scratchDir, "state.db");
   await copyLedger(files, path, copy);
-  return stacksIn(copy);
+  return stacksIn(copy, path);
 }
 
-function stacksIn(path: string): StackKey[] {
-  const database = new DatabaseSync(path, { readOnly: true });
+/** Those in `file`, which is the ledger at `path` or a copy of it. */
+function stacksIn(file: string, path: string): StackKey[] {
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
+    knownVersion(database, path);
     return database.prepare("SELECT context, name FROM stacks ORDER BY context, name").all()
       .map((row) => stackKey(String(row["context"]), String(row["name"])));
   } finally {

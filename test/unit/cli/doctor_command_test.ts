@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { EXIT } from "../../../src/cli/io.ts";
 import { stackKey } from "../../../src/model/mod.ts";
@@ -84,6 +85,20 @@ describe("stackwright doctor", () => {
       const before = await readdir(directory);
       assert.match(await look(), line);
       assert.deepEqual(await readdir(directory), before);
+    });
+  });
+
+  it("finds a ledger of a newer version, with which the service does not start", async () => {
+    await withFiles({}, async (directory) => {
+      const path = join(directory, "state.db");
+      const database = new DatabaseSync(path);
+      database.exec("CREATE TABLE stacks (context, name); PRAGMA user_version = 9999;");
+      database.close();
+      const { out } = await run(["doctor"], { env: { DATA_DIR: directory } });
+      assert.match(
+        out,
+        /^!! +data +a newer Stackwright has used the ledger .*state\.db: it has schema 9999/m,
+      );
     });
   });
 
