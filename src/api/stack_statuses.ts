@@ -95,7 +95,8 @@ export async function stackStatuses(
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
     const there = observed.get(key.context);
-    const seen = there === "no context" ? undefined : there;
+    const isUnseen = there === "no context" || current?.swarm !== undefined && there?.isPartial;
+    const seen = isUnseen ? undefined : there;
     const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
@@ -162,7 +163,7 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
 }
 
 /** What an engine says; `undefined` where it did not. */
-type Seen = SeenEngine | "no context" | undefined;
+type Seen = (SeenEngine & { readonly isPartial?: boolean }) | "no context" | undefined;
 
 /**
  * A stack that is only as a job wants it while it runs has not drifted. `stopped` is the sentence about a
@@ -193,8 +194,17 @@ async function whatRuns(
   const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
-    const look = async () =>
-      await observeEngine(await engineOf(place.context), ledger, place, limited);
+    const look = async (): Promise<Seen> => {
+      const engine = await engineOf(place.context);
+      try {
+        return await observeEngine(engine, ledger, place, limited);
+      } catch (error) {
+        if (!place.isManager || !isStackwrightError(error, "engine_refused")) throw error;
+        // It manages no swarm any more: what else runs there is known nevertheless.
+        const containers = { ...place, isManager: false };
+        return { ...await observeEngine(engine, ledger, containers, limited), isPartial: true };
+      }
+    };
     return await Promise.race([look(), late]);
   } catch (error) {
     signal.throwIfAborted();

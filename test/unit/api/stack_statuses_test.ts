@@ -7,9 +7,11 @@ import {
   type DecisionOutcome,
   type Run,
   type RunTarget,
+  stackKey,
   StackwrightError,
 } from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "../record/releases.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 
 const never = new AbortController().signal;
@@ -135,6 +137,23 @@ describe("stackStatuses()", () => {
     const [other] = await stackStatuses(parts, never);
     assert.deepEqual([one?.state, one?.why], [other?.state, other?.why]);
     assert.deepEqual(asked, [SHOP.name, undefined]);
+  });
+
+  it("knows what runs beside the services of a swarm that the engine manages no more", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    for (const [name, more] of [["plain", {}], ["swarmed", { swarm: {} }]] as const) {
+      const key = stackKey("", name);
+      ledger.succeed(ledger.beginDeploy(releaseOf(key, "a".repeat(40), more)), {}, "done");
+    }
+    const refused = () => Promise.reject(new StackwrightError("engine_refused", "no manager"));
+    const engine = { listContainers: () => Promise.resolve([]), swarm: { services: refused } };
+    const engineOf = () => Promise.resolve(engine as unknown as Engine);
+    const statuses = await stackStatuses(
+      { engineOf, ledger, runs: { list: () => [] }, clock },
+      never,
+    );
+    assert.deepEqual(statuses.map(({ state }) => state), ["drifted", "unknown"]);
   });
 
   it("asks once whose a stack is, however many runs of others named it", async () => {
