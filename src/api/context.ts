@@ -33,7 +33,7 @@ async function requireKnown(
 ): Promise<void> {
   const names = await contexts();
   if (names.includes(context)) return;
-  const message = `expected one of ${[...new Set(names)].join(", ")}`;
+  const message = `use one of ${[...new Set(names)].join(", ")}`;
   throw new StackwrightError("bad_request", `unknown context: ${context}`, {
     problems: [{ file: "input", path: "context", message }],
   });

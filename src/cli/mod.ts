@@ -49,6 +49,7 @@ function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
     env: process.env,
     cwd: process.cwd(),
     interactive: process.stderr.isTTY === true,
+    onTerminal: process.stdout.isTTY === true,
     colours: seesColours(process.stdout.isTTY === true, process.env),
     redactor: createRedactor(),
     signal: new AbortController().signal,
@@ -137,10 +138,15 @@ function complain(io: CommandIo, error: unknown): number {
     const more = problems.length === 0 ? {} : { problems };
     io.err(JSON.stringify({ error: { code, message, ...more } }) + "\n");
   } else {
-    const further = problems.map(formatProblem).filter((each) => !message.includes(each));
+    const further = problems.map(spoken).filter((each) => !message.includes(each));
     io.err([`stackwright: ${message}`, ...further].join("\n") + "\n");
   }
   return exitCodeOf(error);
+}
+
+/** A problem for a person, who gave an input by its name and not in a file `input`. */
+function spoken(problem: Parameters<typeof formatProblem>[0]): string {
+  return formatProblem(problem).replace(/^input: /, "");
 }
 
 function exitCodeOf(error: unknown): number {

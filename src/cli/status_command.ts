@@ -54,10 +54,11 @@ Exits 1 when the stack that was named is not known.
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
       } else io.out(textOf(shown, io, bench.system.clock.now()));
       if (!json && values["context"] === undefined && name === undefined) {
-        const { ledger } = bench.assembly;
-        // What never worked there has a decision and no release.
-        const failed = ledger.decisions.latest().filter(({ decision }) =>
-          decision.kind === "error"
+        const { ledger, engines } = bench.assembly;
+        const known = await engines.names();
+        // What never worked there has a decision and no release; of no context, it cannot be asked for.
+        const failed = ledger.decisions.latest().filter(({ key, decision }) =>
+          decision.kind === "error" && known.includes(key.context)
         );
         io.out(elsewhere([...ledger.deployedStacks(), ...failed]));
       }
@@ -102,11 +103,16 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
-      `${withPeopleTimes(headline(why), time)}${again}`,
+      `${clipped(withPeopleTimes(headline(why), time), io)}${again}`,
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
   return table([head, ...rows]) + summaryOf(stacks);
+}
+
+/** What a person reads in a list; whole where it is not a terminal that shows it. */
+function clipped(why: string, { onTerminal = false }: CommandIo): string {
+  return onTerminal && why.length > MOST_WHY ? `${why.slice(0, MOST_WHY - 1)}…` : why;
 }
 
 /** How many are in each state: of many stacks the first lines are out of sight. */
@@ -139,5 +145,7 @@ async function allDeployments(
   }
 }
 
+/** Characters of a reason on a terminal; `explain` and `--json` say all of it. */
+const MOST_WHY = 120;
 /** Stacks that are asked for at a time. */
 const PAGE = 500;

@@ -150,7 +150,7 @@ describe("two contexts", () => {
     assert.equal(unknown.status, 400);
     assert.match(
       JSON.stringify(unknown.body),
-      /unknown context: nobody.*expected one of default, gone/,
+      /unknown context: nobody.*use one of default, gone/,
     );
     const listed = await get("/v1/api/projects?context=gone");
     assert.equal(listed.status >= 500, true, JSON.stringify(listed));
@@ -199,7 +199,7 @@ describe("two contexts", () => {
     const { out } = await run("status");
     assert.match(
       out,
-      /\nfurther stacks on gone, nobody, two: stackwright status --context NAME\n$/,
+      /\nfurther stacks on gone, two: stackwright status --context NAME\n$/,
     );
     const explained = await run("explain", "--context", "two", world.stack);
     assert.equal(explained.code, 0, explained.err);

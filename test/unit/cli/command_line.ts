@@ -40,12 +40,14 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** False by default. */
+  readonly onTerminal?: boolean;
 }
 
 /** Runs a command line to its end, with nobody watching. */
 export async function run(
   args: readonly string[],
-  { env = {}, cwd = "/" }: Surroundings = {},
+  { env = {}, cwd = "/", onTerminal = false }: Surroundings = {},
 ): Promise<Ended> {
   const said = { out: "", err: "" };
   const code = await runCommand({
@@ -55,6 +57,7 @@ export async function run(
     out: (text) => void (said.out += text),
     err: (text) => void (said.err += text),
     interactive: false,
+    onTerminal,
     redactor: createRedactor(),
     signal: new AbortController().signal,
   });

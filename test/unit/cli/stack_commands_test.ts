@@ -132,6 +132,29 @@ describe("stackwright explain", () => {
   });
 });
 
+describe("stackwright status", () => {
+  it("status names contexts that can be asked for, and is brief on a terminal alone", async () => {
+    await withHistory(async (command, dataDir) => {
+      const clock = createFakeClock();
+      const key = await loadInstanceKey(systemFiles, dataDir);
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(dataDir, "state.db"), parts);
+      const message = "x".repeat(300);
+      for (const each of [stackKey("", "long"), stackKey("../../etc", "odd")]) {
+        ledger.decisions.add(each, { ...decision, kind: "error", message }, new Date());
+      }
+      ledger.succeed(ledger.beginDeploy(releaseOf(stackKey("nas", "shop"), A)), {}, "done");
+      ledger.close();
+      const { out } = await command("status");
+      assert.match(out, /\nfurther stacks on nas: stackwright status --context NAME\n$/);
+      assert.match(out, / x{300}\n/);
+      const env = { DATA_DIR: dataDir, DOCKER_HOST: `unix://${dataDir}/engine.sock` };
+      assert.match((await run(["status"], { env, onTerminal: true })).out, / x{119}…\n/);
+      assert.match((await run(["status", "--json"], { env, onTerminal: true })).out, /"x{300}"/);
+    });
+  });
+});
+
 describe("stackwright diff", () => {
   it("diff shows what differs and masks what sounds secret, with 2", async () => {
     await withHistory(async (command) => {
@@ -203,7 +226,7 @@ describe("commands for a stack", () => {
     await withHistory(async (command) => {
       const { code, err } = await command("history", "--context", "prod", "web");
       assert.equal(code, EXIT.usage);
-      assert.match(err, /unknown context: prod/);
+      assert.match(err, /unknown context: prod\ncontext: use one of default\n$/);
       assert.equal((await command("history", "--context", "Default", "web")).code, EXIT.ok);
     });
   });
