@@ -165,7 +165,7 @@ function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
 
 /** The plan for a stack that nothing names any more and that stays. */
 export function planOfKept(why: string) {
-  const message = `nothing names it any more, and it is kept: ${why}`;
+  const message = `nothing names it any more, and it is kept: ${why}; its volumes stay with it`;
   return { kind: "skip", reason: "unnamed", message, services: [] } as const;
 }
 

@@ -77,7 +77,10 @@ export async function missingReference(
 
 /** The way on for who asked for a reference that a remote with these does not have. */
 function hintAt(reference: string, names: readonly string[]): string {
-  if (names.length === 0) return "it is empty: push a branch first";
+  if (names.length === 0) {
+    return "it is empty, or what answers is no Git server, as some login pages look to git: push a " +
+      "branch first, or check its address";
+  }
   return isAbbreviatedId(reference)
     ? "abbreviated commit ids are not supported: give all 40 digits"
     : near(reference, names);
