@@ -152,7 +152,10 @@ export async function finishDestroy(
     : own;
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
-  parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`);
+  // Volumes that were handed over have labels of the owner before, which nobody can change.
+  const keepsOwner = parts.ledger.owners.get(key)?.adopted === true &&
+    (await volumesOf(engine, key, signal)).length > 0;
+  parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return volumes;
 }

@@ -105,8 +105,11 @@ export class Ledger extends LedgerTables {
     });
   }
 
-  /** Closes the intent of a destroy that is done: the stack has no release any more, its history stays. */
-  destroyed(intent: Intent, message: string): void {
+  /**
+   * Closes the intent of a destroy that is done: the stack has no release any more, its history stays,
+   * and its owner where it is said so.
+   */
+  destroyed(intent: Intent, message: string, { keepsOwner = false } = {}): void {
     this.database.transaction(() => {
       this.releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
@@ -116,7 +119,7 @@ export class Ledger extends LedgerTables {
       this.holds.remove(intent.key);
       this.deferred.remove(intent.key);
       this.discovered.remove(intent.key);
-      this.owners.remove(intent.key);
+      if (!keepsOwner) this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);
       forgetGoneStacks(this.database, this.#now());
     });

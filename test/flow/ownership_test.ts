@@ -209,6 +209,21 @@ describe("a stack of another repository", () => {
         await pollTo(world, "failed");
       })));
 
+  it("that was handed over leaves volumes that are its new owner's, until they are gone, too", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other, take) => {
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        const by = ["--source", other.repository.url, "--reference", "main"];
+        await commandTo(world, 0, ["adopt", world.stack, ...by]);
+        for (const removesVolumes of [false, true]) {
+          await take("succeeded");
+          const path = `/v1/api/project/${world.stack}?volumes=${removesVolumes}`;
+          assert.equal((await world.request(path, { method: "DELETE" })).status, 200);
+          await pollTo(world, removesVolumes ? "succeeded" : "failed");
+        }
+      })));
+
   it("leaves volumes that are still its owner's", () =>
     inWorld("fake", (world) =>
       withOther(world, async (_other, take) => {
