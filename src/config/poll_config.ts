@@ -79,11 +79,10 @@ function refuseList(node: Located | undefined): string | undefined {
   if (length > MOST_POLL_REQUESTS) {
     return `expected at most ${MOST_POLL_REQUESTS} poll configurations, found ${length}`;
   }
-  const inline = node.items.map((each) => each.kind === "map" && each.entries.get("deployments"))
-    .reduce(
-      (sum, each) => sum + (each && each.value.kind === "list" ? each.value.items.length : 0),
-      0,
-    );
+  const inline = node.items.reduce((sum, each) => {
+    const own = each.kind === "map" ? each.entries.get("deployments")?.value : undefined;
+    return sum + (own?.kind === "list" ? own.items.length : 0);
+  }, 0);
   if (inline <= MOST_INLINE) return undefined;
   return `expected at most ${MOST_INLINE} deployments in all poll configurations, found ${inline}`;
 }

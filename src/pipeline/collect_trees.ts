@@ -121,10 +121,8 @@ async function collectMirrors(
   },
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const used = releases.flatMap((
-    { revision, configuration = revision },
-  ) => [revision, configuration]);
-  const needed = new Set(used.map(({ source }) => source.name));
+  const sources = releases.flatMap((each) => [each.revision, each.configuration ?? each.revision]);
+  const needed = new Set(sources.map(({ source }) => source.name));
   const removed = await mirrors.removeUnused({ needed, usedBefore }, signal);
   if (removed > 0) {
     log.info(`removed ${removed} mirrors of repositories that nothing needs any more`);

@@ -293,8 +293,7 @@ export async function observeAnyway(
   signal: AbortSignal,
 ): Promise<ObservedStack> {
   const made = await observe(host.engine, { key }, signal);
-  const { swarm } = ledger.current(key) ?? {};
-  if (!await managesServices({ host }, { key, ...(swarm && { swarm }) }, signal)) return made;
+  if (!await managesServices({ host }, ledger.current(key) ?? { key }, signal)) return made;
   const { idle = [], ...observed } = await observeServices(host.engine, key, signal);
   const containers = [...made.containers, ...observed.containers];
   return { ...observed, containers, ...(idle.length === 0 ? {} : { idle }) };
