@@ -1,10 +1,10 @@
 /** Runs the stages of ./scripts/test and counts; see scripts/test for how to call it. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   addCounts,
   countBun,
@@ -76,7 +76,7 @@ async function runStage(stage: Stage, live: boolean): Promise<Result> {
   try {
     const report = join(scratch, "report.xml");
     const argv = stage.runner === "deno"
-      ? [...stage.argv, `--junit-path=${report}`]
+      ? [...stage.argv, ...together(stage, scratch), `--junit-path=${report}`]
       : [...stage.argv];
     const { code, output } = await run(argv, stage.env ?? {}, live);
     const counts = countOf(stage, report, output);
@@ -89,6 +89,15 @@ async function runStage(stage: Stage, live: boolean): Promise<Result> {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** The module that loads the tests of a stage that share an isolate, if any do. */
+function together({ together: files = [] }: Stage, scratch: string): string[] {
+  if (files.length === 0) return [];
+  const module = join(scratch, "together_test.ts");
+  const urls = files.map((file) => pathToFileURL(join(root, file)).href);
+  writeFileSync(module, urls.map((url) => `import ${JSON.stringify(url)};\n`).join(""));
+  return [module];
 }
 
 function countOf(stage: Stage, report: string, output: string): Counts {

@@ -56,7 +56,7 @@ const REQUEST_GRACE_MS = 10_000;
  */
 export async function startApp(settings: Settings, system: System): Promise<App> {
   const { log } = system;
-  const meter = createPrometheus();
+  const meter = createPrometheus(undefined, (text) => system.redactor.redact(text));
   const assembly = await assemble(settings, system, { meter, serves: true });
   const stop = new AbortController();
   const pipeline = recoveringPipeline(assembly, system.clock, stop.signal);

@@ -9,7 +9,7 @@ import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
-import { type Run, sourcesOf, StackwrightError, type Work } from "./model/mod.ts";
+import { errors, type Run, sourcesOf, type StackwrightError, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
 export type { Admission, Intake, SubmitOptions } from "./intake/admission.ts";
@@ -102,14 +102,14 @@ class Gate implements Intake {
   }
 
   #requireOpen(): void {
-    if (!this.open) throw new StackwrightError("shutting_down", "application is shutting down");
+    if (!this.open) throw errors.shutting_down("application is shutting down");
   }
 
   #start(work: Work, { signal, repository, lane, waits }: SubmitOptions): Admission {
     const { runs, ids, redactor } = this.#parts;
-    const known = repository === undefined ? {} : { repository: redactor.redact(repository) };
-    const facts = { ...openingFacts(work), ...known };
-    const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...facts });
+    const facts = { ...openingFacts(work), ...(repository !== undefined && { repository }) };
+    const shown = redactTexts(facts, (text) => redactor.redact(text));
+    const run = runs.accept({ id: ids.next(), trigger: work.trigger, ...shown });
     const controller = new AbortController();
     const item: Waiting = { id: run.id, work, client: signal, finished: Promise.resolve(run) };
     const slot = lane === undefined
@@ -198,5 +198,5 @@ export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it dis
 function cancellation(
   message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT,
 ): StackwrightError {
-  return new StackwrightError("cancelled", message);
+  return errors.cancelled(message);
 }

@@ -2,7 +2,7 @@
  * What ./scripts/test runs: the stages as data. Those of one step run side by side, some at a time and
  * the longest first. On the engine that they share each has names of its own.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /** Groups of stages: names a person can give to ./scripts/test. */
@@ -23,6 +23,10 @@ export interface Stage {
   readonly env?: Readonly<Record<string, string>>;
   /** Added to `env` without `all`: what makes it a sample, so that everything takes ten minutes. */
   readonly sample?: Readonly<Record<string, string>>;
+  /** Of its files those that share an isolate without `all`: what they import is compiled once. */
+  readonly shares?: readonly string[];
+  /** The files that do, apart from `argv`. */
+  readonly together?: readonly string[];
   /** Said instead of running it. */
   readonly skip?: string;
   /** Whether only `all` wants it: it takes long, or runs tests of other stages again. */
@@ -40,7 +44,14 @@ export function chosenStages(stages: readonly Stage[], names: readonly string[])
   const chosen = stages.filter(({ group }) => groups.length === 0 || groups.includes(group));
   if (names.includes(ALL)) return chosen;
   return chosen.filter(({ repeats }) => repeats !== true)
-    .map((stage) => ({ ...stage, env: { ...stage.env, ...stage.sample } }));
+    .map((stage) => sharing({ ...stage, env: { ...stage.env, ...stage.sample } }));
+}
+
+/** The stage with the files apart that share an isolate. */
+function sharing(stage: Stage): Stage {
+  const { shares = [], argv } = stage;
+  if (shares.length === 0) return stage;
+  return { ...stage, argv: argv.filter((word) => !shares.includes(word)), together: shares };
 }
 
 /**
@@ -81,7 +92,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         },
       },
       swarm(root),
-      ...unitTests().map(inTheBackground),
+      ...unitTests(root).map(inTheBackground),
       {
         ...swarm(root, ["test/swarm/nodes_test.ts"]),
         name: "a real swarm of three nodes",
@@ -162,21 +173,25 @@ function guardCases(): Stage {
   return { ...stage, env: { GUARD_CASES: "500", GUARD_SEED: "1001" } };
 }
 
-/** All unit tests on both runtimes, and those that calculate for long. */
-function unitTests(): Stage[] {
+/**
+ * All unit tests on both runtimes, and those that calculate for long. What only calculates is on one
+ * runtime without `all`: it asks neither files nor sockets nor programs, where they could differ.
+ */
+function unitTests(root: string): Stage[] {
+  const files = testsBelow(root, "test/unit");
+  const calculations = files.filter((file) => CALCULATIONS.test(file));
   return [
     {
-      ...denoTests("unit", "unit tests on Deno", ["test/unit"], ["--parallel"]),
+      ...denoTests("unit", "unit tests on Deno", files, ["--parallel"]),
       sample: FEWER_TEXTS,
+      // What measures does so with nobody else in its isolate.
+      shares: files.filter((file) => !isMeasuring(join(root, file))),
     },
-    {
-      group: "unit",
-      name: "unit tests on Bun",
-      runner: "bun",
-      // Beside others a test may take long.
-      argv: ["bun", "test", "--timeout", "300000", "./test/unit"],
-      sample: FEWER_TEXTS,
-    },
+    onBun(
+      "unit tests on Bun, without those that only calculate",
+      files.filter((file) => !calculations.includes(file)),
+    ),
+    { ...onBun("unit tests on Bun that only calculate", calculations), repeats: true },
     {
       ...denoTests("unit", "20,000 decisions about sync windows", [
         "test/unit/plan/sync_windows_oracle_test.ts",
@@ -186,6 +201,21 @@ function unitTests(): Stage[] {
     },
   ];
 }
+
+/** Whether tests measure how long something keeps a processor. */
+function isMeasuring(file: string): boolean {
+  return existsSync(file) && /\/processor_time\.ts"/.test(readFileSync(file, "utf8"));
+}
+
+function onBun(name: string, files: readonly string[]): Stage {
+  // Beside others a test may take long.
+  const argv = ["bun", "test", "--timeout", "300000", ...files.map((file) => `./${file}`)];
+  return { group: "unit", name, runner: "bun", argv, sample: FEWER_TEXTS };
+}
+
+/** Unit tests that only calculate, and for long. */
+const CALCULATIONS =
+  /\/(?:hostile_texts|saturated_\w+|\w+_oracle|\w+_properties|config\/\w*fuzz)_test\.ts$/;
 
 /** A stage that gives way to those beside it. */
 function inTheBackground(stage: Stage): Stage {

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import {
+  errors,
   formatOwner,
   ownerFrom,
   type StackKey,
   stackKey,
   type StackOwner,
-  StackwrightError,
 } from "../model/mod.ts";
 import { recordedOwner } from "../pipeline/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
@@ -78,27 +78,32 @@ function wantedOwner(
     .filter((each) => reference === "" || each.reference === inFull(reference));
   const [only, ...others] = wanted;
   if (only === undefined) {
-    throw new StackwrightError(
-      "not_found",
+    throw errors.not_found(
       `nobody was refused ${key.name} on context ${key.context}: is the name right? If it is, name ` +
         "the source that is to have it",
     );
   }
   if (others.length === 0) return only;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `several want ${key.name}: ${wanted.map(formatOwner).join(", ")}; name the source, and its ` +
       "reference where it wants several branches",
   );
 }
 
-/** A name is what a URL becomes; a scheme makes it one: accounts are named where SSH leads there. */
+/**
+ * A name is what a URL becomes; a scheme makes it one: accounts are named where SSH leads there. Behind its
+ * host stands a port, 0 for none.
+ */
 function namedSource(source: string) {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\s]+@[^/\s]+:/.test(source) ||
     source.startsWith("/");
   const local = /^local(\/.*)$/.exec(source)?.[1];
   const scheme = /^[^/\s]+@/.test(source) ? "ssh" : "https";
-  return sourceLocation("git", local ?? (isUrl ? source : `${scheme}://${source}`));
+  const place = source.replace(
+    /^([^/]+)_(\d+)(?=\/)/,
+    (_, host, port) => Number(port) === 0 ? host : `${host}:${port}`,
+  );
+  return sourceLocation("git", local ?? (isUrl ? source : `${scheme}://${place}`));
 }
 
 function inFull(reference: string): string {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { COMPACTION_MODES, StackwrightError } from "../model/mod.ts";
+import { COMPACTION_MODES, errors } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { mirrorsOf, sourceLocation, type StoredMirror } from "../source/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -93,5 +93,5 @@ function nameOf(text: string): string {
 function requireMirrors(found: readonly StoredMirror[], repository: string): void {
   if (found.length > 0) return;
   const of = repository === "" ? "" : ` for repository ${repository}`;
-  throw new StackwrightError("not_found", `no git mirrors found${of}`);
+  throw errors.not_found(`no git mirrors found${of}`);
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DEFAULT_CONTEXT, stackKey, StackwrightError } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, errors, stackKey } from "../model/mod.ts";
 import type { Operation } from "./operation.ts";
 
 /** The common parameter that selects the container context. */
@@ -34,7 +34,7 @@ async function requireKnown(
   const names = await contexts();
   if (names.includes(context)) return;
   const message = `use one of ${[...new Set(names)].join(", ")}`;
-  throw new StackwrightError("bad_request", `unknown context: ${context}`, {
+  throw errors.bad_request(`unknown context: ${context}`, {
     problems: [{ file: "input", path: "context", message }],
   });
 }

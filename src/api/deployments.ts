@@ -2,7 +2,7 @@ import { filled, type StackKey, stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
-import { createTimeFormat } from "../system/mod.ts";
+import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
@@ -126,7 +126,7 @@ function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
 /** Shows one stack. */
 export function viewDeployment(
   { key, current, decision, retryAt, drift, ...judged }: StackStatus,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): DeploymentView {
   const { state, why, health, running, wanted } = judged;
   return {
@@ -140,18 +140,17 @@ export function viewDeployment(
     ...filled({
       release: current && viewRelease(current, time),
       retry_at: retryAt && time(retryAt),
-      drift: drift.map(viewDrift),
+      drift: drift.map(({ container, ...each }) => ({
+        ...each,
+        ...(container && { container: container.name }),
+      })),
     }),
   };
 }
 
-function viewDrift({ container, ...each }: StackStatus["drift"][number]) {
-  return { ...each, ...(container === undefined ? {} : { container: container.name }) };
-}
-
 function viewRelease(
   { number, revision, createdAt, finishedAt }: RecordedRelease,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): NonNullable<DeploymentView["release"]> {
   return {
     number,

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { plainModel } from "../config/mod.ts";
-import { type Release, shortId, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type Release, shortId, type StackKey, stackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
-import { unifiedDiff } from "./unified_diff.ts";
+import { noRelease, stackInput, type StackParts } from "./stack_parts.ts";
+import { splitLines, unifiedDiff } from "./unified_diff.ts";
 
 /** Lines a page has when nobody says how many. */
 const DEFAULT_DIFF_LINES = 1000;
@@ -71,11 +71,11 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
     await pauses.after(1);
     const now = await modelOf(parts, key, to, signal);
     await pauses.after(1);
-    const lines = unifiedDiff(`release ${from}`, `release ${to}`, before, now).match(/.*\n|.+$/g);
+    const lines = splitLines(unifiedDiff(`release ${from}`, `release ${to}`, before, now));
     const end = after + Math.min(limit, MOST_DIFF_LINES);
-    const diff = (lines ?? []).slice(after, end).join("");
-    const next = end < (lines?.length ?? 0) ? { next: end } : {};
-    return { equal: lines === null, diff, ...next };
+    const diff = lines.slice(after, end).join("");
+    const next = end < lines.length ? { next: end } : {};
+    return { equal: lines.length === 0, diff, ...next };
   });
 }
 
@@ -91,9 +91,6 @@ async function modelOf(
     await createPauses(1).after(1);
     return asWritten(model, ledger.services(found), found.images);
   }
-  if (ledger.history(key, 1).length === 0) throw unknownStack(key);
-  throw new StackwrightError(
-    "not_found",
-    `${key.name} has no release ${number}; its history lists what there is`,
-  );
+  if (ledger.history(key, 1).length === 0) throw noRelease({ ledger }, key);
+  throw errors.not_found(`${key.name} has no release ${number}; its history lists what there is`);
 }

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import {
+  errors,
   formatRevision,
   formatStackKey,
   type StackKey,
   stackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
@@ -70,18 +71,13 @@ function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, at: Date)
 }
 
 function stillThere({ context, name }: StackKey): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `the context ${context} is there, so ${name} can be removed from it: with destroy: ` +
       "true, or over the API. Nothing was changed",
   );
 }
 
-function requireForgettable(
-  ledger: ForgetParts["ledger"],
-  key: StackKey,
-  isThere: boolean,
-): void {
+function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean): void {
   const isIt = (each: { readonly key: StackKey }) =>
     formatStackKey(each.key) === formatStackKey(key);
   const isLeftOpen = ledger.openIntents().some(isIt);
@@ -90,8 +86,7 @@ function requireForgettable(
   if (!isKnown) throw unknownStack(key);
   if (isThere) throw stillThere(key);
   if (isLeftOpen || !ledger.underWay().some(isIt)) return;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `something is being done to ${key.name} at this moment; try again when it has ended`,
   );
 }

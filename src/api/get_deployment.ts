@@ -7,7 +7,7 @@ import {
   stackKey,
 } from "../model/mod.ts";
 import type { Pin } from "../record/mod.ts";
-import { createTimeFormat } from "../system/mod.ts";
+import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
 import { holdView, viewHold } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -66,7 +66,7 @@ export function getDeploymentOperation(
 function viewRecorded(
   ledger: StackParts["ledger"],
   key: StackKey,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "decisions"> {
   const current = ledger.current(key);
   const failure = ledger.failures.get(key);
@@ -102,7 +102,7 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
 
 function viewFailure(
   { release, failures, automaticAttempts, lastFailedAt, byHandAt, message }: FailureRecord,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): NonNullable<DeploymentDetail["failure"]> {
   return {
     release,
@@ -116,7 +116,7 @@ function viewFailure(
 function viewPin(
   { revision, pinnedAt, reason }: Pin,
   release: number | undefined,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): NonNullable<DeploymentDetail["pin"]> {
   return {
     ...(release === undefined ? {} : { release }),

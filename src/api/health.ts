@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
 import { abortable, type Clock, withDeadline } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
@@ -62,7 +62,7 @@ async function withinTime({ checkEngine, clock }: HealthParts): Promise<void> {
   // Whoever asks may go away: others wait for the same look.
   const nobody = new AbortController().signal;
   const why = `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`;
-  const late = () => new StackwrightError("timeout", why);
+  const late = () => errors.timeout(why);
   const limit = { clock, milliseconds: LONGEST_CHECK_MS, late };
   await withDeadline(limit, (signal) => abortable(checkEngine(signal), signal), nobody);
 }

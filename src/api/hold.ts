@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { parseDuration, type PersonHold, stackKey, StackwrightError } from "../model/mod.ts";
-import { type Clock, createTimeFormat } from "../system/mod.ts";
+import { errors, parseDuration, type PersonHold, stackKey } from "../model/mod.ts";
+import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
@@ -23,19 +23,14 @@ export const holdView = z.strictObject({
 type HoldView = z.output<typeof holdView>;
 
 /** The answer of resuming: whether the stack was held. */
-const resumeView = z.strictObject({
-  resumed: z.boolean().describe("False when nobody held it."),
-});
+const resumeView = z.strictObject({ resumed: z.boolean().describe("False when nobody held it.") });
 
 interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
   readonly clock: Clock;
 }
 
 /** Shows a hold. */
-export function viewHold(
-  { reason, heldAt, until }: PersonHold,
-  time: (instant: Date) => string,
-): HoldView {
+export function viewHold({ reason, heldAt, until }: PersonHold, time: TimeFormat): HoldView {
   return { reason, held_at: time(heldAt), ...(until === undefined ? {} : { until: time(until) }) };
 }
 
@@ -105,15 +100,13 @@ function untilFrom(text: string, now: Date): Date {
   const until = instantOf(text, now);
   if (until !== undefined && until > now) return until;
   if (until !== undefined) {
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       `until is ${text}, which is not in the future: it is ${now.toISOString()} now. Give a later ` +
         "time, or a duration from now (36h)",
     );
   }
   const what = UNITLESS.test(text) ? "a number without a unit" : "neither a time nor a duration";
-  throw new StackwrightError(
-    "bad_request",
+  throw errors.bad_request(
     `until is ${text}, which is ${what}: give a time with its offset ` +
       "(2026-05-04T18:00:00Z) or a duration from now (36h)",
   );

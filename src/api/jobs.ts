@@ -1,8 +1,15 @@
 import * as z from "zod";
 import type { LabelledJob } from "../config/mod.ts";
-import { filled, formatDuration, type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import {
+  errors,
+  filled,
+  formatDuration,
+  requestError,
+  type StackKey,
+  stackKey,
+} from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
-import { createTimeFormat } from "../system/mod.ts";
+import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -139,15 +146,14 @@ function chosen(all: readonly JobFacts[], name: string, stack: string | undefine
   );
   if (found.length === 0) {
     const message = "no job has this name; they are called as their containers: GET /v1/api/jobs";
-    const problems = [{ file: "request", message }];
-    throw new StackwrightError("not_found", "scheduled job not found", { problems });
+    throw requestError("scheduled job not found", message, "not_found");
   }
   const able = found.filter(({ spec, problem }) => problem !== undefined || spec?.enabled === true);
   const [job, another] = able;
-  if (job === undefined) throw new StackwrightError("conflict", "scheduled job is disabled");
+  if (job === undefined) throw errors.conflict("scheduled job is disabled");
   if (another === undefined) return job;
   const message = "multiple scheduled jobs matched, narrow your selection";
-  throw new StackwrightError("conflict", message);
+  throw errors.conflict(message);
 }
 
 /** The last run of a job, while that is known. */
@@ -165,7 +171,7 @@ function lastRuns({ runs, timeZone }: JobOperationParts) {
 
 function viewJob(
   { key, name, mode, spec, problem, status, repository, lastRunAt, nextRunAt }: JobFacts,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): Omit<JobView, "last_run"> {
   const on = spec?.enabled === true ? spec : undefined;
   const stops = on?.stopServices.map((each) => `${each.project}/${each.service}`) ?? [];

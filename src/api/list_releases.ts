@@ -3,7 +3,7 @@ import * as z from "zod";
 import { createTimeFormat } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
-import { pageInput, type StackParts, unknownStack } from "./stack_parts.ts";
+import { noRelease, pageInput, type StackParts } from "./stack_parts.ts";
 
 /** Releases a page has when nobody says how many. */
 const DEFAULT_RELEASE_LIMIT = 50;
@@ -19,7 +19,8 @@ const releasesView = z.strictObject({
 type ReleasesView = z.output<typeof releasesView>;
 
 /** Lists the releases of a stack, newest first. A call throws `not_found` when there is none. */
-export function listReleasesOperation({ ledger, timeZone }: StackParts): Operation<ReleasesView> {
+export function listReleasesOperation(parts: StackParts): Operation<ReleasesView> {
+  const { ledger, timeZone } = parts;
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listReleases",
@@ -33,7 +34,7 @@ export function listReleasesOperation({ ledger, timeZone }: StackParts): Operati
     const key = stackKey(context, name);
     const most = Math.min(limit, MOST_RELEASES);
     const found = ledger.history(key, most + 1, before);
-    if (found.length === 0 && before === undefined) throw unknownStack(key);
+    if (found.length === 0 && before === undefined) throw noRelease(parts, key);
     const current = ledger.current(key)?.id;
     const releases = found.slice(0, most).map((each) => viewRelease(each, current, time));
     const next = found.length > most ? releases.at(-1)?.number : undefined;

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { type ErrorCode, type Problem, StackwrightError } from "../model/mod.ts";
+import { type ErrorCode, errors, type Problem } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
 /** Groups of operations, in the order in which documents show them. */
@@ -90,5 +90,5 @@ export function readInput<Schema extends z.ZodType>(
     ...(issue.path.length === 0 ? {} : { path: issue.path.map(String).join(".") }),
     message: issue.message,
   }));
-  throw new StackwrightError("bad_request", "invalid input", { problems });
+  throw errors.bad_request("invalid input", { problems });
 }

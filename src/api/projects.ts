@@ -180,7 +180,10 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     power: "act",
     input: removeInput,
     output: z.string(),
-    errors: ["bad_request", "not_found", "timeout", "engine_refused", "engine_unreachable"],
+    errors: [
+      ...["bad_request", "not_found", "conflict", "timeout"] as const,
+      ...["engine_refused", "engine_unreachable"] as const,
+    ],
   }, async ({ project_name: name, context, timeout, volumes, images }, call) => {
     const key = stackKey(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };

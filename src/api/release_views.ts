@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { DECISION_KINDS, type DecisionOutcome, type Release } from "../model/mod.ts";
 import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
-import { serviceView } from "./run_view.ts";
+import type { TimeFormat } from "../system/mod.ts";
+import { serviceView, viewServices } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
 
 /** One release in a list. */
@@ -67,7 +68,7 @@ export type DecisionView = z.output<typeof decisionView>;
 export function viewRelease(
   { id, number, status, revision, createdAt, message }: RecordedRelease,
   current: string | undefined,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): ReleaseView {
   return {
     number,
@@ -84,7 +85,7 @@ export function viewRelease(
 export function viewCurrent(
   release: RecordedRelease,
   services: Release["services"],
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): CurrentView {
   const { number, status, message, digest, revision, createdAt, finishedAt, images } = release;
   return {
@@ -105,18 +106,14 @@ export function viewCurrent(
 /** Shows a decision. */
 export function viewDecision(
   { id, firstAt, lastAt, changes, services, outcome, ...decision }: RecordedDecision,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): DecisionView {
   return {
     number: id,
     ...decision,
     changes: changes.map((each) => ({ ...each })),
-    services: services.map(({ name, action, because }) => ({
-      name,
-      action,
-      because: [...because],
-    })),
-    ...(outcome === undefined ? {} : { outcome: viewOutcome(outcome, time) }),
+    services: viewServices(services),
+    ...(outcome && { outcome: viewOutcome(outcome, time) }),
     first_at: time(firstAt),
     last_at: time(lastAt),
   };
@@ -124,7 +121,7 @@ export function viewDecision(
 
 function viewOutcome(
   { retryAt, ...outcome }: DecisionOutcome,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): NonNullable<DecisionView["outcome"]> {
   return { ...outcome, ...(retryAt === undefined ? {} : { retry_at: time(new Date(retryAt)) }) };
 }

@@ -2,11 +2,12 @@ import * as z from "zod";
 import { MOST_POLL_REQUESTS, pollEntrySchema } from "../config/mod.ts";
 import {
   DEFAULT_CONTEXT,
+  errors,
   isStackwrightError,
   type Problem,
   type SourceRequest,
   stackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { parseReference, sourceLocation } from "../source/mod.ts";
 import { type Operation, readInput } from "./operation.ts";
@@ -62,18 +63,15 @@ export function runPollsOperation(parts: RunPollsParts): Operation<RunResult> {
 /** Reads the entries; what is wrong with the list as a whole has texts of its own. */
 function readSources(configs: unknown, parse: ParsePollRequest): SourceRequest[] {
   if (configs === null || (Array.isArray(configs) && configs.length === 0)) {
-    throw new StackwrightError("bad_request", "no poll configuration provided in request body");
+    throw errors.bad_request("no poll configuration provided in request body");
   }
   if (Array.isArray(configs) && configs.length > MOST_POLL_REQUESTS) {
-    throw new StackwrightError(
-      "bad_request",
-      `too many poll configurations: maximum is ${MOST_POLL_REQUESTS}`,
-    );
+    throw errors.bad_request(`too many poll configurations: maximum is ${MOST_POLL_REQUESTS}`);
   }
   try {
     const sources = parse(configs);
     const problems = sources.flatMap(problemsOf);
-    if (problems.length > 0) throw new StackwrightError("bad_request", "", { problems });
+    if (problems.length > 0) throw errors.bad_request("", { problems });
     return sources;
   } catch (error) {
     throw isStackwrightError(error, "bad_request") ? withIndex(error) : error;
@@ -122,7 +120,7 @@ async function requireContexts(
     path,
     message: `unknown context: ${context}; expected one of ${names}`,
   }));
-  throw withIndex(new StackwrightError("bad_request", "", { problems }));
+  throw withIndex(errors.bad_request("", { problems }));
 }
 
 function withIndex(error: StackwrightError): StackwrightError {
@@ -131,5 +129,5 @@ function withIndex(error: StackwrightError): StackwrightError {
   const message = indices.length === 0
     ? "failed to decode json in body"
     : `invalid poll configuration at index ${Math.min(...indices.map(Number))}`;
-  return new StackwrightError("bad_request", message, { problems, cause: error });
+  return errors.bad_request(message, { problems, cause: error });
 }

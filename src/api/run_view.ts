@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { filled, type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../model/mod.ts";
-import { createTimeFormat } from "../system/mod.ts";
+import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { timestamp } from "./stack_parts.ts";
 
 /** The decision for one service, on the wire. */
@@ -9,6 +9,11 @@ export const serviceView = z.strictObject({
   action: z.enum(["keep", "create", "recreate", "reload", "scale", "start", "remove"]),
   because: z.array(z.string()).describe("Why, in sentences."),
 });
+
+/** Shows the decisions for services. */
+export function viewServices(services: NonNullable<RunTarget["services"]>) {
+  return services.map(({ name, action, because }) => ({ name, action, because: [...because] }));
+}
 
 /** One target of a run on the wire. */
 export const targetView = z.strictObject({
@@ -62,7 +67,7 @@ export function createRunView(timeZone: string): (run: Run) => RunView {
   };
 }
 
-function viewRun(run: Run, time: (instant: Date) => string): RunView {
+function viewRun(run: Run, time: TimeFormat): RunView {
   return {
     job_id: run.id,
     trigger: run.trigger,
@@ -81,7 +86,7 @@ function viewRun(run: Run, time: (instant: Date) => string): RunView {
   };
 }
 
-function viewTarget(target: RunTarget, time: (instant: Date) => string): TargetView {
+function viewTarget(target: RunTarget, time: TimeFormat): TargetView {
   const { context, stack, status, reason, retryAt, message, revision, services } = target;
   return {
     context,
@@ -92,11 +97,7 @@ function viewTarget(target: RunTarget, time: (instant: Date) => string): TargetV
       retry_at: retryAt && time(retryAt),
       message,
       revision,
-      services: services?.map(({ name, action, because }) => ({
-        name,
-        action,
-        because: [...because],
-      })),
+      services: services && viewServices(services),
     }),
   };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { RUN_STATUSES, StackwrightError, TRIGGERS } from "../model/mod.ts";
+import { errors, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
@@ -55,7 +55,7 @@ export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView
     errors: ["bad_request", "not_found"],
   }, ({ job_id: id }) => {
     const run = runs.get(id);
-    if (run === undefined) throw new StackwrightError("not_found", `run not found: ${id}`);
+    if (run === undefined) throw errors.not_found(`run not found: ${id}`);
     return view(run);
   });
 }

@@ -1,5 +1,5 @@
 import { shortReference } from "../config/mod.ts";
-import { type SourceRequest, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type SourceRequest, type StackKey } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 
@@ -14,8 +14,7 @@ export function sourceOfStack(
 ): SourceRequest {
   const [newest] = ledger.history(key, 1);
   if (newest === undefined) {
-    throw new StackwrightError(
-      "not_found",
+    throw errors.not_found(
       `no release of ${key.name} on context ${key.context} says where it comes from: poll its source`,
     );
   }

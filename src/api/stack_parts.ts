@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { type StackKey, StackwrightError } from "../model/mod.ts";
+import {
+  errors,
+  formatStackArguments,
+  type StackKey,
+  type StackwrightError,
+} from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import { contextInput } from "./context.ts";
 
@@ -32,9 +37,17 @@ export const timestamp = z.string()
 
 /** The error about a stack of which nothing is recorded. */
 export function unknownStack(key: StackKey): StackwrightError {
-  return new StackwrightError(
-    "not_found",
+  return errors.not_found(
     `nothing is recorded about ${key.name} on context ${key.context}: are name and context right?`,
+  );
+}
+
+/** The error about a stack without a release, of which something may be known all the same. */
+export function noRelease({ ledger }: Pick<StackParts, "ledger">, key: StackKey): StackwrightError {
+  if (ledger.decisions.of(key, 1).length === 0) return unknownStack(key);
+  return errors.not_found(
+    `${key.name} has no release on context ${key.context}: none was begun; ` +
+      `stackwright explain ${formatStackArguments(key)} says why`,
   );
 }
 

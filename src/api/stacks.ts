@@ -5,7 +5,7 @@ import {
   type StackControl,
   type Stacks,
 } from "../deploy/mod.ts";
-import { MOST_CONTAINERS, stackKey, StackwrightError } from "../model/mod.ts";
+import { MOST_CONTAINERS, requestError, stackKey } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
@@ -142,8 +142,7 @@ export function removeStackOperation({ stacks }: StackOperationParts): Operation
 
 function missingReplicas(): never {
   const message = "'replicas' parameter is required and must be a non-negative integer";
-  const problems = [{ file: "request", message }];
-  throw new StackwrightError("bad_request", "missing or invalid replicas parameter", { problems });
+  throw requestError("missing or invalid replicas parameter", message);
 }
 
 function textOf(

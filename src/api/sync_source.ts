@@ -2,7 +2,7 @@ import * as z from "zod";
 import { isDeepStrictEqual } from "node:util";
 import { type DeclaredDeployment, ERROR_CODES, type SourceRequest } from "../model/mod.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
-import { serviceView } from "./run_view.ts";
+import { serviceView, viewServices } from "./run_view.ts";
 import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
 import { outdated, type SyncStackParts } from "./sync_stack.ts";
 
@@ -121,12 +121,7 @@ function requestOf(
   { deployments = [] }: PlanPart,
   { identity, ...named }: z.output<typeof sourceInput>,
 ): SourceRequest {
-  return {
-    kind: "git",
-    ...named,
-    ...(identity === undefined ? {} : { identity }),
-    deployments,
-  };
+  return { kind: "git", ...named, ...(identity === undefined ? {} : { identity }), deployments };
 }
 
 async function plansOf(
@@ -138,10 +133,7 @@ async function plansOf(
   return {
     stacks: stacks.map(({ id, context, name, plan: { services, ...plan }, before, after }) => ({
       ...{ id, context, name, before, after },
-      plan: {
-        ...plan,
-        services: services.map((each) => ({ ...each, because: [...each.because] })),
-      },
+      plan: { ...plan, services: viewServices(services) },
     })),
     failures: failures.map(({ context, name, error: { code, message, problems } }) => ({
       ...{ context, name, code, message },

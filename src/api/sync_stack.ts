@@ -1,16 +1,17 @@
 import * as z from "zod";
 import {
+  errors,
   formatStackKey,
   type SourceRequest,
   type StackKey,
   stackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
 import { createLimiter } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
-import { serviceView } from "./run_view.ts";
+import { serviceView, viewServices } from "./run_view.ts";
 import {
   BY_HAND,
   type RunResult,
@@ -68,7 +69,7 @@ export function planStackOperation(parts: SyncStackParts): Operation<z.output<ty
     return {
       plan_id: id,
       ...plan,
-      services: services.map((each) => ({ ...each, because: [...each.because] })),
+      services: viewServices(services),
       diff: unifiedDiff("deployed", "planned", before, after),
     };
   });
@@ -127,8 +128,7 @@ export function retryStackOperation(parts: SyncStackParts): Operation<RunResult>
 
 /** The error about a plan that is not any more what would be done. */
 export function outdated(plan: string): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `${plan} is out of date: what is wanted or what runs has changed since it was made. Nothing was ` +
       "changed; make a new plan",
   );
@@ -138,8 +138,7 @@ function requireFailed({ ledger }: Pick<StackParts, "ledger">, key: StackKey): v
   requireKnown({ ledger }, key);
   if (ledger.failures.get(key) !== undefined) return;
   if (ledger.decisions.of(key, 1)[0]?.kind === "error") return;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `nothing of ${key.name} has failed since it was deployed: there is nothing to try again`,
   );
 }
@@ -155,7 +154,7 @@ async function planOf(
   if (failure !== undefined) throw failure.error;
   const found = stacks.find(isMeant);
   if (found !== undefined) return found;
-  throw new StackwrightError("not_found", `its source does not name ${key.name} any more`);
+  throw errors.not_found(`its source does not name ${key.name} any more`);
 }
 
 async function syncStack(

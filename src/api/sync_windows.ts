@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { formatDuration } from "../model/mod.ts";
 import type { SyncDecision, SyncWindows, WindowState } from "../plan/mod.ts";
-import { type Clock, createTimeFormat } from "../system/mod.ts";
+import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
 
@@ -109,7 +109,7 @@ function viewWindow({ window, ...state }: WindowState): SyncWindowsView["windows
 
 function viewDecision(
   { allowed, manualOverride, windows, nextOpen }: SyncDecision,
-  time: (instant: Date) => string,
+  time: TimeFormat,
 ): NonNullable<SyncWindowsView["decision"]> {
   return {
     allowed,

@@ -40,9 +40,14 @@ function oneHunk(before: string, after: string): string {
   ].join("");
 }
 
+/** The lines of a text with their ends. The time is in proportion to the text, whatever else ends lines. */
+export function splitLines(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
 /** Lines with their ends; the last one says when it has none. */
 function linesOf(text: string): readonly string[] {
-  const lines: readonly string[] = text.match(/.*\n|.+$/g) ?? [];
+  const lines = splitLines(text);
   return text === "" || text.endsWith("\n")
     ? lines
     : [...lines.slice(0, -1), `${lines.at(-1)}\n\\ No newline at end of file\n`];

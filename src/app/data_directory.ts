@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Directories with decrypted files, which keep the modes that containers need. */
@@ -15,7 +15,8 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
   const probe = join(path, ".write-test");
   try {
     await files.makeDirectory(path, { mode: 0o700 });
-    await files.write(probe, "");
+    // A disk without room still takes a file without content.
+    await files.write(probe, "test");
     await files.remove(probe);
     for (const name of PRIVATE) await makePrivate(files, join(path, name));
   } catch (cause) {
@@ -39,8 +40,7 @@ export async function tryDataDirectory(files: Files, path: string): Promise<bool
 }
 
 function unusable(path: string, cause: unknown): StackwrightError {
-  return new StackwrightError(
-    "data_dir_unusable",
+  return errors.data_dir_unusable(
     `DATA_DIR ${path} cannot be written (${messageOf(cause)}): it must be a directory this user ` +
       `may write to, on a disk with free space`,
     { cause },

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createContextStore, createEngine, type EngineClient } from "../docker/mod.ts";
-import { DEFAULT_CONTEXT, StackwrightError } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, errors, type StackwrightError } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import type { Meter } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
@@ -88,8 +88,5 @@ export function clientConfigDir({ docker }: Settings, { env }: System): string {
 }
 
 function unknownContext(context: string, names: readonly string[]): StackwrightError {
-  return new StackwrightError(
-    "bad_request",
-    `unknown context: ${context}; there are ${names.join(", ")}`,
-  );
+  return errors.bad_request(`unknown context: ${context}; there are ${names.join(", ")}`);
 }

@@ -63,7 +63,7 @@ export async function createHost(
     ...(isOwn ? {} : await engine.programVariables()),
     ...(context === DEFAULT_CONTEXT ? {} : { DOCKER_API_VERSION: undefined }),
   });
-  const clientConfigFile = clientConfigFileOf(settings, system);
+  const clientConfigFile = join(clientConfigDir(settings, system), "config.json");
   const { authConfig: logins } = settings.docker;
   const more = logins === undefined ? {} : { logins };
   const compose = createCompose(settings, system, { context, meter, program, clientConfigFile });
@@ -118,11 +118,6 @@ function createCompose(
     onMutation: () => meter.count("mutations_total", { by: "compose" }),
     ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),
   });
-}
-
-/** The configuration of the docker client, which holds credentials and proxies. */
-function clientConfigFileOf(settings: Settings, system: System): string {
-  return join(clientConfigDir(settings, system), "config.json");
 }
 
 /** Proxies that the docker client would tell every container of; their passwords are hidden. */

@@ -5,7 +5,7 @@ import {
   localPath,
   ownContainerId,
 } from "../docker/mod.ts";
-import { type ObservedContainer, StackwrightError } from "../model/mod.ts";
+import { errors, type ObservedContainer } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
 /** Ports for asking an engine about the container that this process runs in. */
@@ -60,8 +60,7 @@ export async function findHostDataDirectory(
   if (mounts.length === 0) return dataDir;
   const found = hostPath(dataDir, mounts);
   if (found !== undefined) return found;
-  throw new StackwrightError(
-    "data_dir_unusable",
+  throw errors.data_dir_unusable(
     `DATA_DIR ${dataDir} is not on a volume: mount one there, or set DATA_HOST_DIR to its path on the host`,
   );
 }

@@ -22,6 +22,7 @@ export function createProjects(
       ledger.current(key)?.swarm === undefined
         ? await destroyRecorded(await partsOf(key, signal), key, what, signal)
         : undefined,
+    isStack: (key) => ledger.current(key)?.swarm !== undefined,
     hold(key, isStopped) {
       if (ledger.current(key) === undefined) return false;
       if (isStopped) ledger.stops.set(key, clock.now());

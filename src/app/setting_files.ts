@@ -1,4 +1,4 @@
-import { messageOf, StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createSops, createSopsProgram } from "../secrets/mod.ts";
 import {
   type Environment,
@@ -45,7 +45,7 @@ export async function settingFiles(
       if (plain !== undefined) read.set(path, utf8(plain.bytes));
     } catch (error) {
       signal.throwIfAborted();
-      read.set(path, new StackwrightError("settings_invalid", messageOf(error), { cause: error }));
+      read.set(path, errors.settings_invalid(messageOf(error), { cause: error }));
     }
   }
   return (path) => {

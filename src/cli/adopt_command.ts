@@ -1,10 +1,8 @@
 import { formatOwner } from "../model/mod.ts";
-import { readArguments, stackOf } from "./arguments.ts";
-import { type Command, EXIT } from "./io.ts";
-import { withOperations } from "./with_operations.ts";
+import { stackCommand } from "./stack_command.ts";
 
 /** `stackwright adopt` */
-export const adoptCommand: Command = {
+export const adoptCommand = stackCommand({
   help: `Usage: stackwright adopt [--json] [--context NAME] [--source REPOSITORY]
                          [--reference BRANCH] <stack>
 
@@ -14,19 +12,13 @@ Without --source it is the one that was refused. Whose it was before is refused 
 
 Exits 0 when it is handed over, 1 when --source is missing and nobody, or several, were refused.
 `,
-  async run(io) {
-    const args = readArguments(io.args, 1, ["context", "source", "reference"]);
-    const key = stackOf(args);
-    const { source = "", reference = "" } = args.values;
-    return await withOperations(io, async ({ operations, call }) => {
-      const input = { ...key, source, reference };
-      const { owner, before } = await operations.adopt.call(input, call);
-      const [is, was] = [formatOwner(owner), before && formatOwner(before)];
-      const past = was === undefined ? "" : `, no longer to ${was}`;
-      const text = `${key.name} belongs to ${is === was ? `${is} already` : `${is} now${past}`}`;
-      const shown = { owner, ...(before === undefined ? {} : { before }) };
-      io.out(args.json ? JSON.stringify(shown) + "\n" : `${text}\n`);
-      return EXIT.ok;
-    });
+  options: ["source", "reference"],
+  async ask({ operations, call, key, values }) {
+    const { source = "", reference = "" } = values;
+    const { owner, before } = await operations.adopt.call({ ...key, source, reference }, call);
+    const [is, was] = [formatOwner(owner), before && formatOwner(before)];
+    const past = was === undefined ? "" : `, no longer to ${was}`;
+    const whose = is === was ? `${is} already` : `${is} now${past}`;
+    return [{ owner, before }, `${key.name} belongs to ${whose}\n`];
   },
-};
+});

@@ -5,7 +5,7 @@ import {
   applySourceOperation,
   type TargetView,
 } from "../api/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { namedBy, polledDeployments, requestOf } from "./checkout.ts";
@@ -63,12 +63,11 @@ function textOf(target: TargetView, io: CommandIo): string {
 async function readPlan(io: CommandIo, file: string): Promise<AgreedPlans> {
   const path = resolve(io.cwd, file);
   const text = await readText(systemFiles, path);
-  if (text === undefined) throw new StackwrightError("not_found", `there is no plan at ${path}`);
+  if (text === undefined) throw errors.not_found(`there is no plan at ${path}`);
   try {
     return agreedPlans.parse(JSON.parse(text));
   } catch (cause) {
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       `${path} is no plan: it must be what stackwright plan --json printed`,
       { cause },
     );

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { nearestKey } from "../config/nearest_key.ts";
-import { type StackKey, stackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type StackKey, stackKey } from "../model/mod.ts";
 
 /** Flags, options and operands of a command line. */
 export interface Arguments {
@@ -23,10 +23,7 @@ export function readArguments(
 ): Arguments {
   const { values, positionals } = parse(args, options);
   if (positionals.length > most) {
-    throw new StackwrightError(
-      "bad_request",
-      `unexpected argument ${positionals[most]}; see --help`,
-    );
+    throw errors.bad_request(`unexpected argument ${positionals[most]}; see --help`);
   }
   const { json, ...rest } = values;
   return {
@@ -70,13 +67,13 @@ function requireKnown(
   if (!known.includes(name)) {
     const near = nearestKey(name, known);
     const meant = near === undefined ? "" : `: did you mean --${near}?`;
-    throw new StackwrightError("bad_request", `there is no option ${rawName}${meant}; see --help`);
+    throw errors.bad_request(`there is no option ${rawName}${meant}; see --help`);
   }
   const takesValue = names.includes(name);
   const hasValue = value !== undefined && (inlineValue === true || !value.startsWith("-"));
   if (takesValue !== hasValue) {
     const words = takesValue ? "needs a value" : "takes no value";
-    throw new StackwrightError("bad_request", `${rawName} ${words}; see --help`);
+    throw errors.bad_request(`${rawName} ${words}; see --help`);
   }
 }
 
@@ -84,7 +81,7 @@ function requireKnown(
 export function stackOf({ operands, values }: Arguments): StackKey {
   const [name] = operands;
   if (name === undefined || name === "") {
-    throw new StackwrightError("bad_request", "the name of a stack is missing; see --help");
+    throw errors.bad_request("the name of a stack is missing; see --help");
   }
   return stackKey(values["context"] ?? "", name);
 }
@@ -92,10 +89,7 @@ export function stackOf({ operands, values }: Arguments): StackKey {
 /** A release number. Throws `bad_request` for anything that is none. */
 export function releaseNumber(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) {
-    throw new StackwrightError(
-      "bad_request",
-      `${text} is no release number; see stackwright history`,
-    );
+    throw errors.bad_request(`${text} is no release number; see stackwright history`);
   }
   return Number(text);
 }

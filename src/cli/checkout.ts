@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
-import { type DeclaredDeployment, StackwrightError, utf8 } from "../model/mod.ts";
+import { type DeclaredDeployment, errors, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { inlineDeploymentsFor, parseRepositoryUrl, sourceLocation } from "../source/mod.ts";
 import type { Log } from "../system/mod.ts";
@@ -100,8 +100,7 @@ async function git(
     timeoutMs: 30_000,
   }, signal);
   if (code > 1) {
-    throw new StackwrightError(
-      "source_invalid",
+    throw errors.source_invalid(
       `${directory} ${notRead(stderr.trim())}; what is committed there is looked at, so name a ` +
         "checkout, or make it one (git init, git add, git commit)",
     );

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT, type ListedCommand } from "./io.ts";
 
@@ -15,8 +15,7 @@ Prints a script for the shell, which completes the names of commands. For the sh
     const { operands: [shell = ""] } = readArguments(io.args, 1);
     const script = SCRIPTS[shell];
     if (script === undefined) {
-      throw new StackwrightError(
-        "bad_request",
+      throw errors.bad_request(
         `completion is there for bash, zsh and fish${shell === "" ? "" : `, not for ${shell}`}; ` +
           "see --help",
       );

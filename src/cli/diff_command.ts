@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
@@ -17,7 +17,7 @@ they differ, 1 when one of them is not recorded.
     const key = stackOf(args);
     const [, a, b] = args.operands;
     if (a === undefined || b === undefined) {
-      throw new StackwrightError("bad_request", "two release numbers are needed; see --help");
+      throw errors.bad_request("two release numbers are needed; see --help");
     }
     return await withOperations(io, async (bench) => {
       const input = { ...key, from: releaseNumber(a), to: releaseNumber(b) };

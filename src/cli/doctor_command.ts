@@ -1,4 +1,4 @@
-import { type Finding, quickCheck } from "../app.ts";
+import { quickCheck } from "../app.ts";
 import { createLog, NOBODY, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -22,7 +22,8 @@ Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a se
     const settings = await settingsOf(io);
     for (const notice of settings.notices) io.err(`warning: ${notice}\n`);
     const findings = await quickCheck(settings, systemOf(io, settings.timeZone), io.signal);
-    if (json) io.out(JSON.stringify(findings.map(viewOf)) + "\n");
+    const shown = findings.map(({ about, isFine, says }) => ({ about, ok: isFine, says }));
+    if (json) io.out(JSON.stringify(shown) + "\n");
     else {
       const rows = findings.map(({ about, isFine, says }) => [isFine ? "ok" : "!!", about, says]);
       io.out(table([["", "WHAT", "SAYS"], ...rows]));
@@ -30,10 +31,6 @@ Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a se
     return findings.every(({ isFine }) => isFine) ? EXIT.ok : EXIT.failed;
   },
 };
-
-function viewOf({ about, isFine, says }: Finding) {
-  return { about, ok: isFine, says };
-}
 
 function systemOf(io: CommandIo, timeZone: string) {
   const { redactor, commands = systemCommands, clock = systemClock, env } = io;

@@ -1,30 +1,22 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
 import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
-import { readArguments, stackOf } from "./arguments.ts";
 import { headline } from "./headline.ts";
-import { type Command, EXIT } from "./io.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
-import { withOperations } from "./with_operations.ts";
+import { stackCommand } from "./stack_command.ts";
 
 /** `stackwright explain` */
-export const explainCommand: Command = {
+export const explainCommand = stackCommand({
   help: `Usage: stackwright explain [--json] [--context NAME] <stack>
 
 Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Exits 1
 when nothing is recorded.
 `,
-  async run(io) {
-    const args = readArguments(io.args, 1, ["context"]);
-    const key = stackOf(args);
-    return await withOperations(io, async ({ operations, call }) => {
-      const detail = await operations.getDeployment.call(key, call);
-      const shown = peopleTime(io);
-      const time = (text: string) => shown(new Date(text));
-      io.out(args.json ? JSON.stringify(detail) + "\n" : explainText(detail, time));
-      return EXIT.ok;
-    });
+  async ask({ operations, call, key, io }) {
+    const detail = await operations.getDeployment.call(key, call);
+    const time = peopleTime(io);
+    return [detail, explainText(detail, (text) => time(new Date(text)))];
   },
-};
+});
 
 /** What people are told of a stack, line by line. */
 export function explainText(detail: DeploymentDetail, time: (text: string) => string): string {

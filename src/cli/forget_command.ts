@@ -1,9 +1,7 @@
-import { readArguments, stackOf } from "./arguments.ts";
-import { type Command, EXIT } from "./io.ts";
-import { withOperations } from "./with_operations.ts";
+import { stackCommand } from "./stack_command.ts";
 
 /** `stackwright forget` */
-export const forgetCommand: Command = {
+export const forgetCommand = stackCommand({
   help: `Usage: stackwright forget [--json] --context NAME <stack>
 
 Forgets a stack whose context is not there any more (docker context rm), so that no engine can be
@@ -12,14 +10,8 @@ and history still know it.
 
 Exits 0 when it is forgotten, 1 when its context is there, or nothing is recorded about it.
 `,
-  async run(io) {
-    const args = readArguments(io.args, 1, ["context"]);
-    const key = stackOf(args);
-    return await withOperations(io, async ({ operations, call }) => {
-      const shown = await operations.forget.call(key, call);
-      const text = `${key.name} on ${key.context} is forgotten; what runs there was left alone`;
-      io.out(args.json ? JSON.stringify(shown) + "\n" : `${text}\n`);
-      return EXIT.ok;
-    });
+  async ask({ operations, call, key }) {
+    const view = await operations.forget.call(key, call);
+    return [view, `${key.name} on ${key.context} is forgotten; what runs there was left alone\n`];
   },
-};
+});

@@ -4,7 +4,13 @@
  */
 import process from "node:process";
 import { nearestKey } from "../config/nearest_key.ts";
-import { formatProblem, isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import {
+  errors,
+  formatProblem,
+  isStackwrightError,
+  messageOf,
+  type StackwrightError,
+} from "../model/mod.ts";
 import { redactOutput } from "../system/redact_texts.ts";
 import { createRedactor, EVERYONE } from "../system/redactor.ts";
 import { visible } from "../system/visible.ts";
@@ -83,7 +89,7 @@ async function runNamed(io: CommandIo): Promise<number> {
   const named = ["help", "--help", "-h"].includes(first ?? "") && about !== undefined &&
     !about.startsWith("-");
   const asksForHelp = named || io.args.includes("--help") || io.args.includes("-h");
-  const name = named ? about : isVersionOption(first) ? "version" : first;
+  const name = named ? about : ["--version", "-V", "-v"].includes(first ?? "") ? "version" : first;
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) {
     if (name === undefined || name === "help" || name.startsWith("-") && asksForHelp) {
@@ -95,10 +101,6 @@ async function runNamed(io: CommandIo): Promise<number> {
   if (!asksForHelp) return await run({ ...io, args: rest });
   io.out(`${command.summary}\n\n${help}`);
   return EXIT.ok;
-}
-
-function isVersionOption(word: string | undefined): boolean {
-  return word === "--version" || word === "-V" || word === "-v";
 }
 
 function overview(io: CommandIo): number {
@@ -120,7 +122,7 @@ function unknown(name: string): StackwrightError {
   const words = name.startsWith("-")
     ? `options come after a command, as in \`stackwright serve ${name}\``
     : `there is no command ${name}${near === undefined ? "" : `: did you mean ${near}?`}`;
-  return new StackwrightError("bad_request", `${words}; see stackwright --help`);
+  return errors.bad_request(`${words}; see stackwright --help`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { openApiDocuments } from "../app.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 import { VERSION } from "./version.ts";
@@ -15,10 +15,7 @@ shows it at /openapi/ when OPENAPI_ENABLED is true. The output is JSON with and 
     const { operands: [name = "rest"] } = readArguments(io.args, 1);
     const documents = openApiDocuments(VERSION);
     if (name !== "rest" && name !== "webhooks") {
-      throw new StackwrightError(
-        "bad_request",
-        `there is no document ${name}; there are rest and webhooks`,
-      );
+      throw errors.bad_request(`there is no document ${name}; there are rest and webhooks`);
     }
     io.out(JSON.stringify(documents[name], undefined, 2) + "\n");
     return Promise.resolve(EXIT.ok);

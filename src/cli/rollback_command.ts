@@ -1,5 +1,6 @@
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
+import { stackCommand } from "./stack_command.ts";
 import { whatBecame, withOperations } from "./with_operations.ts";
 
 /** `stackwright rollback` */
@@ -29,42 +30,29 @@ Exits 0 when the release is back, 1 when it failed or there is none.
 };
 
 /** `stackwright retry` */
-export const retryCommand: Command = {
+export const retryCommand = stackCommand({
   help: `Usage: stackwright retry [--json] [--context NAME] <stack>
 
 Tries a release that failed again now, whatever the options under retry say: what the source of the
 stack says by now is deployed. Exits 1 when that fails too, and when nothing had failed.
 `,
-  async run(io) {
-    const args = readArguments(io.args, 1, ["context"]);
-    const key = stackOf(args);
-    return await withOperations(io, async (bench) => {
-      const result = await bench.operations.retryStack.call(key, bench.call);
-      const message = whatBecame(bench, result);
-      io.out(args.json ? JSON.stringify({ message }) + "\n" : `${key.name}: ${message}\n`);
-      return EXIT.ok;
-    });
+  async ask({ operations, call, gate, key }) {
+    const message = whatBecame({ gate }, await operations.retryStack.call(key, call));
+    return [{ message }, `${key.name}: ${message}\n`];
   },
-};
+});
 
 /** `stackwright unpin` */
-export const unpinCommand: Command = {
+export const unpinCommand = stackCommand({
   help: `Usage: stackwright unpin [--json] [--context NAME] <stack>
 
 Ends the pin of a rollback: the next look at the source deploys what it says by then. A hold stays;
 stackwright resume ends both. Exits 0, also when nothing was pinned, and 1 when nothing is recorded
 about the stack.
 `,
-  async run(io) {
-    const args = readArguments(io.args, 1, ["context"]);
-    const key = stackOf(args);
-    return await withOperations(io, async ({ operations, call }) => {
-      const { unpinned } = await operations.unpin.call(key, call);
-      const text = unpinned
-        ? `${key.name} follows its reference again`
-        : `${key.name} was not held back`;
-      io.out(args.json ? JSON.stringify({ unpinned }) + "\n" : `${text}\n`);
-      return EXIT.ok;
-    });
+  async ask({ operations, call, key }) {
+    const { unpinned } = await operations.unpin.call(key, call);
+    const what = unpinned ? "follows its reference again" : "was not held back";
+    return [{ unpinned }, `${key.name} ${what}\n`];
   },
-};
+});

@@ -1,11 +1,11 @@
 import type { DeploymentView } from "../api/mod.ts";
 import {
   DEFAULT_CONTEXT,
+  errors,
   formatStackKey,
   shortId,
   type StackKey,
   stackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
@@ -42,8 +42,7 @@ Exits 1 when the stack that was named is not known.
       const all = await allDeployments(bench, context);
       const shown = all.filter((each) => name === undefined || each.name === name);
       if (name !== undefined && shown.length === 0) {
-        throw new StackwrightError(
-          "not_found",
+        throw errors.not_found(
           `nothing is known about ${formatStackKey(stackKey(context, name))}; stackwright status ` +
             "lists what is",
         );

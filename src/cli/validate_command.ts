@@ -1,6 +1,6 @@
 import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
-import { formatProblem, messageOf, type Problem, StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, formatProblem, messageOf, type Problem, utf8 } from "../model/mod.ts";
 import { requireSupported } from "../plan/mod.ts";
 import { parseReference } from "../source/mod.ts";
 import { systemFiles, writtenSecrets } from "../system/mod.ts";
@@ -25,7 +25,7 @@ Exits 0 when everything is right, 1 when something is not.
     const { json, operands } = readArguments(io.args, 1);
     const root = resolve(io.cwd, operands[0] ?? ".");
     if ((await systemFiles.stat(root))?.kind !== "directory") {
-      throw new StackwrightError("not_found", `${root} is not a directory: name a checkout`);
+      throw errors.not_found(`${root} is not a directory: name a checkout`);
     }
     const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
     const read = async (path: string) => {

@@ -1,6 +1,6 @@
 import type { Call, Operations, RunResult } from "../api/mod.ts";
 import { type CommandGate, createCommandGate } from "../app.ts";
-import { isStackwrightError, StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, type StackwrightError } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
 import { withAssembly, type Workplace } from "./with_assembly.ts";
@@ -21,7 +21,7 @@ export function whatBecame(
   { outcome, run, detail }: RunResult,
 ): string {
   if (outcome === "complete") return run.deployments?.[0]?.message ?? "";
-  throw gate.thrown() ?? new StackwrightError("deploy_failed", detail ?? run.message ?? "");
+  throw gate.thrown() ?? errors.deploy_failed(detail ?? run.message ?? "");
 }
 
 /**
@@ -56,5 +56,5 @@ function withDirectory(error: StackwrightError, directory: string): StackwrightE
   const { message, problems } = error;
   const end = /[.?]$/.test(message) ? "" : ".";
   const text = `${message}${end} Looked at was DATA_DIR ${directory}: is that the service's?`;
-  return new StackwrightError("not_found", text, { cause: error, problems });
+  return errors.not_found(text, { cause: error, problems });
 }

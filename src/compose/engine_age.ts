@@ -1,4 +1,4 @@
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
 /** A key that engines know since some version, and leave out without a word before it. */
@@ -94,8 +94,7 @@ export async function requireKnownToEngine(
   );
   const needed = unknown.filter(({ isNeeded }) => isNeeded).map(({ text }) => text);
   if (needed.length > 0) {
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       `deployment ${name}: ${needed.join(", ")}; this one speaks API ${spoken}. Update the ` +
         "engine, or take it out of the compose file. Nothing was changed",
     );

@@ -11,7 +11,7 @@ import {
 } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 import { buildPaths } from "./build_paths.ts";
-import { refusedTemplates, volumesOf } from "./volume_paths.ts";
+import { CLIMBS_BACK, climbsBack, refusedTemplates, volumesOf } from "./volume_paths.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
 
@@ -40,13 +40,15 @@ export function followedPaths(
   const refused: string[] = [];
   const containers: { what: string; name: string }[] = [];
   const shared: { what: string; name: string }[] = [];
+  const bridges = bridgesOf(model, refused);
   for (const [name, service] of Object.entries(servicesOf(model))) {
-    const add = (by: FollowedPath["by"], what: string, path: string) => {
-      if (isAbsolute(path)) {
-        paths.push({ what: `service ${name}: ${what}`, path: resolve(path), by });
-      }
-    };
     const of = (what: string) => `service ${name}: ${what}`;
+    const add = (by: FollowedPath["by"], what: string, path: string) => {
+      if (!isAbsolute(path)) return;
+      // The engine cleans the paths of mounts before it follows them; compose and buildx do not.
+      if (by === "us" && climbsBack(path)) refused.push(of(`${what} ${CLIMBS_BACK}`));
+      paths.push({ what: of(what), path: resolve(path), by });
+    };
     // Names of services stand on command lines, where compose would take this one for an option.
     if (name.startsWith("-")) refused.push(of("its name begins with a dash"));
     refused.push(...refusedUses(service).map(of));
@@ -57,14 +59,8 @@ export function followedPaths(
       const container = /^container:([^:]*)/.exec(each)?.[1];
       if (container !== undefined) containers.push({ what: of("volumes_from"), name: container });
     }
-    for (const key of ["ipc", "network_mode", "pid"]) {
-      const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
-      if (container !== undefined) shared.push({ what: of(key), name: container });
-    }
-    // On the engine's own bridge a link tells the whole environment of the other container.
-    const links = textAt(service, "network_mode") === "" ? [] : textsOf(service["external_links"]);
-    for (const link of links) {
-      shared.push({ what: of("external_links"), name: link.replace(/:[^]*/, "") });
+    for (const each of sharedBy(service, bridges)) {
+      shared.push({ what: of(each.what), name: each.name });
     }
     refused.push(...readPaths(service, model, add).map(of));
   }
@@ -80,7 +76,7 @@ export function followedPaths(
     }
   }
   if (isStack) refused.push(...refusedTemplates(model));
-  const volumes = volumesOf(model, paths);
+  const volumes = volumesOf(model, paths, refused);
   for (const { what, name } of volumes) {
     // In the short text of a mount the engine would take it for a path, or for the end of one.
     if (/^\/|:/.test(name)) refused.push(`${what} with a name that is a path, or has a colon`);
@@ -89,6 +85,34 @@ export function followedPaths(
     if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
   }
   return { paths, refused, containers, shared, volumes };
+}
+
+/** The keys of the networks that are the engine's own bridge; what is refused of others to `refused`. */
+function bridgesOf(model: ComposeModel, refused: string[]): ReadonlySet<string> {
+  const bridges = new Set<string>();
+  for (const { key, name } of resourcesOf(model, "networks")) {
+    if (name === "bridge" || name === "default") bridges.add(key);
+    // Older engines take it for the network of that container.
+    if (!name.startsWith("container:")) continue;
+    refused.push(`networks.${key} with a name that begins with container:`);
+  }
+  return bridges;
+}
+
+/** The containers that a service shares something with, by the keys that say so. */
+function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
+  for (const key of ["ipc", "network_mode", "pid"]) {
+    const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
+    if (container !== undefined) yield { what: key, name: container };
+  }
+  // On the engine's own bridge a link tells the whole environment of the other container.
+  const networks = Object.keys(objectAt(service, "networks"));
+  const onBridge = textAt(service, "network_mode") !== "" ||
+    networks.some((key) => bridges.has(key));
+  if (!onBridge) return;
+  for (const link of textsOf(service["external_links"])) {
+    yield { what: "external_links", name: link.replace(/:[^]*/, "") };
+  }
 }
 
 /** Uses of a service that would run programs, or hand out credentials, where Stackwright runs. */
@@ -140,7 +164,8 @@ function imageNames(service: JsonObject): string[] {
 }
 
 /** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */
-const OF_A_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)(?:\/|$)/;
+const OF_A_PROCESS =
+  /^\/(?:proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)|dev\/fd)(?:\/|$)/;
 
 /** Compose notices what it cannot give to a service when the old container is gone. */
 function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {

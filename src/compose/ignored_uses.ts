@@ -3,8 +3,8 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type ComposeModel,
+  errors,
   MIGRATION_LABEL_PREFIX,
-  StackwrightError,
   withoutEnd,
 } from "../model/mod.ts";
 import { labelsOf, servicesOf } from "./model.ts";
@@ -65,8 +65,7 @@ function readLabels(service: string, labels: Readonly<Record<string, string>>): 
     });
     return asked === undefined ? undefined : { ...asked, isOurs };
   } catch (cause) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `service ${service}: ${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
@@ -97,7 +96,7 @@ function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): str
   const warnings: string[] = [];
   const { recreateIgnore } = BEHAVIOUR_LABELS;
   const refused = (what: string) =>
-    new StackwrightError("config_invalid", `service ${service}: label ${recreateIgnore}: ${what}`);
+    errors.config_invalid(`service ${service}: label ${recreateIgnore}: ${what}`);
   for (const [scope, items] of asked.items) {
     if (items === "all") continue;
     const known = own.filter((use) => SCOPE_OF[use.kind] === scope).map((use) => use.item);

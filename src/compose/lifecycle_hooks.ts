@@ -1,5 +1,5 @@
 import { servicesOf } from "./model.ts";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors, listOf } from "../model/mod.ts";
 
 const HOOKS = ["post_start", "pre_stop"] as const;
 /** The first version of compose that runs hooks; earlier ones read them and leave it at that. */
@@ -16,21 +16,16 @@ export async function requireHooksRun(
   version: () => Promise<string>,
 ): Promise<void> {
   const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
-    HOOKS.filter((hook) => hasEntries(definition[hook])).map((hook) => ({ service, hook }))
+    HOOKS.filter((hook) => listOf(definition[hook]).length > 0).map((hook) => ({ service, hook }))
   );
   const [first] = found;
   if (first === undefined) return;
   const installed = await version();
   if (runsHooks(installed)) return;
-  throw new StackwrightError(
-    "unsupported",
+  throw errors.unsupported(
     `deployment ${name}: service ${first.service} has ${first.hook}, which the installed docker ` +
       `compose ${installed} would not run; install compose ${RUNS_HOOKS.join(".")} or newer`,
   );
-}
-
-function hasEntries(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
 }
 
 /** A version that cannot be read is a new one: nobody should be kept from it. */

@@ -28,7 +28,7 @@ import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
-import type { TreeUse } from "./tree_paths.ts";
+import { plainDollars, type TreeUse } from "./tree_paths.ts";
 
 /** Everything a release is made from. */
 export interface ReleaseParts {
@@ -70,7 +70,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   const model = rewriteModel(parts.rendered, {
     tree: parts.tree,
     stackDirectory: parts.stackDirectory,
-    placeOf: parts.live.placeOf,
+    placeOf: (path) => parts.live.placeOf(plainDollars(path)).replaceAll("$", "$$$$"),
   });
   const { configuration, configurationPaths = {} } = parts.closure;
   const { envFiles: own, configurationEnvFiles = [] } = parts.invocation;

@@ -34,6 +34,16 @@ export function servicesOf(model: ComposeModel): Readonly<Record<string, JsonObj
   return Object.setPrototypeOf(found, null);
 }
 
+/** A rendered model with each of its services changed. */
+export function mapServices(
+  model: ComposeModel,
+  change: (service: JsonObject, name: string) => JsonObject,
+): ComposeModel {
+  const services = Object.entries(servicesOf(model))
+    .map(([name, service]) => [name, change(service, name)]);
+  return { ...model, services: Object.fromEntries(services) };
+}
+
 /** One service of a rendered model; an empty one where there is none of that name. */
 export function serviceOf(model: ComposeModel, name: string): JsonObject {
   return objectAt(objectAt(model, "services"), name);
@@ -64,10 +74,7 @@ export function withPlainKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => withPlainKeys(each));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key.replaceAll("$$", "$"),
-      withPlainKeys(inner),
-    ]),
+    Object.entries(value).map(([key, inner]) => [key.replaceAll("$$", "$"), withPlainKeys(inner)]),
   );
 }
 

@@ -3,6 +3,7 @@ import {
   embeddedSecrets,
   MOST_OF_AN_OWNER,
   namedSecretParts,
+  optionSecrets,
   type Pauses,
   secretParts,
   soundsSecret,
@@ -109,13 +110,13 @@ export function secretsInVariables(
   ]);
 }
 
-/** `--password x` of a command line; `--password=x` is found in the text itself. */
+/** `--password x` of a command line; what is one word is found in the text itself. */
 function optionValues(words: readonly unknown[]): string[] {
   return words.flatMap((word, index) => {
     const name = typeof word === "string" ? /^--?([\w-]+)$/.exec(word)?.[1] : undefined;
     const value = words[index + 1];
     if (name === undefined || typeof value !== "string" || value.startsWith("-")) return [];
-    return name.length > 1 && soundsSecret(name) ? [undoubled(value)] : [];
+    return optionSecrets(name, undoubled(value));
   });
 }
 

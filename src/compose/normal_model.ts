@@ -1,5 +1,5 @@
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectsAt, servicesOf } from "./model.ts";
+import { isObject, type JsonObject, mapServices, objectsAt, servicesOf } from "./model.ts";
 
 /**
  * The meaning of binds of a printed model that do not mention `create_host_path`: compose 2 prints
@@ -74,11 +74,6 @@ function mapBinds(service: JsonObject, change: (bind: JsonObject) => JsonObject)
   };
 }
 
-function withServices(
-  model: ComposeModel,
-  change: (service: JsonObject) => JsonObject,
-): ComposeModel {
-  if (!isObject(model["services"])) return model;
-  const services = Object.entries(servicesOf(model)).map(([name, each]) => [name, change(each)]);
-  return { ...model, services: Object.fromEntries(services) };
+function withServices(model: ComposeModel, change: (service: JsonObject) => JsonObject) {
+  return isObject(model["services"]) ? mapServices(model, change) : model;
 }

@@ -1,5 +1,5 @@
 import { serviceOf, textAt } from "./model.ts";
-import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
+import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
 /**
  * True when the image of a service is asked for anew whenever its release is prepared, as `up` of
@@ -22,8 +22,7 @@ export function requirePullable(
   const refused = missing.filter((each) => pullsNever(release, each.name));
   if (refused.length === 0) return;
   const images = refused.map((each) => `${each.image} of service ${each.name}`).join(", ");
-  throw new StackwrightError(
-    "pull_failed",
+  throw errors.pull_failed(
     `${release.key.name} needs ${images}, not on this engine, and pull_policy: never forbids to ` +
       "fetch it; load or build the image here, or take pull_policy away. Nothing was changed",
   );

@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
+import { isObject, type JsonObject, mapServices, objectAt, servicesOf, textAt } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 
 /** The paths of a rendered model after rewriting. */
@@ -22,15 +22,11 @@ interface StablePaths {
  * `develop` only concerns people at a keyboard.
  */
 export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeModel {
-  const services = Object.fromEntries(
-    Object.entries(servicesOf(model)).map(([name, service]) => [
-      name,
-      withoutReplicas(rewriteBuild(rewriteBinds(service, paths), paths)),
-    ]),
-  );
   return {
-    ...model,
-    services,
+    ...mapServices(
+      model,
+      (service) => withoutReplicas(rewriteBuild(rewriteBinds(service, paths), paths)),
+    ),
     ...rewriteFiles(model, "configs", paths),
     ...rewriteFiles(model, "secrets", paths),
     ...rewriteVolumes(model, paths),
@@ -40,14 +36,12 @@ export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeMo
 /** The same model with the build paths of `original`, for the one command that reads them here. */
 export function withBuildPaths(model: ComposeModel, original: ComposeModel): ComposeModel {
   const originals = servicesOf(original);
-  const services = Object.fromEntries(
-    Object.entries(servicesOf(model)).map(([name, service]) => {
-      const build = originals[name]?.["build"];
-      return [name, build === undefined ? service : { ...service, build }];
-    }),
-  );
+  const built = mapServices(model, (service, name) => {
+    const build = originals[name]?.["build"];
+    return build === undefined ? service : { ...service, build };
+  });
   const secrets = original["secrets"];
-  return { ...model, services, ...(secrets === undefined ? {} : { secrets }) };
+  return secrets === undefined ? built : { ...built, secrets };
 }
 
 /** The same model with `args` as arguments of every build, over those of its own. */
@@ -58,12 +52,11 @@ export function withBuildArguments(
   const added = Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]),
   );
-  const services = Object.entries(servicesOf(model)).map(([name, service]) => {
+  return mapServices(model, (service) => {
     const build = service["build"];
-    if (!isObject(build)) return [name, service];
-    return [name, { ...service, build: { ...build, args: { ...argumentsOf(build), ...added } } }];
+    if (!isObject(build)) return service;
+    return { ...service, build: { ...build, args: { ...argumentsOf(build), ...added } } };
   });
-  return { ...model, services: Object.fromEntries(services) };
 }
 
 /** Compose prints a map; a list is what its author may have written. */

@@ -2,9 +2,9 @@ import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type ComposeModel,
+  errors,
   listOf,
   own,
-  StackwrightError,
 } from "../model/mod.ts";
 import { expectationOf, replicasOf } from "./expectation.ts";
 import { sharesOf } from "./follows.ts";
@@ -52,7 +52,7 @@ export function requireStartFirst(model: ComposeModel): void {
     const obstacle = startFirstObstacle(model, name);
     return obstacle === undefined ? [] : [startFirstRefused(name, obstacle)];
   });
-  if (problems.length > 0) throw new StackwrightError("config_invalid", problems.join("; "));
+  if (problems.length > 0) throw errors.config_invalid(problems.join("; "));
 }
 
 /** The sentence about a service that requires what is impossible. */

@@ -25,7 +25,12 @@ export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
     ...bindUses(name, service, model, tree),
     ...fileUses(name, service, model, tree),
     ...buildUses(name, service, model, tree),
-  ]);
+  ]).map((use) => ({ ...use, path: plainDollars(use.path) }));
+}
+
+/** A text of a rendered model as its author meant it: compose doubles every dollar that it prints. */
+export function plainDollars(text: string): string {
+  return text.replaceAll("$$", "$");
 }
 
 /** `path` relative to `tree`, or `undefined` when it is not inside. */

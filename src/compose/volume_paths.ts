@@ -1,43 +1,56 @@
 import { resolve } from "node:path/posix";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
+
+/** What is said of a path that {@link climbsBack}. */
+export const CLIMBS_BACK = "by a path that climbs back with ..";
 
 /** Paths that options of the volumes of a project may name: one text of them is a list. */
 const MOST_PATHS = 20_000;
 
 /**
- * The volumes of a project that lie on the host, whose paths are added to `paths`. Throws `config_invalid`
- * for options that name more of them than any project has.
+ * The volumes of a project that lie on the host, whose paths are added to `paths`, and what is refused of
+ * them to `refused`. Throws `config_invalid` for options that name more of them than any project has.
  */
-export function volumesOf(model: ComposeModel, paths: FollowedPath[]): FollowedPaths["volumes"] {
+export function volumesOf(
+  model: ComposeModel,
+  paths: FollowedPath[],
+  refused: string[],
+): FollowedPaths["volumes"] {
   let left = MOST_PATHS;
   return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
-    const device = deviceOf(options);
-    if (device !== undefined) paths.push({ what: `volumes.${key}`, path: device, by: "engine" });
+    const add = (what: string, written: string, everywhere: boolean) => {
+      if (climbsBack(written)) refused.push(`${what} ${CLIMBS_BACK}`);
+      paths.push({ what, path: resolve("/", written), by: "engine", everywhere });
+    };
+    const device = textAt(options, "device");
+    if (device !== "") add(`volumes.${key}`, device, false);
     for (const path of pathsInOptions(options)) {
       if (--left < 0) throw tooManyPaths(key);
-      paths.push({ what: `volumes.${key}.driver_opts`, path, by: "engine", everywhere: true });
+      add(`volumes.${key}.driver_opts`, path, true);
     }
     return { what: `volumes.${key}`, name };
   });
 }
 
 /**
- * What a volume is mounted from; the engine's working directory is the root. Whatever its type: with `bind`
- * among the options the kernel passes over that. The device of a share (`:/srv`) leads nowhere as a path.
+ * Whether a path has `..` behind a name. The kernel, which gets the paths of volumes and builds as they are
+ * written, climbs from where a link leads: `/var/run/../data` is `/data`.
  */
-function deviceOf(options: JsonObject): string | undefined {
-  const device = textAt(options, "device");
-  return device === "" ? undefined : resolve("/", device);
+export function climbsBack(path: string): boolean {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const named = parts.findIndex((part) => part !== "..");
+  return named >= 0 && parts.includes("..", named);
 }
 
 /**
- * Paths in options of a volume besides its device: layers of an overlay, places of other drivers. They
- * are read as the kernel reads them: a backslash keeps the next character, the working directory is
- * the root.
+ * Paths in options of a volume besides its device, as they are written: layers of an overlay, places of
+ * other drivers. They are read as the kernel reads them: a backslash keeps the next character, the
+ * working directory is the root. So is the device, whatever the type: with `bind` among the options the
+ * kernel passes over that. The device of a share (`:/srv`) leads nowhere as a path.
  */
 function* pathsInOptions(options: JsonObject): Iterable<string> {
   for (const [key, value] of Object.entries(options)) {
@@ -49,15 +62,14 @@ function* pathsInOptions(options: JsonObject): Iterable<string> {
       for (const part of isLayer ? parts.slice(1) : parts) {
         if (part === "" || written.has(part) || !(isLayer || part.includes("/"))) continue;
         written.add(part);
-        yield resolve("/", part);
+        yield part;
       }
     }
   }
 }
 
 function tooManyPaths(key: string): StackwrightError {
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `volumes.${key}.driver_opts: the options of all volumes name more than ${MOST_PATHS} paths`,
   );
 }

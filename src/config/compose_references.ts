@@ -28,11 +28,7 @@ export function composeReferences(text: string): ComposeReferences {
     return { composeFiles: [], files: [], wide: true, outside: false };
   }
   const { includes, extended, unsure } = paths;
-  const composeFiles = [
-    ...includes.flatMap((each) => each.paths),
-    ...extended,
-    ...unsure.extended,
-  ];
+  const composeFiles = [...includes.flatMap((each) => each.paths), ...extended, ...unsure.extended];
   const files = [...includes.flatMap(filesBeside), ...paths.files, ...unsure.files];
   const isOutside = (path: string) =>
     path.includes("$") || path.startsWith("/") || REMOTE.test(path);

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 
 const TARGET = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const OURS = ".stackwright";
@@ -19,8 +19,7 @@ export function isConfigTarget(target: string): boolean {
  */
 export function configFileNames(target: string): readonly string[] {
   if (target !== "" && !isConfigTarget(target)) {
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       "looking up the configuration target failed: its name must consist of letters, digits, " +
         "dots, dashes and underscores and start with a letter or digit",
     );

@@ -13,8 +13,20 @@ export const LOOKED_UP_COMPOSE_FILES: readonly string[] = [
   "docker-compose.yml",
 ];
 
-/** Every default of a deployment as its author would write it. */
+/** Defaults of what is taken as its author wrote it. */
+export const PLAIN_DEFAULTS = {
+  remove_orphans: true,
+  prune_images: true,
+  wait_running_jobs: true,
+  force_recreate: false,
+  force_image_pull: false,
+  git_depth: 0,
+  pause: false,
+};
+
+/** Every default of a deployment as its author would write it, but for those of its sections. */
 export const DEPLOYMENT_DEFAULTS = {
+  ...PLAIN_DEFAULTS,
   source: "git",
   version: "service.v1",
   repository_url: "",
@@ -24,32 +36,33 @@ export const DEPLOYMENT_DEFAULTS = {
   context: "",
   compose_files: [...PUBLISHED_COMPOSE_FILES] as readonly string[],
   env_files: [".env"] as readonly string[],
-  remove_orphans: true,
-  prune_images: true,
-  wait_running_jobs: true,
-  force_recreate: false,
-  force_image_pull: false,
   timeout: "3m",
-  git_depth: 0,
   profiles: [] as readonly string[],
   external_secrets_files: [] as readonly string[],
-  pause: false,
-  build: { force_image_pull: false, quiet: false, no_cache: false },
-  destroy: { enabled: false, remove_volumes: true, remove_images: true },
-  auto_discovery: {
-    enabled: false,
-    depth: 0,
-    delete: false,
-    remove_volumes: false,
-    remove_images: true,
-  },
-  reconciliation: {
-    enabled: true,
-    events: ["unhealthy"] as readonly string[],
-    drift: "report",
-    restart_timeout: "10s",
-    restart_signal: "",
-    restart_limit: 5,
-    restart_window: "5m",
-  },
-} as const;
+};
+
+/** Defaults of the section `build`. */
+export const BUILD_DEFAULTS = { force_image_pull: false, quiet: false, no_cache: false };
+
+/** Defaults of the section `destroy`. */
+export const DESTROY_DEFAULTS = { enabled: false, remove_volumes: true, remove_images: true };
+
+/** Defaults of the section `auto_discovery`. */
+export const DISCOVERY_DEFAULTS = {
+  enabled: false,
+  depth: 0,
+  delete: false,
+  remove_volumes: false,
+  remove_images: true,
+};
+
+/** Defaults of the section `reconciliation`. */
+export const RECONCILIATION_DEFAULTS = {
+  enabled: true,
+  events: ["unhealthy"] as readonly string[],
+  drift: "report",
+  restart_timeout: "10s",
+  restart_signal: "",
+  restart_limit: 5,
+  restart_window: "5m",
+};

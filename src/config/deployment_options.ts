@@ -1,17 +1,13 @@
 import type {
-  AutoDiscoveryOptions,
-  BuildOptions,
-  DestroyOptions,
   KeylessIdentity,
   OciOptions,
   RetryOptions,
   SecretReference,
   SwarmOptions,
 } from "../model/mod.ts";
-import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
-import { seconds, textMap, texts } from "./written_values.ts";
+import { seconds, texts } from "./written_values.ts";
 
 /** `swarm`. */
 export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions {
@@ -19,40 +15,6 @@ export function swarmOptions(written: WrittenDeployment["swarm"]): SwarmOptions 
     enabled: written?.enabled ?? undefined,
     configRetention: written?.config_retention ?? undefined,
     secretRetention: written?.secret_retention ?? undefined,
-  };
-}
-
-/** `build`. */
-export function buildOptions(written: WrittenDeployment["build"]): BuildOptions {
-  return {
-    args: textMap(written?.args),
-    forceImagePull: written?.force_image_pull ?? D.build.force_image_pull,
-    quiet: written?.quiet ?? D.build.quiet,
-    noCache: written?.no_cache ?? D.build.no_cache,
-  };
-}
-
-/** `destroy`. The decoder turned a bare boolean into `enabled`. */
-export function destroyOptions(written: WrittenDeployment["destroy"]): DestroyOptions {
-  const given = typeof written === "object" ? written : undefined;
-  return {
-    enabled: given?.enabled ?? D.destroy.enabled,
-    removeVolumes: given?.remove_volumes ?? D.destroy.remove_volumes,
-    removeImages: given?.remove_images ?? D.destroy.remove_images,
-  };
-}
-
-/** `auto_discovery`. */
-export function autoDiscoveryOptions(
-  written: WrittenDeployment["auto_discovery"],
-): AutoDiscoveryOptions {
-  const given = typeof written === "object" ? written : undefined;
-  return {
-    enabled: given?.enabled ?? D.auto_discovery.enabled,
-    depth: given?.depth ?? D.auto_discovery.depth,
-    delete: given?.delete ?? D.auto_discovery.delete,
-    removeVolumes: given?.remove_volumes ?? D.auto_discovery.remove_volumes,
-    removeImages: given?.remove_images ?? D.auto_discovery.remove_images,
   };
 }
 

@@ -1,16 +1,15 @@
 import type { Deployment } from "../model/mod.ts";
-import { DEPLOYMENT_DEFAULTS as D, LOOKED_UP_COMPOSE_FILES } from "./deployment_defaults.ts";
 import {
-  autoDiscoveryOptions,
-  buildOptions,
-  destroyOptions,
-  ociOptions,
-  retryOptions,
-  secretReferences,
-  swarmOptions,
-} from "./deployment_options.ts";
+  BUILD_DEFAULTS,
+  DEPLOYMENT_DEFAULTS as D,
+  DESTROY_DEFAULTS,
+  DISCOVERY_DEFAULTS,
+  LOOKED_UP_COMPOSE_FILES,
+  PLAIN_DEFAULTS,
+} from "./deployment_defaults.ts";
+import { ociOptions, retryOptions, secretReferences, swarmOptions } from "./deployment_options.ts";
 import { reconciliationOptions } from "./reconciliation_options.ts";
-import { seconds, textMap, texts } from "./written_values.ts";
+import { seconds, textMap, texts, withDefaults } from "./written_values.ts";
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
 import { checkRepositoryUrl } from "./repository_url.ts";
@@ -56,21 +55,16 @@ export function buildDeployment(
     ...composeFilesOf(written, report),
     environment: environmentOf(written, report),
     envFiles: sideFiles("env_files", written.env_files ?? D.env_files, report),
-    removeOrphans: written.remove_orphans ?? D.remove_orphans,
-    pruneImages: written.prune_images ?? D.prune_images,
+    ...withDefaults(written, PLAIN_DEFAULTS),
     swarm: swarmOptions(written.swarm),
-    waitRunningJobs: written.wait_running_jobs ?? D.wait_running_jobs,
-    forceRecreate: written.force_recreate ?? D.force_recreate,
-    forceImagePull: written.force_image_pull ?? D.force_image_pull,
     timeoutSeconds: seconds(
       written.timeout ?? D.timeout,
       1,
       (why) => report("timeout", why),
       LONGEST_TIMEOUT,
     ),
-    build: buildOptions(written.build),
-    gitDepth: written.git_depth ?? D.git_depth,
-    destroy: destroyOptions(written.destroy),
+    build: { ...withDefaults(written.build, BUILD_DEFAULTS), args: textMap(written.build?.args) },
+    destroy: withDefaults(written.destroy, DESTROY_DEFAULTS),
     profiles: texts(written.profiles ?? D.profiles),
     externalSecrets: secretReferences(written.external_secrets),
     externalSecretsFiles: sideFiles(
@@ -78,9 +72,8 @@ export function buildDeployment(
       written.external_secrets_files ?? D.external_secrets_files,
       report,
     ),
-    autoDiscovery: autoDiscoveryOptions(written.auto_discovery),
+    autoDiscovery: withDefaults(written.auto_discovery, DISCOVERY_DEFAULTS),
     retry: retryOptions(written.retry, report),
-    pause: written.pause ?? D.pause,
     reconciliation: reconciliationOptions(written.reconciliation, report),
     oci: ociOptions(origin.trusted ? written.oci : undefined, report),
   };

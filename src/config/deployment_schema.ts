@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
+import { BUILD_DEFAULTS, DEPLOYMENT_DEFAULTS, DESTROY_DEFAULTS } from "./deployment_defaults.ts";
 import {
   choice,
+  closed,
   duration,
   field,
   flag,
@@ -16,30 +17,18 @@ import { keylessIdentity, oci } from "./oci_schema.ts";
 import { autoDiscovery } from "./auto_discovery_schema.ts";
 import { swarm } from "./swarm_schema.ts";
 
-const build = z.strictObject({
+const build = closed({
   args: field(scalarMap(), "Build-time arguments."),
-  force_image_pull: field(
-    flag(),
-    "Always try to pull newer base images.",
-    D.build.force_image_pull,
-  ),
-  quiet: field(flag(), "Suppress the output of builds.", D.build.quiet),
-  no_cache: field(flag(), "Build without the cache.", D.build.no_cache),
-});
+  force_image_pull: field(flag(), "Always try to pull newer base images."),
+  quiet: field(flag(), "Suppress the output of builds."),
+  no_cache: field(flag(), "Build without the cache."),
+}, BUILD_DEFAULTS);
 
-const destroy = z.strictObject({
-  enabled: field(flag(), "Remove the deployment and its resources.", D.destroy.enabled),
-  remove_volumes: field(
-    flag(),
-    "Remove its volumes too; always on in swarm mode.",
-    D.destroy.remove_volumes,
-  ),
-  remove_images: field(
-    flag(),
-    "Remove its images too; not supported in swarm mode.",
-    D.destroy.remove_images,
-  ),
-});
+const destroy = closed({
+  enabled: field(flag(), "Remove the deployment and its resources."),
+  remove_volumes: field(flag(), "Remove its volumes too; always on in swarm mode."),
+  remove_images: field(flag(), "Remove its images too; not supported in swarm mode."),
+}, DESTROY_DEFAULTS);
 
 const retry = z.strictObject({
   limit: field(
@@ -58,77 +47,51 @@ function switchable<S extends z.ZodType>(schema: S) {
  * One deployment configuration as it is written. Every object is closed. The
  * source of the decoder, of the JSON Schema and of the reference.
  */
-export const deploymentSchema = z.strictObject({
+export const deploymentSchema = closed({
   name: field(
     scalar(),
     "Name of the compose project or stack; needed unless auto-discovery is on.",
   ),
-  source: field(choice(["git", "oci", ""]), "Kind of source to deploy from.", D.source),
-  version: field(
-    scalar(),
-    "Version of the configuration; artifacts (source oci) need service.v1.",
-    D.version,
-  ),
+  source: field(choice(["git", "oci", ""]), "Kind of source to deploy from."),
+  version: field(scalar(), "Version of the configuration; artifacts (source oci) need service.v1."),
   repository_url: field(
     scalar(),
     "Git URL of another repository to deploy; empty is the one with this file.",
-    D.repository_url,
   ),
   webhook_filter: field(
     scalar(),
     "Regular expression (RE2) for the branch or tag of a webhook, in full or short form.",
-    D.webhook_filter,
   ),
   reference: field(
     scalar(),
     "Branch or tag to deploy, in full or short form; empty is the one of the trigger.",
-    D.reference,
   ),
-  working_dir: field(
-    scalar(),
-    "Directory of the deployment, relative to the root of the source.",
-    D.working_dir,
-  ),
-  context: field(scalar(), "Container context; empty is the default one.", D.context),
+  working_dir: field(scalar(), "Directory of the deployment, relative to the root of the source."),
+  context: field(scalar(), "Container context; empty is the default one."),
   compose_files: field(
     scalars().min(1),
     "Compose files, merged in this order; every one must exist. Unset, the first that exists of " +
       "the default names.",
-    D.compose_files,
   ),
   environment: field(scalarMap(), "Variables for interpolation in the compose files."),
   env_files: field(
     scalars(),
     "Dotenv files for interpolation, later ones win; `remote:` marks the deployed repository.",
-    D.env_files,
   ),
-  remove_orphans: field(
-    flag(),
-    "Remove containers of services the compose file no longer has.",
-    D.remove_orphans,
-  ),
-  prune_images: field(flag(), "Remove images no service uses any more.", D.prune_images),
+  remove_orphans: field(flag(), "Remove containers of services the compose file no longer has."),
+  prune_images: field(flag(), "Remove images no service uses any more."),
   swarm: field(swarm, "Swarm mode."),
-  wait_running_jobs: field(
-    flag(),
-    "Wait for running scheduled jobs before deploying.",
-    D.wait_running_jobs,
-  ),
-  force_recreate: field(flag(), "Recreate containers even when nothing changed.", D.force_recreate),
-  force_image_pull: field(
-    flag(),
-    "Look for a newer image of each tag at every deployment.",
-    D.force_image_pull,
-  ),
-  timeout: field(duration(1), "Longest wait for the deployment, at most 24h.", D.timeout),
+  wait_running_jobs: field(flag(), "Wait for running scheduled jobs before deploying."),
+  force_recreate: field(flag(), "Recreate containers even when nothing changed."),
+  force_image_pull: field(flag(), "Look for a newer image of each tag at every deployment."),
+  timeout: field(duration(1), "Longest wait for the deployment, at most 24h."),
   build: field(build, "Options of builds."),
   git_depth: field(
     whole(0),
     "Commits of history to fetch; 0 is the global setting GIT_CLONE_DEPTH.",
-    D.git_depth,
   ),
   destroy: field(switchable(destroy), "Remove the deployment instead of deploying it."),
-  profiles: field(scalars(), "Compose profiles to enable.", D.profiles),
+  profiles: field(scalars(), "Compose profiles to enable."),
   external_secrets: field(
     z.record(z.string(), secretReferenceSchema),
     "Variables whose values come from the secret provider.",
@@ -136,7 +99,6 @@ export const deploymentSchema = z.strictObject({
   external_secrets_files: field(
     scalars(),
     "YAML files of such variables; the ones written here win over them.",
-    D.external_secrets_files,
   ),
   auto_discovery: field(switchable(autoDiscovery), "Deploy every compose project found."),
   retry: field(
@@ -146,11 +108,10 @@ export const deploymentSchema = z.strictObject({
   pause: field(
     flag(),
     "Do not update the deployment; what is missing of the release that is deployed still comes back.",
-    D.pause,
   ),
   reconciliation: field(switchable(reconciliation), "Reaction to container events."),
   oci: field(oci, "Signature verification of this target; honoured in trusted configuration only."),
-});
+}, DEPLOYMENT_DEFAULTS);
 
 /** A deployment configuration after decoding: scalars are text, `null` is gone. */
 export type WrittenDeployment = z.output<typeof deploymentSchema>;

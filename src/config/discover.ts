@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { StackwrightError, withoutEnd } from "../model/mod.ts";
+import { errors, type StackwrightError, withoutEnd } from "../model/mod.ts";
 import { configFileNames } from "./config_file_names.ts";
 
 /** Directories that never hold stacks of their own. */
@@ -38,8 +38,7 @@ const MOST_FOUND = 5000;
 const MOST_LOOKS = 300_000;
 
 function tooMany(workingDir: string): StackwrightError {
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `auto_discovery: too many files below ${workingDir} have a name of compose_files, and at most ` +
       "500 stacks are deployed of one repository and reference; look into fewer directories",
   );

@@ -2,9 +2,10 @@ import { posix } from "node:path";
 import {
   type DeclaredDeployment,
   type Deployment,
+  errors,
   isStackwrightError,
   type Problem,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { parseDeploymentOverride } from "./deployment.ts";
 import type { DeploymentDocument } from "./deployment_reader.ts";
@@ -60,7 +61,7 @@ export function expandDiscovery(
   const failures: FailedDirectory[] = [];
   const warnings: Problem[] = [];
   for (const found of directories) {
-    const name = nameOf(found.path, base.deployment.name || rootName);
+    const name = found.path === "." ? base.deployment.name || rootName : posix.basename(found.path);
     const inherited = inherit(base.deployment, found.path, name);
     try {
       const document = readOverride(found, overrides);
@@ -79,17 +80,8 @@ export function expandDiscovery(
   return { stacks, failures, warnings };
 }
 
-function nameOf(directory: string, rootName: string): string {
-  return directory === "." ? rootName : posix.basename(directory);
-}
-
 function inherit(base: Deployment, workingDir: string, name: string): Deployment {
-  return {
-    ...base,
-    name,
-    workingDir,
-    autoDiscovery: { ...base.autoDiscovery, enabled: false },
-  };
+  return { ...base, name, workingDir, autoDiscovery: { ...base.autoDiscovery, enabled: false } };
 }
 
 function readOverride(
@@ -99,8 +91,7 @@ function readOverride(
   if (override === undefined) return undefined;
   const text = texts.get(override);
   if (text !== undefined) return parseDeploymentOverride(text, { file: override, trusted: false });
-  throw new StackwrightError(
-    "config_invalid",
+  throw errors.config_invalid(
     `${override} cannot be read: the override of a discovered stack must be a file, not a link`,
     { problems: [{ file: override, message: "expected a file, found a link" }] },
   );

@@ -1,12 +1,13 @@
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
+  errors,
   filled,
   messageOf,
   MOST_CONTAINERS,
   parseDuration,
   type StackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { LONGEST_STOP } from "./reconciliation_options.ts";
 import { checkScheduleShape, LONGEST_SCHEDULE } from "./schedule_shape.ts";
@@ -137,7 +138,7 @@ function seconds(labels: Labels, label: string, most = Infinity): number | undef
   if (text === "") return undefined;
   try {
     const value = parseDuration(text);
-    if (value > most) throw new StackwrightError("bad_request", `expected at most ${most} seconds`);
+    if (value > most) throw errors.bad_request(`expected at most ${most} seconds`);
     if (value > 0) return value;
   } catch (error) {
     throw invalid(label, messageOf(error));
@@ -173,5 +174,5 @@ function stopServices(labels: Labels, own: StopService): StopService[] {
 }
 
 function invalid(label: string, why: string): StackwrightError {
-  return new StackwrightError("config_invalid", `label ${label}: ${why}`);
+  return errors.config_invalid(`label ${label}: ${why}`);
 }

@@ -41,6 +41,16 @@ export function parseLocatedYaml(text: string, file: string): LocatedDocument[] 
   return documents;
 }
 
+/** The items of a text that is one list; what else it is is in its sink, in the words of `expected`. */
+export function locatedList(text: string, file: string, expected: string) {
+  const [first, second] = parseLocatedYaml(text, file);
+  const sink = new ProblemSink(file);
+  const root = first?.root;
+  if (second !== undefined) sink.add(second.root.at, "", "expected a single document");
+  if (root?.kind !== "list") sink.add(root?.at, "", expected);
+  return { items: root?.kind === "list" ? root.items : [], at: root?.at, sink };
+}
+
 function refuseUnreadable(text: string, file: string): void {
   const tooMuch = tooMuchYaml(text);
   if (tooMuch !== undefined) throw refusal(file, tooMuch);

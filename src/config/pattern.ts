@@ -5,6 +5,15 @@ import type { Checked } from "./checked.ts";
 /** Most characters of a pattern; its cost grows with its length, and nobody reads longer ones. */
 const LONGEST_PATTERN = 1000;
 
+/** Most steps of a pattern when its repetitions are written out; `a{1000}` has a thousand. */
+const MOST_STEPS = 1000;
+/** Steps that a class of Unicode (`\pL`) takes as long as. */
+const UNICODE_STEPS = 100;
+/** Ranges that end beyond ASCII: where case does not matter, each of their characters is looked at. */
+const WIDE_RANGE = /-(?:\\|[^\0-\x7f])/;
+const TOKEN =
+  /\\Q[^]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[^])|\\x\{[^}]*\}|\\[^]|\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/g;
+
 /** A compiled regular expression. */
 export interface Pattern {
   /** Whether it matches anywhere in `text`, unless it is anchored. Takes time linear in the text. */
@@ -20,6 +29,11 @@ export function compilePattern(pattern: string): Checked<Pattern> {
   if (pattern.length > LONGEST_PATTERN) {
     return { problem: `expected at most ${LONGEST_PATTERN} characters, found ${pattern.length}` };
   }
+  const steps = stepsOf(pattern);
+  if (steps > MOST_STEPS) {
+    const why = "repetitions and classes of Unicode make many";
+    return { problem: `expected at most ${MOST_STEPS} steps, found ${steps}: ${why}` };
+  }
   try {
     const compiled = RE2JS.compile(pattern);
     return { value: { test: (text) => compiled.matcher(text).find() } };
@@ -27,4 +41,29 @@ export function compilePattern(pattern: string): Checked<Pattern> {
     const why = messageOf(error).replace(/^error parsing regexp: /, "");
     return { problem: `expected a regular expression of RE2, found one with ${why}` };
   }
+}
+
+/** Steps of a pattern with its repetitions, about; counted before it is compiled, which takes as long. */
+function stepsOf(pattern: string): number {
+  const open: number[] = [];
+  const folds = /\(\?[a-z-]*i/i.test(pattern);
+  let [sum, last] = [0, 0];
+  for (const [token, least, most] of pattern.matchAll(TOKEN)) {
+    if (token === "(") {
+      open.push(sum);
+      [sum, last] = [2, 0];
+    } else if (token === ")") {
+      last = sum;
+      sum += open.pop() ?? 0;
+    } else if (least !== undefined) {
+      const more = last * (Math.max(Number(least), Number(most ?? 0), 1) - 1);
+      [sum, last] = [sum + more, last + more];
+    } else {
+      const classes = token.match(/\\[pP]/g)?.length ?? 0;
+      last = token.startsWith("\\Q") ? token.length : 1 + UNICODE_STEPS * classes;
+      if (folds && token.startsWith("[") && WIDE_RANGE.test(token)) last += MOST_STEPS;
+      sum += last;
+    }
+  }
+  return open.reduce((all, each) => all + each, sum);
 }

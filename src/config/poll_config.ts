@@ -1,9 +1,9 @@
 import type { SourceRequest } from "../model/mod.ts";
 import type { Located } from "./located.ts";
 import { locateJson } from "./located_json.ts";
-import { parseLocatedYaml } from "./located_yaml.ts";
+import { locatedList } from "./located_yaml.ts";
 import { MOST_POLL_REQUESTS } from "./poll_schema.ts";
-import { invalidInput, ProblemSink } from "./problem_sink.ts";
+import { invalidInput } from "./problem_sink.ts";
 import type { CheckSchedule, PollEntry } from "./poll_entry.ts";
 import { PollReader } from "./poll_entry_reader.ts";
 import type { PollRequestOptions } from "./poll_timing.ts";
@@ -25,14 +25,8 @@ export interface PollOptions {
  * Throws `config_invalid` with every problem of every entry.
  */
 export function parsePollConfig(text: string, options: PollOptions): PollEntry[] {
-  const [first, second] = parseLocatedYaml(text, options.file);
-  const sink = new ProblemSink(options.file);
-  if (second !== undefined) sink.add(second.root.at, "", "expected a single document");
-  if (first?.root.kind !== "list") {
-    sink.add(first?.root.at, "", "expected a list of poll entries");
-  }
+  const { items, sink } = locatedList(text, options.file, "expected a list of poll entries");
   if (!sink.clean) throw invalidInput(`the poll configuration ${options.file}`, sink.problems);
-  const items = first?.root.kind === "list" ? first.root.items : [];
   const readers = items.map((item, index) =>
     new PollReader(item, { where: options.file, index, manual: false, ...options })
   );

@@ -1,5 +1,5 @@
 import type { DriftPolicy, ReconciliationEvent, ReconciliationOptions } from "../model/mod.ts";
-import { DEPLOYMENT_DEFAULTS as D } from "./deployment_defaults.ts";
+import { RECONCILIATION_DEFAULTS as D } from "./deployment_defaults.ts";
 import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
 import { seconds } from "./written_values.ts";
@@ -10,17 +10,16 @@ export function reconciliationOptions(
   report: Report,
 ): ReconciliationOptions {
   const given = typeof written === "object" ? written : undefined;
-  const defaults = D.reconciliation;
-  const events = [...new Set((given?.events ?? defaults.events).map(normalEvent))];
+  const events = [...new Set((given?.events ?? D.events).map(normalEvent))];
   const time = (key: "restart_timeout" | "restart_window", most?: number) =>
-    seconds(given?.[key] ?? defaults[key], 0, (why) => report(`reconciliation.${key}`, why), most);
+    seconds(given?.[key] ?? D[key], 0, (why) => report(`reconciliation.${key}`, why), most);
   return {
-    drift: (given?.drift ?? defaults.drift).trim().toLowerCase() as DriftPolicy,
-    enabled: (given?.enabled ?? defaults.enabled) && events.length > 0,
+    drift: (given?.drift ?? D.drift).trim().toLowerCase() as DriftPolicy,
+    enabled: (given?.enabled ?? D.enabled) && events.length > 0,
     events,
     restartTimeoutSeconds: time("restart_timeout", LONGEST_STOP),
-    restartSignal: restartSignal(given?.restart_signal ?? defaults.restart_signal, report),
-    restartLimit: given?.restart_limit ?? defaults.restart_limit,
+    restartSignal: restartSignal(given?.restart_signal ?? D.restart_signal, report),
+    restartLimit: given?.restart_limit ?? D.restart_limit,
     restartWindowSeconds: time("restart_window"),
   };
 }

@@ -1,5 +1,5 @@
 import type { Document } from "yaml";
-import { StackwrightError } from "../model/mod.ts";
+import { errors, StackwrightError } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
 /**
@@ -141,5 +141,5 @@ function found(value: unknown): string {
 }
 
 function invalid(message: string): StackwrightError {
-  return new StackwrightError("config_invalid", message);
+  return errors.config_invalid(message);
 }

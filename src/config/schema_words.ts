@@ -70,6 +70,18 @@ export function field<S extends z.ZodType>(schema: S, description: string, fallb
   });
 }
 
+/** A closed mapping; `defaults` are those of its fields that have one. */
+export function closed<S extends Readonly<Record<string, z.ZodType>>>(
+  fields: S,
+  defaults: { readonly [K in keyof S]?: unknown },
+) {
+  const told = Object.entries(fields).map(([name, schema]) => {
+    const fallback = Object.hasOwn(defaults, name) ? { default: defaults[name] } : {};
+    return [name, schema.meta({ ...schema.meta(), ...fallback })];
+  });
+  return z.strictObject(Object.fromEntries(told) as S);
+}
+
 /** A field that must have a value. */
 export function needed<S extends z.ZodType>(schema: S, description: string): S {
   return schema.meta({ description });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseDuration } from "../model/mod.ts";
 import { decode } from "./decode.ts";
 import { type Located, positionAt } from "./located.ts";
-import { parseLocatedYaml } from "./located_yaml.ts";
+import { locatedList } from "./located_yaml.ts";
 import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
 import { checkScheduleShape, isTimeZone } from "./schedule_shape.ts";
 import { choice, duration, field, flag, needed, scalar, scalars } from "./schema_words.ts";
@@ -61,13 +61,9 @@ type WrittenWindow = z.output<typeof windowSchema>;
  */
 export function parseSyncWindows(text: string, options: SyncWindowOptions): SyncWindow[] {
   const what = `the sync windows ${options.file}`;
-  const [first, second] = parseLocatedYaml(text, options.file);
-  const sink = new ProblemSink(options.file);
-  if (second !== undefined) sink.add(second.root.at, "", "expected a single document");
-  if (first?.root.kind !== "list") sink.add(first?.root.at, "", "expected a list of windows");
-  const items = first?.root.kind === "list" ? first.root.items : [];
+  const { items, at, sink } = locatedList(text, options.file, "expected a list of windows");
   if (items.length > MOST_WINDOWS) {
-    sink.add(first?.root.at, "", `expected at most ${MOST_WINDOWS} windows, found ${items.length}`);
+    sink.add(at, "", `expected at most ${MOST_WINDOWS} windows, found ${items.length}`);
   }
   if (!sink.clean) throw invalidInput(what, sink.problems);
   const names = new Set<string>();

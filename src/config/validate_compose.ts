@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { isNode, LineCounter } from "yaml";
 import {
+  badImageName,
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type Deployment,
@@ -8,7 +9,6 @@ import {
   MIGRATION_LABEL_PREFIX,
   type Problem,
   recordOf,
-  upperCaseName,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
@@ -98,7 +98,7 @@ function imageProblems(text: string, file: string): Problem[] {
     return Object.entries(services).flatMap(([service, value]) => {
       const image = recordOf(value)["image"];
       if (typeof image !== "string" || image.includes("$")) return [];
-      const message = upperCaseName(image);
+      const message = badImageName(image);
       if (message === undefined) return [];
       const node = document.getIn(["services", service, "image"], true);
       const range = isNode(node) ? node.range : undefined;
@@ -150,7 +150,7 @@ const OUR_PREFIX = "stackwright.";
 const MOST_MISSPELLED = 10;
 
 /** Labels with our prefix that are none of ours: where they are deployed they have no effect. */
-function misspelledLabels(labels: Readonly<Record<string, string>>): string[] {
+export function misspelledLabels(labels: Readonly<Record<string, string>>): string[] {
   const known: readonly string[] = Object.values(BEHAVIOUR_LABELS);
   const unknown = Object.keys(labels).filter((name) =>
     name.startsWith(OUR_PREFIX) && !name.includes("$") && !known.includes(name)

@@ -18,6 +18,29 @@ export function seconds(
   return 0;
 }
 
+/** `remove_volumes` as `removeVolumes`. */
+type Camel<K extends string> = K extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<Camel<Rest>>}`
+  : K;
+
+/** The members that have a default, named as the program names them. */
+type Settled<D> = { readonly [K in keyof D & string as Camel<K>]: D[K] };
+
+/** What an author wrote of a section, or the default; a bare boolean is in its `enabled` by now. */
+export function withDefaults<D extends object>(
+  written: { readonly [K in keyof D]?: D[K] | null | undefined } | boolean | null | undefined,
+  defaults: D,
+): Settled<D> {
+  const given: Readonly<Record<string, unknown>> = typeof written === "object"
+    ? { ...written }
+    : {};
+  const camel = (name: string) =>
+    name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, fallback]) => [camel(name), given[name] ?? fallback]),
+  ) as Settled<D>;
+}
+
 /** A map of scalars without its nulls. */
 export function textMap(
   written: Readonly<Record<string, string | null>> | null | undefined,

@@ -47,7 +47,12 @@ export async function adoptContainers(
   const recipes: ContainerRecipe[] = [];
   let brought: readonly string[];
   try {
-    if (!hasPrevious) recipes.push(...await recipesOf(parts, adoption.observed, signal));
+    if (!hasPrevious) {
+      const foreign = adoption.observed.containers.filter((each) => !isOurs(each));
+      const { engine } = parts.host;
+      const found = await Promise.all(foreign.map(({ id }) => engine.containerRecipe(id, signal)));
+      recipes.push(...found.filter((each) => each !== undefined).sort(byNeed));
+    }
     brought = await bringOldData(parts, adoption, signal);
   } catch (thrown) {
     signal.throwIfAborted();
@@ -71,16 +76,6 @@ export async function adoptContainers(
     const text = `putting the earlier containers back failed too: ${messageOf(thrown)}`;
     return { kind: "failed", error, text };
   }
-}
-
-async function recipesOf(
-  { host: { engine } }: AdoptionParts,
-  { containers }: ObservedStack,
-  signal: AbortSignal,
-): Promise<ContainerRecipe[]> {
-  const foreign = containers.filter((each) => !isOurs(each));
-  const found = await Promise.all(foreign.map(({ id }) => engine.containerRecipe(id, signal)));
-  return found.filter((each) => each !== undefined).sort(byNeed);
 }
 
 /** Those that share another container's network come after it. */

@@ -3,10 +3,10 @@ import type { ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  errors,
   isOurs,
   LABELS,
   type StackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import type { Claimant } from "./ownership.ts";
 
@@ -34,10 +34,11 @@ export function requireOwnVolumes(
   for (const { key: name, name: volume } of ownVolumes(model)) {
     const { stack, repository } = makerOf(byName.get(volume) ?? {});
     if (stack === "" || stack === key.name) continue;
-    const owner = ownerOf(stack) ?? repository;
-    if (owner === undefined || [claimant.source, claimant.repository].includes(owner)) continue;
-    throw new StackwrightError(
-      "conflict",
+    const recorded = ownerOf(stack);
+    const owner = recorded ?? repository;
+    if (owner === undefined || owner === claimant.source) continue;
+    if (recorded === undefined && owner === claimant.repository) continue;
+    throw errors.conflict(
       `volumes.${name}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
         `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
         `volumes.${name}.external: true`,

@@ -18,7 +18,7 @@ import { readiness } from "./readiness.ts";
 import type { FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { waitHealthy } from "./wait_healthy.ts";
-import { watchPeriod } from "./watch_period.ts";
+import { watchPeriod } from "./update/update_config.ts";
 
 /** Looks while a plan is applied. */
 interface Watch {
@@ -147,11 +147,7 @@ function toVerify({ next: { release }, services }: Rollout, before: ObservedStac
  * Services that have to prove healthy: those something was done to, and those that need them. One that
  * is not started by deployments counts only where it ran before, and is then judged like any other.
  */
-function awaited(
-  work: Rollout,
-  before: ObservedStack,
-  kept: KeptServices,
-): ReleaseService[] {
+function awaited(work: Rollout, before: ObservedStack, kept: KeptServices): ReleaseService[] {
   const { next: { release }, verify = [], ranBefore } = work;
   const changed = new Set([...toVerify(work, before), ...verify, ...kept.keys()]);
   return release.services.filter((each) => changed.has(each.name)).map((each) =>
@@ -202,7 +198,7 @@ async function carryOut(
       const built = Object.fromEntries(
         Object.entries(images).filter(([name]) => builds.some((each) => each.name === name)),
       );
-      const leftMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
+      const timeoutMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);
       const rules = step.mode !== "roll" ? {} : {
@@ -212,16 +208,7 @@ async function carryOut(
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
       const isOwners = (stack: string) => parts.isOwners(stack);
-      const changes = {
-        ...step,
-        ...rules,
-        key,
-        call,
-        built,
-        isOwners,
-        timeoutMs: leftMs,
-        progress,
-      };
+      const changes = { ...step, ...rules, key, call, built, isOwners, timeoutMs, progress };
       await parts.backend.up(changes, signal);
     }
   }

@@ -51,10 +51,10 @@ export function applySteps(input: ApplyInput): ApplySteps {
   return {
     before: [
       ...signalStep(named("reload"), input.desired),
-      ...stopStep(ended),
+      ...servicesStep("stop", ended),
       ...startSteps(input, ended, removed),
     ],
-    after: removeStep([...ended, ...removed]),
+    after: servicesStep("remove", [...ended, ...removed]),
   };
 }
 
@@ -88,8 +88,8 @@ function startSteps(
     freed.forEach((name) => stopped.add(name));
     return [
       ...(staysDown ? [] : waitStep(conditionsOf(input.model, names, input))),
-      ...stopStep(freed),
-      upStep(modeOf(kind), names, input, staysDown),
+      ...servicesStep("stop", freed),
+      { kind: "up", mode: modeOf(kind), scale: scaleOf(names, input), noStart: staysDown } as const,
     ];
   });
 }
@@ -104,7 +104,7 @@ function kindOf({ name, action }: ServicePlan, input: ApplyInput): string | unde
   return `${replaces ? "replace" : "complete"}${staysDown ? " stopped" : ""}`;
 }
 
-function modeOf(kind: string): (ApplyStep & { readonly kind: "up" })["mode"] {
+function modeOf(kind: string): UpArguments["mode"] {
   if (kind === "replace by rules") return "roll";
   return isReplace(kind) ? "replace" : "complete";
 }
@@ -124,12 +124,8 @@ function orphans(input: ApplyInput, removed: readonly string[]): string[] {
   return names.filter((name) => wanted[name] === undefined && !removed.includes(name));
 }
 
-function removeStep(services: readonly string[]): ApplyStep[] {
-  return services.length === 0 ? [] : [{ kind: "remove", services }];
-}
-
-function stopStep(services: readonly string[]): ApplyStep[] {
-  return services.length === 0 ? [] : [{ kind: "stop", services }];
+function servicesStep(kind: "remove" | "stop", services: readonly string[]): ApplyStep[] {
+  return services.length === 0 ? [] : [{ kind, services }];
 }
 
 function waitStep(conditions: readonly StartCondition[]): ApplyStep[] {
@@ -144,14 +140,8 @@ function signalStep(names: readonly string[], desired: readonly ReleaseService[]
   return signals.length === 0 ? [] : [{ kind: "signal", signals: Object.fromEntries(signals) }];
 }
 
-function upStep(
-  mode: (ApplyStep & { readonly kind: "up" })["mode"],
-  names: readonly string[],
-  input: ApplyInput,
-  noStart: boolean,
-): ApplyStep {
-  const scale = Object.fromEntries(names.map((name) => [name, replicasOf(name, input)]));
-  return { kind: "up", mode, scale, noStart };
+function scaleOf(names: readonly string[], input: ApplyInput): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, replicasOf(name, input)]));
 }
 
 function replicasOf(name: string, { desired }: ApplyInput): number {

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { conditionState, type StartCondition } from "./conditions.ts";
 import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
@@ -28,13 +28,10 @@ async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal):
     if (now.kind === "met") return;
     if (now.kind === "failed") {
       const log = await lastLines(engine, now.container.id, signal);
-      throw new StackwrightError("unhealthy", `service ${now.why}${log}`);
+      throw errors.unhealthy(`service ${now.why}${log}`);
     }
     if (clock.now() >= deadline) {
-      throw new StackwrightError(
-        "timeout",
-        `not started within the deployment's timeout: ${now.why}`,
-      );
+      throw errors.timeout(`not started within the deployment's timeout: ${now.why}`);
     }
     progress?.(now.why);
     await looks.next();

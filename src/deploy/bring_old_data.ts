@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import {
+  errors,
   type ObservedStack,
   type Plan,
   type Progress,
   type Release,
   type StackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -29,12 +29,12 @@ export async function withOldData(
   if (plan.kind !== "deploy") return plan;
   const brought = await toBring(parts, release, observed, signal);
   if (brought.length === 0) return plan;
+  const { live } = stackDirectories(parts.host.dataDir, release.key);
   const services = plan.services.map((each) => {
     const own = brought.filter(({ data }) => data.service === each.name);
     const because = own.map(({ data }) =>
-      `what ${data.source} holds (mounted at ${data.target}) is copied to ${
-        join(stackDirectories(parts.host.dataDir, release.key).live, data.path)
-      } first, and stays there, too`
+      `what ${data.source} holds (mounted at ${data.target}) is copied to ` +
+      `${join(live, data.path)} first, and stays there, too`
     );
     return { ...each, because: [...each.because, ...because] };
   });
@@ -117,8 +117,7 @@ async function holdsSomething({ files }: OldDataParts, place: string): Promise<b
 }
 
 function unreachable(key: StackKey, { service, target, source }: OldData, place: string) {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `${key.name} is not adopted: service ${service} has its data (mounted at ${target}) in ${source}, ` +
       `which Stackwright cannot see, and would start without it; stop the stack and copy it: ` +
       `cp -a ${source} ${place}, or mount ${source} into the container of Stackwright; if nobody ` +
@@ -131,8 +130,7 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
     `service ${service} has its data (mounted at ${target}) in ${source}, and that of before is in ` +
     join(hostLive, path)
   );
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `${name} was deployed by somebody else since its last release here: ${places.join("; ")}; ` +
       `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
       `on with the second, remove the container`,

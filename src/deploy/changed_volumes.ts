@@ -1,5 +1,5 @@
 import type { ResourceSummary } from "../docker/engine.ts";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors } from "../model/mod.ts";
 import { type JsonObject, objectAt, resourcesOf, textAt } from "../compose/mod.ts";
 
 /**
@@ -19,12 +19,9 @@ export function requireSameVolumes(
     const volume = external ? undefined : byName.get(name);
     const changed = volume === undefined ? [] : differences(definition, volume);
     if (volume === undefined || changed.length === 0) continue;
-    throw new StackwrightError(
-      "conflict",
-      `volumes.${key}: volume ${volume.name} exists with another ${
-        changed.join(", ")
-      }, and Docker ` +
-        `cannot change a volume, so nothing was touched; give the changed volume another name, ` +
+    throw errors.conflict(
+      `volumes.${key}: volume ${volume.name} exists with another ${changed.join(", ")}, ` +
+        `and Docker cannot change a volume, so nothing was touched; give the changed volume another name, ` +
         `or save its data, stop what uses it and remove it (docker volume rm ${volume.name})`,
     );
   }

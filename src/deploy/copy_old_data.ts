@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { messageOf, type Progress, type StackKey, StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, messageOf, type Progress, type StackKey, utf8 } from "../model/mod.ts";
 import type { OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
@@ -97,7 +97,7 @@ async function placing(
     await files.remove(unfinished).catch(() => {});
     const what = `its data in ${data.source} could not be copied to ${place}`;
     const text = `${key.name} is not adopted: ${what}: ${messageOf(cause)}`;
-    throw new StackwrightError("data_dir_unusable", text, { cause });
+    throw errors.data_dir_unusable(text, { cause });
   }
 }
 

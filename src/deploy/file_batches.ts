@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { COPIED_FILE } from "../compose/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import type { TarEntry } from "./engine/tar.ts";
 
@@ -48,8 +48,7 @@ async function* entriesAt(files: Files, from: string, path: string): AsyncGenera
   } else {
     const plain = await files.readPlain(from, LARGEST_COPY);
     if (plain === undefined) {
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `${path.slice(PLACE.length + 1)}: only plain files of at most ${LARGEST_COPY >> 20} MiB ` +
           "are copied to an engine; put it into an image or a named volume. Nothing that runs " +
           "was touched",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 import type { Files, HeldDirectory } from "../system/mod.ts";
 
 /** Steps on the way to one file, links and new directories included; beyond, somebody plays with us. */
@@ -121,8 +121,7 @@ export class LiveDirectory {
   }
 
   #escape(path: string, target: string): StackwrightError {
-    return new StackwrightError(
-      "path_escapes",
+    return errors.path_escapes(
       `${join(this.#root, path)} is to be written, but a container put a link to ${target} in ` +
         "its way; remove that link",
     );

@@ -52,10 +52,7 @@ export async function withLooks<T>(
     return await work({
       async next() {
         pause ??= clock.sleep(SAMPLE_INTERVAL_MS, within).catch(() => {});
-        const heard = await Promise.race([
-          bell.rung.then(() => true),
-          pause.then(() => false),
-        ]);
+        const heard = await Promise.race([bell.rung.then(() => true), pause.then(() => false)]);
         within.throwIfAborted();
         if (heard) bell.reset();
         else pause = undefined;

@@ -46,7 +46,7 @@ export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export { withUpdateOrders } from "./update/update_orders.ts";
 export * from "./wait_healthy.ts";
-export { watchPeriod } from "./watch_period.ts";
+export { watchPeriod } from "./update/update_config.ts";
 export { containerWish } from "./engine/container_body.ts";
 export type { ContainerParts } from "./engine/container_parts.ts";
 export { containerLabels } from "./engine/container_labels.ts";

@@ -2,11 +2,12 @@ import { inOrder, objectAt, serviceOf } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   type ObservedContainer,
   type ObservedStack,
   type Release,
   type ServicePlan,
-  StackwrightError,
+  type StackwrightError,
   withFollowers,
 } from "../model/mod.ts";
 import type { ChangedNetwork } from "./changed_networks.ts";
@@ -76,8 +77,7 @@ export function requireNoNewNetworks(networks: readonly ChangedNetwork[]): void 
 }
 
 function refusal({ key, name, changed }: ChangedNetwork, why: string): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `networks.${key}: network ${name} exists with another ${changed.join(", ")}, and cannot be ` +
       `made anew while ${why}, so nothing was touched; define the changed network under another ` +
       `key than ${key}, which replaces the services that use it, or remove what is connected and ` +

@@ -1,5 +1,6 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import {
+  errors,
   formatOwner,
   formatStackArguments,
   isOurs,
@@ -8,7 +9,7 @@ import {
   type ObservedStack,
   type StackKey,
   type StackOwner,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 
 /** Owners that the containers of a stack may have. */
@@ -72,22 +73,30 @@ export function requireRecorded(
   claimant: Claimant,
 ): void {
   if (recorded === undefined || isSameOwner(recorded, claimant)) return;
-  throw notYours(key, `runs from ${formatOwner(recorded)}`, claimant);
+  throw notYours(key, `belongs to ${formatOwner(recorded)}`, claimant);
 }
 
 /** The error for a stack that is another's, with what a person can do. */
 export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  const { source, reference } = claimant;
+  const branch = reference === "" ? "" : ` --reference ${inShell(reference)}`;
+  return errors.conflict(
     `conflict: ${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; ` +
       `choose another name, or hand it over: stackwright adopt ${formatStackArguments(key)} ` +
-      `--source ${claimant.source}`,
+      `--source ${inShell(source)}${branch}`,
   );
 }
 
-/** Volumes carry the repository that was deployed, not the one with the configuration. */
+/** A word of a command that people copy: who pushes chooses the name of a branch, such as `a;reboot`. */
+function inShell(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * Volumes carry the repository that was deployed, not the one with the configuration. Anybody may name
+ * that to deploy from, so it does not make a volume theirs.
+ */
 function isOfAnother(labels: Readonly<Record<string, string>>, claimant: Claimant): boolean {
   if (!isOurs({ labels })) return false;
-  const name = labels[LABELS.sourceName];
-  return name !== claimant.source && name !== claimant.repository;
+  return labels[LABELS.sourceName] !== claimant.source;
 }

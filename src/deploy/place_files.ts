@@ -10,6 +10,7 @@ import {
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   isStackwrightError,
   LABELS,
   MANAGER,
@@ -17,7 +18,6 @@ import {
   type Progress,
   type Release,
   type StackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, Files } from "../system/mod.ts";
 import { withPlainDollars } from "./engine/plain_dollars.ts";
@@ -229,10 +229,10 @@ function labelsOf({ key, revision }: Pick<Release, "key" | "revision">, copy: st
 async function originalOf(files: Files, tree: string, path: string): Promise<string> {
   const { real, inside } = await new RealTree(files, tree).at(path);
   if (real === undefined) {
-    throw new StackwrightError("source_invalid", `${path} is not in the repository any more`);
+    throw errors.source_invalid(`${path} is not in the repository any more`);
   }
   if (inside === undefined) {
-    throw new StackwrightError("path_escapes", `${path} leads out of the repository`);
+    throw errors.path_escapes(`${path} leads out of the repository`);
   }
   return real;
 }
@@ -257,8 +257,7 @@ async function imageFor(
       return { Image, platform: textAt(serviceOf(model, user), "platform") };
     }
   }
-  throw new StackwrightError(
-    "deploy_failed",
+  throw errors.deploy_failed(
     `files cannot be copied to the engine without the image of a service that mounts them, and ` +
       `there is none for ${users.join(", ")}; nothing that runs was touched`,
   );

@@ -3,10 +3,11 @@ import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
   DEFAULT_CONTEXT,
+  errors,
   isJobService,
   type ObservedContainer,
   type StackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, KeyedLock } from "../system/mod.ts";
 import { destroyStack } from "./destroy.ts";
@@ -57,6 +58,8 @@ interface ProjectParts {
     what: ProjectRemoval,
     signal: AbortSignal,
   ) => Promise<readonly string[] | undefined>;
+  /** Whether the ledger knows a stack of a swarm by that name: then volumes are that one's. */
+  readonly isStack: (key: StackKey) => boolean;
   /**
    * Holds a stack that the ledger knows as it is while it is stopped, and lets it go when it is
    * started; false for a project that is none of ours.
@@ -129,7 +132,8 @@ export class Projects {
     signal: AbortSignal,
   ): Promise<boolean> {
     let isHeld = false;
-    await this.#within(key, timeoutSeconds, async (within) => {
+    const bounded = { key, what: "project", timeoutSeconds };
+    await withinLock(this.#parts, bounded, async (within) => {
       const containers = ordered(await this.describe(key, within));
       const isOurs = this.#parts.hold(key, action === "stop");
       isHeld = isOurs && action === "stop";
@@ -191,22 +195,15 @@ export class Projects {
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
-      const destroy = { key, removeVolumes, removeImages, dependsOn, ...kept };
+      const keepsNamed = this.#parts.isStack(key);
+      const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
       deleted = await destroyStack(engine, destroy, within);
     };
-    await this.#within(key, timeoutSeconds, async (within) => {
+    const bounded = { key, what: "project", timeoutSeconds };
+    await withinLock(this.#parts, bounded, async (within) => {
       await this.#parts.told(key, "remove", () => remove(within), within);
     }, signal);
     return deleted;
-  }
-
-  async #within(
-    key: StackKey,
-    timeoutSeconds: number,
-    work: (signal: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await withinLock(this.#parts, { key, what: "project", timeoutSeconds }, work, signal);
   }
 
   async #waitHealthy(
@@ -282,5 +279,5 @@ function configFilesOf(containers: readonly ObservedContainer[]): string {
 
 function unknownProject({ context, name }: StackKey): StackwrightError {
   const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
-  return new StackwrightError("not_found", `project not found: ${name}${where}`);
+  return errors.not_found(`project not found: ${name}${where}`);
 }

@@ -3,88 +3,27 @@ import {
   type ObservedStack,
   type ReleaseService,
   type ServicePlan,
-  type StackwrightError,
-  toStackwrightError,
   withFollowers,
 } from "../model/mod.ts";
 import { applyRelease } from "./apply_release.ts";
-import { engineWasAway } from "./engine_away.ts";
-import { leftBehind } from "./left_behind.ts";
 import { imagesPresent, pointTags } from "./point_tags.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
-import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
-import type { FailureAction } from "./update/update_config.ts";
+import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import type { Clock } from "../system/mod.ts";
 import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 
-/** Number of times that a release is put back before that is given up. */
-const MOST_ATTEMPTS = 3;
-/** Number of times that it is tried once more because the engine was away. */
-const MOST_RETURNS = 10;
-/** Milliseconds before the second attempt; twice as many before the third. */
-const FIRST_PAUSE_MS = 1000;
-
-interface Failure {
-  readonly error: StackwrightError;
+/** A rollout that is taken back. */
+interface Restoration extends Rollout {
+  readonly previous: ReleaseOnDisk;
   /** Ids of containers that it may have told the engine to stop. */
   readonly endangered: Set<string>;
-  /** What the author of the service that failed wants done then; the setting decides without it. */
-  readonly action?: FailureAction | undefined;
 }
 
 /**
- * Puts the release back that ran before a failed one, where there is one and it is wanted. A call that
- * fails on the way is no reason to leave a service down: then it is tried again, from what runs then.
+ * Puts the release back that ran before a failed one; returns what was restored, in words. May be called
+ * again after it failed.
  */
-export async function putBack(
-  parts: RolloutParts,
-  work: Rollout,
-  { error, endangered, action }: Failure,
-  signal: AbortSignal,
-): Promise<RolloutResult> {
-  const { previous } = work;
-  const { key } = work.next.release;
-  if (previous === undefined) {
-    const text = await leftBehind(parts.engine, work.next.release, signal);
-    return { kind: "failed", error, text };
-  }
-  if (action === "pause" || action === "continue") {
-    return { kind: "failed", error, text: `failure_action is ${action}: left as it is` };
-  }
-  if (!work.rollback && action !== "rollback") {
-    return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
-  }
-  const log = parts.log.with({ stack: key.name, context: key.context });
-  log.warning("rolling back", { error });
-  parts.progress("rolling back");
-  for (let attempt = 1, returns = 0;; attempt++) {
-    try {
-      const what = await restore(parts, { ...work, previous, endangered }, signal);
-      return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const second = toStackwrightError(thrown, "putting the previous release back");
-      if (await engineWasAway(parts, second, signal) && ++returns <= MOST_RETURNS) {
-        attempt--;
-        continue;
-      }
-      if (attempt === MOST_ATTEMPTS || second.code === "unhealthy") {
-        const text = `putting the previous release back failed too: ${second.message}`;
-        return { kind: "failed", error, text };
-      }
-      log.warning(`rolling back again: ${second.message}`);
-      await parts.clock.sleep(FIRST_PAUSE_MS * attempt, signal);
-    }
-  }
-}
-
-interface Restoration extends Rollout {
-  readonly previous: ReleaseOnDisk;
-  readonly endangered: Set<string>;
-}
-
-/** One attempt; returns what was restored, in words. */
-async function restore(
+export async function restore(
   parts: RolloutParts,
   work: Restoration,
   signal: AbortSignal,

@@ -1,14 +1,11 @@
-import { type ObservedStack, toStackwrightError } from "../model/mod.ts";
+import type { ObservedStack } from "../model/mod.ts";
+import { attempted } from "./attempts.ts";
 import { applyRelease } from "./apply_release.ts";
 import type { Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import { observe } from "./observe.ts";
-import { engineWasAway } from "./engine_away.ts";
 import { clearHalfReplaced } from "./compose/half_replaced.ts";
 import type { FailedUpdate } from "./backend.ts";
-import { putBack, startAgain } from "./put_back.ts";
-
-/** Number of times that a release is begun while the engine goes away in the middle: it may be its doing. */
-const MOST_ATTEMPTS = 3;
+import { restore, startAgain } from "./put_back.ts";
 
 /**
  * Carries a plan out: switches the files, changes the containers, waits until they are healthy. A
@@ -26,26 +23,22 @@ export async function rollout(
   const onStop = (ids: readonly string[]) => ids.forEach((id) => endangered.add(id));
   const failed: FailedUpdate[] = [];
   const onFailed = (failure: FailedUpdate) => void failed.push(failure);
-  for (let attempt = 1;; attempt++) {
-    failed.length = 0;
-    try {
-      const now = attempt === 1 ? work : await planAgain(parts, work, signal);
+  return await attempted(parts, work, {
+    async forward(isRest) {
+      failed.length = 0;
+      const now = isRest ? await planAgain(parts, work, signal) : work;
       const watch = { onStop, onFailed, watchesKept: true };
       const seen = await applyRelease(parts, now, watch, signal);
       if (failed[0] !== undefined) throw failed[0].error;
-      const after = seen ?? await observe(parts.engine, { key }, signal);
-      return { kind: "deployed", images: imagesByService(after) };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const error = toStackwrightError(thrown, `deploying ${key.name}`);
-      const wasAway = await engineWasAway(parts, error, signal);
-      if (wasAway && attempt < MOST_ATTEMPTS) continue;
+      return imagesByService(seen ?? await observe(parts.engine, { key }, signal));
+    },
+    async failed(error) {
       // What waits beside the containers that serve is in nobody's way, but takes memory for nothing.
       await clearHalfReplaced(parts.engine, key, signal).catch(() => signal.throwIfAborted());
-      const action = failed.find((each) => each.error === error)?.action;
-      return await putBack(parts, work, { error, endangered, action }, signal);
-    }
-  }
+      return failed.find((each) => each.error === error)?.action;
+    },
+    back: (previous) => restore(parts, { ...work, previous, endangered }, signal),
+  }, signal);
 }
 
 /** The rest of a rollout that an engine which went away cut off. */

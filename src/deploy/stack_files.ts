@@ -1,5 +1,11 @@
 import { join, relative } from "node:path";
-import { type LiveManifest, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
+import {
+  errors,
+  type LiveManifest,
+  messageOf,
+  type StackKey,
+  StackwrightError,
+} from "../model/mod.ts";
 import type { FileInfo, Files } from "../system/mod.ts";
 import {
   between,
@@ -92,8 +98,7 @@ export class StackFiles {
       done();
     } catch (cause) {
       if (cause instanceof StackwrightError) throw cause;
-      throw new StackwrightError(
-        "data_dir_unusable",
+      throw errors.data_dir_unusable(
         `the files of ${stack} could not be switched to the new release: ${messageOf(cause)}`,
         { cause },
       );

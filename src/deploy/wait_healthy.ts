@@ -1,11 +1,11 @@
 import type { ContainerDetails, Engine } from "../docker/engine.ts";
 import {
+  errors,
   type ObservedContainer,
   type ObservedStack,
   type Progress,
   type ReleaseService,
   type StackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { type KeptServices, KeptWatch } from "./kept_services.ts";
@@ -92,16 +92,12 @@ async function untilHealthy(
     const isIncomplete = now.kind === "waiting" && now.incomplete.length > 0;
     incomplete = isIncomplete ? incomplete + (counts ? 1 : 0) : 0;
     if (incomplete === MOST_INCOMPLETE) {
-      throw new StackwrightError(
-        "unhealthy",
+      throw errors.unhealthy(
         `${missing}; somebody removed what is missing while the release was rolled out`,
       );
     }
     if (missing !== "" && clock.now() >= deadline) {
-      throw new StackwrightError(
-        "timeout",
-        `not healthy within the deployment's timeout: ${missing}`,
-      );
+      throw errors.timeout(`not healthy within the deployment's timeout: ${missing}`);
     }
     if (changedWork) wait.onWatching?.();
     wait.progress?.(
@@ -141,7 +137,7 @@ async function fail(
     : `; the release left ${service} alone, but changed ${cause}, which it depends on`;
   const log = await lastLines(engine, container.id, signal);
   const text = `service ${service}: container ${container.name} ${why}${hint}${log}`;
-  throw new StackwrightError("unhealthy", text);
+  throw errors.unhealthy(text);
 }
 
 function loopText({ container }: ContainerDetails): Hopeless {

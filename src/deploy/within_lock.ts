@@ -1,4 +1,4 @@
-import { formatStackKey, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, formatStackKey, type StackKey, type StackwrightError } from "../model/mod.ts";
 import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
 
 /** Something that a person asks to be done to what runs under a name. */
@@ -24,7 +24,7 @@ export async function withinLock<Result>(
   const late = () => {
     if (!locked) return lateForLock({ key, what, timeoutSeconds });
     const why = `not done within ${timeoutSeconds} s; what was under way on the engine goes on`;
-    return new StackwrightError("timeout", `${what} ${key.name}: ${why}`);
+    return errors.timeout(`${what} ${key.name}: ${why}`);
   };
   const run = (within: AbortSignal) =>
     stackLock.run(formatStackKey(key), () => {
@@ -59,5 +59,5 @@ export async function onceLocked<Result>(
 
 function lateForLock({ key, what, timeoutSeconds }: Bounded): StackwrightError {
   const why = `a deployment was under way for all of the ${timeoutSeconds} s`;
-  return new StackwrightError("timeout", `${what} ${key.name}: ${why}`);
+  return errors.timeout(`${what} ${key.name}: ${why}`);
 }

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors, StackwrightError } from "../model/mod.ts";
 import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
 import { readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
@@ -151,8 +151,7 @@ export class EngineApi {
   ): Promise<T> {
     if (limitMs === Infinity) return await work(signal);
     const late = () =>
-      new StackwrightError(
-        "engine_unreachable",
+      errors.engine_unreachable(
         `engine did not answer ${method} ${path} within ${limitMs / 1000} s; is it overloaded?`,
       );
     return await withDeadline({ clock: this.clock, milliseconds: limitMs, late }, work, signal);
@@ -195,10 +194,7 @@ export class EngineApi {
     if (!isDone(response.status)) throw await refusal(request, response);
     const answer = asRecord(await parsing(request, readValue(response, this.clock, signal)));
     const oldest = asText(answer["MinAPIVersion"]);
-    const versions = {
-      newest: asText(answer["ApiVersion"]),
-      ...(oldest === "" ? {} : { oldest }),
-    };
+    const versions = { newest: asText(answer["ApiVersion"]), ...(oldest === "" ? {} : { oldest }) };
     const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);
     return { version: asText(answer["Version"]).slice(0, LONGEST_VERSION), apiVersion };
   }
@@ -226,8 +222,7 @@ export class EngineApi {
  */
 export function pathName(name: string): string {
   if (/(?:^|\/)\.{0,2}(?:\/|$)/.test(name)) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `${JSON.stringify(name.slice(0, 100))} is no name that the engine has anything by`,
     );
   }
@@ -238,8 +233,7 @@ export function pathName(name: string): string {
 async function parsing<T>({ method, path }: ApiRequest, value: Promise<T>): Promise<T> {
   return await value.catch((cause) => {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new StackwrightError(
-      "engine_refused",
+    throw errors.engine_refused(
       `engine answered ${method} ${path} with something that is not JSON; ` +
         "is a Docker Engine listening there?",
       { cause },

@@ -1,4 +1,4 @@
-import { parseJson, StackwrightError } from "../model/mod.ts";
+import { errors, parseJson, type StackwrightError } from "../model/mod.ts";
 import { asRecord, asText } from "./json.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import type { ApiRequest } from "./api_request.ts";
@@ -20,8 +20,7 @@ export async function refusal(
 ): Promise<StackwrightError> {
   const text = await readText(response, ERROR_LIMIT).catch(() => "");
   const reason = messageIn(text).slice(0, MOST_REASON);
-  return new StackwrightError(
-    "engine_refused",
+  return errors.engine_refused(
     `engine refused ${request.method} ${request.path}: ${response.status}` +
       (reason === "" ? "" : ` ${reason}`),
   );
@@ -44,7 +43,7 @@ async function readText(response: TransportResponse, limit: number): Promise<str
     text += decoder.decode(chunk, { stream: true });
     if (text.length > limit) {
       response.discard();
-      throw new StackwrightError("engine_refused", `the engine's answer is longer than ${limit}`);
+      throw errors.engine_refused(`the engine's answer is longer than ${limit}`);
     }
   }
   return text + decoder.decode();

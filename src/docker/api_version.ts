@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 
 /** Newest API version this client was written for. */
 export const NEWEST_API = "1.48";
@@ -21,21 +21,18 @@ interface EngineVersions {
 export function chooseApiVersion(engine: EngineVersions, override = ""): string {
   if (override !== "") return checkedOverride(override);
   if (![engine.newest, engine.oldest ?? "1.0"].every((each) => VERSION.test(each))) {
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       "what answers does not say which versions of the Docker Engine API it speaks",
     );
   }
   const chosen = compareVersions(engine.newest, NEWEST_API) < 0 ? engine.newest : NEWEST_API;
   if (compareVersions(chosen, OLDEST_API) < 0) {
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       `the engine speaks API ${engine.newest} at most, ${OLDEST_API} is needed; update the engine`,
     );
   }
   if (engine.oldest !== undefined && compareVersions(chosen, engine.oldest) < 0) {
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       `the engine speaks API ${engine.oldest} at least, this program ${NEWEST_API} at most; ` +
         "update Stackwright",
     );
@@ -54,8 +51,7 @@ const VERSION = /^\d{1,4}\.\d{1,4}$/;
 
 function checkedOverride(override: string): string {
   if (VERSION.test(override)) return override;
-  throw new StackwrightError(
-    "settings_invalid",
+  throw errors.settings_invalid(
     `DOCKER_API_VERSION=${override} is no API version; expected one such as ${NEWEST_API}`,
   );
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../system/mod.ts";
 import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { containerRecipe } from "./container_recipe.ts";
-import * as containers from "./containers.ts";
+import { containerCalls } from "./containers.ts";
 import { creatingCalls } from "./create.ts";
 import {
   describeEndpoint,
@@ -17,7 +17,7 @@ import { resourceCalls } from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
 import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
-import { asRecord, asText, type JsonRecord } from "./json.ts";
+import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 
 interface EngineOptions extends Omit<TransportOptions, "forward"> {
   /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
@@ -71,6 +71,7 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
     programVariables: () => programVariables(endpoint, forward),
     api,
     ...containerCalls(api),
+    ...actingCalls(api),
     ...creatingCalls(api),
     ...imageCalls(api),
     ...resourceCalls(api),
@@ -94,14 +95,10 @@ async function programVariables(
   return { DOCKER_HOST, DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: tls.certificates };
 }
 
-function containerCalls(api: EngineApi) {
+function actingCalls(api: EngineApi) {
   return {
-    listContainers: (labels, signal) => containers.listContainers(api, labels, signal),
-    listedBytes: (signal) => containers.listedBytes(api, signal),
     describeContainers: (labels, signal) => describeContainers(api, labels, signal),
-    inspectContainer: (id, signal) => containers.inspectContainer(api, id, signal),
     containerRecipe: (id, signal) => containerRecipe(api, id, signal),
-    containerLogs: (id, lines, signal) => containers.containerLogs(api, { id, lines }, signal),
     startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id, waits, signal) =>
       act(api, { id, verb: "stop", query: { t: waits }, waits }, signal),
@@ -112,9 +109,12 @@ function containerCalls(api: EngineApi) {
       act(api, { id, verb: "kill", query: { signal: name } }, signal),
     restartContainer: (id, { timeoutSeconds: waits, signalName }, signal) =>
       act(api, { id, verb: "restart", query: { t: waits, signal: signalName }, waits }, signal),
-    removeContainer: (id, how, signal) => containers.removeContainer(api, { id, ...how }, signal),
-    waitContainer: (id, signal) =>
-      containers.waitContainer(api, { id, condition: "not-running" }, signal),
+    waitContainer: async (id, signal) => {
+      const path = `/containers/${pathName(id)}/wait`;
+      const query = { condition: "not-running" };
+      const answer = await api.json({ method: "POST", path, query, limitMs: Infinity }, signal);
+      return asNumber(asRecord(answer)["StatusCode"]) ?? -1;
+    },
     containerEvents: (options, signal) => containerEvents(api, options, signal),
   } satisfies Partial<EngineClient>;
 }
@@ -123,7 +123,6 @@ function engineCalls(api: EngineApi) {
   return {
     info: (signal) => engineInfo(api, signal),
     apiVersion: async (signal) => (await api.version(signal)).apiVersion,
-    imagesInUse: (signal) => containers.imagesInUse(api, signal),
     swarm: swarmCalls(api),
     close: () => api.close(),
   } satisfies Partial<EngineClient>;

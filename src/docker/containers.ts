@@ -1,41 +1,51 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
 import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
-import type { ApiRequest } from "./api_request.ts";
-import type { ContainerDetails, LabelFilter } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
+import { asRecord, asText, type JsonRecord } from "./json.ts";
 import { readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
 
-/** Containers in any state that carry all `labels`, by one call. */
-export async function listContainers(
-  api: EngineApi,
-  labels: LabelFilter,
-  signal: AbortSignal,
-): Promise<ObservedContainer[]> {
-  const shape = { keep: OBSERVED, of: observedContainer };
-  return await api.list({ ...LIST, query: { all: true, ...labelFilters(labels) } }, shape, signal);
-}
-
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
-/** Content ids of the images of all containers, in any state. */
-export async function imagesInUse(
-  api: EngineApi,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asText(entry["ImageID"]) };
-  return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
+/** The calls of an engine about containers that are there. */
+export function containerCalls(api: EngineApi) {
+  return {
+    listContainers: async (labels, signal) => {
+      const query = { all: true, ...labelFilters(labels) };
+      return await api.list({ ...LIST, query }, { keep: OBSERVED, of: observedContainer }, signal);
+    },
+    listedBytes: (signal) => listedBytes(api, signal),
+    inspectContainer: async (id, signal) => {
+      const answer = await inspect(api, id, signal);
+      return answer && detailed(answer);
+    },
+    containerLogs: async (id, lines, signal) => {
+      const path = `/containers/${pathName(id)}/logs`;
+      const query = { stdout: true, stderr: true, tail: lines };
+      const request = { method: "GET", path, query } as const;
+      return await api.inTime(request, signal, async (within) => {
+        const response = await api.call(request, within);
+        const how = { isFramed: await isFramed(api, id, response, within), clock: api.clock };
+        return await readLog(response, how, within);
+      });
+    },
+    removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
+    imagesInUse: async (signal) => {
+      const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asText(entry["ImageID"]) };
+      return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
+    },
+  } satisfies Partial<Engine>;
 }
 
 /** Bytes of a list that are counted: nobody reads a longer one. */
 const MOST_COUNTED = 256 << 20;
 
 /** Bytes of the list of all containers, as far as they are counted; nothing of it is kept. */
-export async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
+async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
   const request = { ...LIST, query: { all: true } };
   return await api.inTime(request, signal, async (within) => {
     const response = await api.call(request, within);
@@ -59,49 +69,6 @@ export function isOneOff(container: ObservedContainer): boolean {
  */
 export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
   return (labels[SWARM_TASK] ?? "") !== "";
-}
-
-/** One container, or `undefined`. */
-export async function inspectContainer(
-  api: EngineApi,
-  id: string,
-  signal: AbortSignal,
-): Promise<ContainerDetails | undefined> {
-  const answer = await inspect(api, id, signal);
-  return answer && detailed(answer);
-}
-
-/** The last `lines` lines of a container's output. */
-export async function containerLogs(
-  api: EngineApi,
-  target: { readonly id: string; readonly lines: number },
-  signal: AbortSignal,
-): Promise<string[]> {
-  const request: ApiRequest = {
-    method: "GET",
-    path: `/containers/${pathName(target.id)}/logs`,
-    query: { stdout: true, stderr: true, tail: target.lines },
-  };
-  return await api.inTime(request, signal, async (within) => {
-    const response = await api.call(request, within);
-    const how = { isFramed: await isFramed(api, target.id, response, within), clock: api.clock };
-    return await readLog(response, how, within);
-  });
-}
-
-/** Waits for a container and returns its exit code; `condition` as the Engine API names it. */
-export async function waitContainer(
-  api: EngineApi,
-  target: { readonly id: string; readonly condition: "not-running" | "next-exit" | "removed" },
-  signal: AbortSignal,
-): Promise<number> {
-  const answer = await api.json({
-    method: "POST",
-    path: `/containers/${pathName(target.id)}/wait`,
-    query: { condition: target.condition },
-    limitMs: Infinity,
-  }, signal);
-  return asNumber(asRecord(answer)["StatusCode"]) ?? -1;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { messageOf, parseJson, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, parseJson } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 import { type EngineEndpoint, parseEndpoint, TLS_PORT } from "./endpoint.ts";
 import { asRecord, asText } from "./json.ts";
@@ -46,8 +46,7 @@ export function createContextStore(files: Files, configDir: string): ContextStor
         const found = new Set(await files.list(tls));
         return readContext(text, { tls, files: CERTIFICATES.filter((each) => found.has(each)) });
       } catch (error) {
-        throw new StackwrightError(
-          "settings_invalid",
+        throw errors.settings_invalid(
           `the context ${name} cannot be used: ${messageOf(error)}; see docker context inspect ` +
             `${name}`,
           { cause: error },
@@ -72,14 +71,13 @@ interface ContextCertificates {
 export function readContext(text: string, { tls, files }: ContextCertificates): EngineEndpoint {
   const metadata = parseJson(text);
   if (metadata === undefined) {
-    throw new StackwrightError("settings_invalid", "its meta.json is no JSON");
+    throw errors.settings_invalid("its meta.json is no JSON");
   }
   const endpoint = asRecord(asRecord(asRecord(metadata)["Endpoints"])["docker"]);
   const host = asText(endpoint["Host"]);
-  if (host === "") throw new StackwrightError("settings_invalid", "it names no engine");
+  if (host === "") throw errors.settings_invalid("it names no engine");
   if (endpoint["SkipTLSVerify"] === true) {
-    throw new StackwrightError(
-      "settings_invalid",
+    throw errors.settings_invalid(
       "it does not verify the engine's certificate (skip-tls-verify), so anybody could answer",
     );
   }
@@ -87,8 +85,7 @@ export function readContext(text: string, { tls, files }: ContextCertificates): 
   if (found.kind !== "tcp") return found;
   if (files.length === 0) {
     if (found.port !== TLS_PORT || found.tls !== undefined) return found;
-    throw new StackwrightError(
-      "settings_invalid",
+    throw errors.settings_invalid(
       `port ${TLS_PORT} is that of TLS, and no certificates lie beside it, so what is deployed ` +
         "would go there in the clear (docker context update with ca, cert and key)",
     );

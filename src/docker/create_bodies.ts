@@ -4,22 +4,23 @@
  * typed.
  */
 
+/** Labels, options, or anything else that is a text by its name. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Members that may be there, all of one type; their names with `|` between them. */
+export type Maybe<Name extends string, Value> = { readonly [Each in Name]?: Value };
+
 /** Body of `POST /containers/create`. */
-export interface ContainerBody {
+export interface ContainerBody
+  extends
+    Maybe<"Cmd" | "Entrypoint", readonly string[]>,
+    Maybe<"Hostname" | "Domainname" | "User" | "WorkingDir" | "StopSignal", string>,
+    Maybe<"Tty" | "OpenStdin", boolean> {
   readonly Image: string;
   readonly AttachStdout: boolean;
   readonly AttachStderr: boolean;
-  readonly Labels: Readonly<Record<string, string>>;
+  readonly Labels: Texts;
   readonly Env: readonly string[];
-  readonly Cmd?: readonly string[];
-  readonly Entrypoint?: readonly string[];
-  readonly Hostname?: string;
-  readonly Domainname?: string;
-  readonly User?: string;
-  readonly WorkingDir?: string;
-  readonly Tty?: boolean;
-  readonly OpenStdin?: boolean;
-  readonly StopSignal?: string;
   /** Seconds. */
   readonly StopTimeout?: number;
   /** Only for engines that know no address of an endpoint (API before 1.44). */
@@ -27,79 +28,38 @@ export interface ContainerBody {
   readonly Healthcheck?: HealthBody;
   readonly ExposedPorts?: Readonly<Record<string, Record<string, never>>>;
   readonly HostConfig: HostBody;
-  readonly NetworkingConfig?: {
-    readonly EndpointsConfig: Readonly<Record<string, EndpointBody>>;
-  };
+  readonly NetworkingConfig?: Record<"EndpointsConfig", Readonly<Record<string, EndpointBody>>>;
 }
 
 /** A health check; times are nanoseconds, 0 for the engine's own. */
-export interface HealthBody {
+export interface HealthBody
+  extends Readonly<Record<"Interval" | "Timeout" | "StartPeriod" | "Retries", number>> {
   readonly Test: readonly string[] | null;
-  readonly Interval: number;
-  readonly Timeout: number;
-  readonly StartPeriod: number;
   readonly StartInterval?: number;
-  readonly Retries: number;
 }
 
 /** The share of its host that a container gets. */
-export interface HostBody {
-  readonly NetworkMode?: string;
-  readonly IpcMode?: string;
-  readonly PidMode?: string;
-  readonly UTSMode?: string;
-  readonly CgroupnsMode?: string;
-  readonly UsernsMode?: string;
-  readonly CgroupParent?: string;
-  readonly Runtime?: string;
-  readonly Init?: boolean;
-  readonly ReadonlyRootfs?: boolean;
-  readonly Privileged?: boolean;
-  readonly CapAdd?: readonly string[];
-  readonly CapDrop?: readonly string[];
-  readonly SecurityOpt?: readonly string[];
-  readonly MaskedPaths?: readonly string[];
-  readonly ReadonlyPaths?: readonly string[];
-  readonly Annotations?: Readonly<Record<string, string>>;
-  readonly Sysctls?: Readonly<Record<string, string>>;
-  readonly StorageOpt?: Readonly<Record<string, string>>;
-  readonly GroupAdd?: readonly string[];
-  readonly OomScoreAdj?: number;
-  readonly OomKillDisable?: boolean;
-  readonly Dns?: readonly string[];
-  readonly DnsSearch?: readonly string[];
-  readonly DnsOptions?: readonly string[];
-  readonly ExtraHosts?: readonly string[];
-  readonly VolumesFrom?: readonly string[];
-  readonly LogConfig?: { readonly Type: string; readonly Config: Readonly<Record<string, string>> };
-  readonly RestartPolicy?: { readonly Name: string; readonly MaximumRetryCount: number };
-  readonly PortBindings?: Readonly<Record<string, readonly PortBody[]>>;
-  readonly Tmpfs?: Readonly<Record<string, string>>;
-  readonly Binds?: readonly string[];
-  readonly Mounts?: readonly MountBody[];
-  readonly ShmSize?: number;
-  readonly Memory?: number;
-  readonly MemorySwap?: number;
-  readonly MemorySwappiness?: number;
-  readonly MemoryReservation?: number;
-  readonly NanoCpus?: number;
-  readonly CpuShares?: number;
-  readonly CpuPeriod?: number;
-  readonly CpuQuota?: number;
-  readonly CpusetCpus?: string;
-  readonly PidsLimit?: number;
-  readonly Ulimits?: readonly {
-    readonly Name: string;
-    readonly Soft: number;
-    readonly Hard: number;
-  }[];
-  readonly Devices?: readonly {
-    readonly PathOnHost: string;
-    readonly PathInContainer: string;
-    readonly CgroupPermissions: string;
-  }[];
-  readonly DeviceCgroupRules?: readonly string[];
-}
+export type HostBody =
+  & Maybe<"NetworkMode" | "IpcMode" | "PidMode" | "UTSMode" | "CgroupnsMode" | "UsernsMode", string>
+  & Maybe<"CgroupParent" | "Runtime" | "CpusetCpus", string>
+  & Maybe<"Init" | "ReadonlyRootfs" | "Privileged" | "OomKillDisable", boolean>
+  & Maybe<"CapAdd" | "CapDrop" | "SecurityOpt" | "MaskedPaths" | "ReadonlyPaths", readonly string[]>
+  & Maybe<"GroupAdd" | "Dns" | "DnsSearch" | "DnsOptions" | "ExtraHosts", readonly string[]>
+  & Maybe<"VolumesFrom" | "Binds" | "DeviceCgroupRules", readonly string[]>
+  & Maybe<"Annotations" | "Sysctls" | "StorageOpt" | "Tmpfs", Texts>
+  & Maybe<"OomScoreAdj" | "ShmSize" | "Memory" | "MemorySwap" | "MemorySwappiness", number>
+  & Maybe<"MemoryReservation" | "NanoCpus" | "CpuShares" | "CpuPeriod" | "CpuQuota", number>
+  & Maybe<"PidsLimit", number>
+  & {
+    readonly LogConfig?: { readonly Type: string; readonly Config: Texts };
+    readonly RestartPolicy?: { readonly Name: string; readonly MaximumRetryCount: number };
+    readonly PortBindings?: Readonly<Record<string, readonly PortBody[]>>;
+    readonly Mounts?: readonly MountBody[];
+    readonly Ulimits?: readonly Readonly<{ Name: string; Soft: number; Hard: number }>[];
+    readonly Devices?: readonly Readonly<
+      Record<"PathOnHost" | "PathInContainer" | "CgroupPermissions", string>
+    >[];
+  };
 
 /** One port of the host. */
 export interface PortBody {
@@ -113,53 +73,46 @@ export interface MountBody {
   readonly Source?: string;
   readonly Target: string;
   readonly ReadOnly: boolean;
-  readonly BindOptions?: {
-    readonly Propagation?: string;
-    readonly CreateMountpoint?: boolean;
-    readonly NonRecursive?: boolean;
-    readonly ReadOnlyNonRecursive?: boolean;
-    readonly ReadOnlyForceRecursive?: boolean;
-  };
-  readonly VolumeOptions?: {
-    readonly NoCopy?: boolean;
-    readonly Subpath?: string;
-    readonly Labels?: Readonly<Record<string, string>>;
-  };
-  readonly TmpfsOptions?: { readonly SizeBytes?: number; readonly Mode?: number };
+  readonly BindOptions?:
+    & Maybe<"Propagation", string>
+    & Maybe<"CreateMountpoint" | "NonRecursive", boolean>
+    & Maybe<"ReadOnlyNonRecursive" | "ReadOnlyForceRecursive", boolean>;
+  readonly VolumeOptions?: VolumeOptionsBody;
+  readonly TmpfsOptions?: Maybe<"SizeBytes" | "Mode", number>;
+}
+
+/** What a mounted volume is, besides its name. */
+export interface VolumeOptionsBody {
+  readonly NoCopy?: boolean;
+  readonly Subpath?: string;
+  readonly Labels?: Texts;
 }
 
 /** A container's place in one network. */
 export interface EndpointBody {
   readonly Aliases: readonly string[];
-  readonly IPAMConfig?: {
-    readonly IPv4Address?: string;
-    readonly IPv6Address?: string;
-    readonly LinkLocalIPs?: readonly string[];
-  };
+  readonly IPAMConfig?:
+    & Maybe<"IPv4Address" | "IPv6Address", string>
+    & Maybe<"LinkLocalIPs", readonly string[]>;
   readonly MacAddress?: string;
-  readonly DriverOpts?: Readonly<Record<string, string>>;
+  readonly DriverOpts?: Texts;
   readonly GwPriority?: number;
 }
 
 /** Body of `POST /networks/create`. */
-export interface NetworkBody {
+export interface NetworkBody
+  extends
+    Maybe<"CheckDuplicate" | "Internal" | "Attachable" | "EnableIPv4" | "EnableIPv6", boolean> {
   readonly Name: string;
-  readonly CheckDuplicate?: boolean;
   readonly Driver?: string;
-  readonly Options?: Readonly<Record<string, string>>;
-  readonly Internal?: boolean;
-  readonly Attachable?: boolean;
-  readonly EnableIPv4?: boolean;
-  readonly EnableIPv6?: boolean;
-  readonly Labels: Readonly<Record<string, string>>;
+  readonly Options?: Texts;
+  readonly Labels: Texts;
   readonly IPAM?: {
     readonly Driver?: string;
-    readonly Config?: readonly {
-      readonly Subnet?: string;
-      readonly IPRange?: string;
-      readonly Gateway?: string;
-      readonly AuxiliaryAddresses?: Readonly<Record<string, string>>;
-    }[];
+    readonly Config?: readonly (
+      & Maybe<"Subnet" | "IPRange" | "Gateway", string>
+      & Maybe<"AuxiliaryAddresses", Texts>
+    )[];
   };
 }
 
@@ -167,8 +120,8 @@ export interface NetworkBody {
 export interface VolumeBody {
   readonly Name: string;
   readonly Driver?: string;
-  readonly DriverOpts?: Readonly<Record<string, string>>;
-  readonly Labels: Readonly<Record<string, string>>;
+  readonly DriverOpts?: Texts;
+  readonly Labels: Texts;
 }
 
 /** A container to be made. */

@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 
 /** The address at which an engine listens. */
 export type EngineEndpoint =
@@ -57,9 +57,7 @@ export function parseEndpoint(host: string, env: EngineEnvironment = {}): Engine
     return tcpEndpoint(scheme, text, env);
   }
   if (scheme === "ssh") return sshEndpoint(text);
-  throw invalid(
-    scheme === undefined ? "it has no scheme" : `${scheme}:// is not supported`,
-  );
+  throw invalid(scheme === undefined ? "it has no scheme" : `${scheme}:// is not supported`);
 }
 
 /** An endpoint for people: `unix:///var/run/docker.sock`, `tcp://host:2376 (TLS)`. */
@@ -67,10 +65,10 @@ export function describeEndpoint(endpoint: EngineEndpoint): string {
   if (endpoint.kind === "unix") return `unix://${endpoint.socketPath}`;
   const host = endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host;
   if (endpoint.kind === "ssh") {
-    const { user, port, socketPath = "" } = endpoint;
-    return `ssh://${user === undefined ? "" : `${user}@`}${host}${
-      port === undefined ? "" : `:${port}`
-    }${socketPath}`;
+    const { socketPath = "" } = endpoint;
+    const user = endpoint.user === undefined ? "" : `${endpoint.user}@`;
+    const port = endpoint.port === undefined ? "" : `:${endpoint.port}`;
+    return `ssh://${user}${host}${port}${socketPath}`;
   }
   return `tcp://${host}:${endpoint.port}${endpoint.tls === undefined ? "" : " (TLS)"}`;
 }
@@ -137,8 +135,7 @@ function parseUrl(text: string): URL {
 
 /** Says nothing of the address itself: it may hold a password. */
 function invalid(why: string): StackwrightError {
-  return new StackwrightError(
-    "settings_invalid",
+  return errors.settings_invalid(
     `the engine address (DOCKER_HOST, or a context's) cannot be used: ${why}; ` +
       "expected unix:///path, tcp://host:port, http://host:port, https://host:port or ssh://user@host",
   );

@@ -43,11 +43,7 @@ export interface NetworkFacts {
   readonly attachable: boolean;
   readonly ipv6: boolean;
   /** Address ranges, chosen by whoever made it or by the engine. */
-  readonly pools: readonly {
-    readonly subnet: string;
-    readonly gateway: string;
-    readonly range: string;
-  }[];
+  readonly pools: readonly Readonly<Record<"subnet" | "gateway" | "range", string>>[];
 }
 
 /** One mount of a container, as the engine made it. */

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import type { EngineApi } from "./api.ts";
 import type { LabelFilter } from "./engine_facts.ts";
@@ -67,7 +67,7 @@ export async function* containerEvents(
   } finally {
     response.discard();
   }
-  throw new StackwrightError("engine_unreachable", "the engine ended the stream of events");
+  throw errors.engine_unreachable("the engine ended the stream of events");
 }
 
 /** What is left of {@link HEARD}, and pauses for everybody else. */
@@ -95,8 +95,7 @@ class Hearing {
     this.#at = now;
     this.#left = Math.min(HEARD.storm, this.#left + more);
     if (this.#left >= 0) return;
-    throw new StackwrightError(
-      "engine_refused",
+    throw errors.engine_refused(
       "the engine tells of more events than are listened to, so what runs is looked at instead",
     );
   }
@@ -174,7 +173,7 @@ class Line {
       return asRecord(JSON.parse(text));
     } catch (cause) {
       const message = "the engine told of an event with something that is not JSON";
-      throw new StackwrightError("engine_refused", message, { cause });
+      throw errors.engine_refused(message, { cause });
     }
   }
 }

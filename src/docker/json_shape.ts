@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 
 /** How much one value of JSON may be before it is parsed, which takes all of this process. */
 const MOST = {
@@ -59,8 +59,5 @@ export class JsonShape {
 
 /** The error for an answer that is more than is read. */
 export function tooMuch(what: string): StackwrightError {
-  return new StackwrightError(
-    "engine_refused",
-    `the engine's answer is ${what}, which is more than is read of one`,
-  );
+  return errors.engine_refused(`the engine's answer is ${what}, which is more than is read of one`);
 }

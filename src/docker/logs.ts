@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
@@ -154,7 +154,7 @@ function readHeader(bytes: Uint8Array): { stream: LogChunk["stream"]; length: nu
   const length = new DataView(bytes.buffer, bytes.byteOffset, HEADER_LENGTH).getUint32(4);
   const type = bytes[0] ?? 255;
   if (type > 2 || bytes[1] !== 0 || bytes[2] !== 0 || bytes[3] !== 0 || length > LONGEST_FRAME) {
-    throw new StackwrightError("engine_refused", "the engine sent a log that is not framed");
+    throw errors.engine_refused("the engine sent a log that is not framed");
   }
   return { stream: type === 2 ? "stderr" : "stdout", length };
 }

@@ -19,10 +19,18 @@ export function ownContainerId(mountInfo: string): string | undefined {
  * it; `undefined` when no mount does.
  */
 export function hostPath(directory: string, mounts: readonly OwnMount[]): string | undefined {
-  const inside = (outer: string) => directory === outer || directory.startsWith(`${outer}/`);
-  const [longest] = mounts.filter((mount) => inside(mount.destination))
-    .sort((a, b) => b.destination.length - a.destination.length);
-  return longest && longest.source + directory.slice(longest.destination.length);
+  const mount = mountAround(directory, mounts);
+  return mount && mount.source + directory.slice(mount.destination.length);
+}
+
+/** The mount that a path of this container lies in: the longest one that contains it. */
+export function mountAround<Mount extends Pick<OwnMount, "destination">>(
+  path: string,
+  mounts: readonly Mount[],
+): Mount | undefined {
+  const inside = (outer: string) => path === outer || path.startsWith(`${outer}/`);
+  return mounts.filter((mount) => inside(mount.destination))
+    .sort((a, b) => b.destination.length - a.destination.length)[0];
 }
 
 /** The place of a path of the engine's host in this container, by the longest mount that shows it. */

@@ -4,13 +4,7 @@ import type { ContainerHealth, ContainerState, ObservedContainer } from "../mode
 type ContainerStatus = Pick<ObservedContainer, "state" | "health" | "exitCode">;
 
 const STATES: readonly ContainerState[] = [
-  "created",
-  "running",
-  "paused",
-  "restarting",
-  "removing",
-  "exited",
-  "dead",
+  ...(["created", "running", "paused", "restarting", "removing", "exited", "dead"] as const),
 ];
 
 /**

@@ -7,7 +7,6 @@ import { NETWORKS } from "./resources.ts";
 import type {
   Distribution,
   ObjectKind,
-  ServiceChange,
   ServiceMode,
   ServicePort,
   Swarm,
@@ -36,7 +35,12 @@ export function swarmCalls(api: EngineApi): Swarm {
       const answer = await api.json({ ...request, headers: authHeader(auth) }, signal);
       return asText(asRecord(answer)["ID"]) || asText(asRecord(answer)["Id"]);
     },
-    updateService: (service, change, signal) => updateService(api, service, change, signal),
+    updateService: async ({ id, version }, { body, auth }, signal) => {
+      const request = { method: "POST", path: `/services/${pathName(id)}/update` } as const;
+      // Without credentials the engine keeps those it has.
+      const change = { query: { version }, json: body, headers: authHeader(auth) };
+      await api.send({ ...request, ...change }, signal);
+    },
     serviceLogs: (id, lines, signal) => serviceLogs(api, { id, lines }, signal),
     removeService: (id, signal) => api.remove(`/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
@@ -61,18 +65,6 @@ function get(path: string) {
 /** Nodes fetch the image with them; without, their task is "rejected" for want of an image. */
 function authHeader(auth: string): Readonly<Record<string, string>> {
   return auth === "" ? {} : { "X-Registry-Auth": auth };
-}
-
-async function updateService(
-  api: EngineApi,
-  { id, version }: Pick<SwarmService, "id" | "version">,
-  { body, auth }: ServiceChange,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/services/${pathName(id)}/update`;
-  // Without credentials the engine keeps those it has.
-  const query = { version };
-  await api.send({ method: "POST", path, query, json: body, headers: authHeader(auth) }, signal);
 }
 
 async function serviceLogs(

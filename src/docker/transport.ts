@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
 import { callBySocket } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
@@ -204,8 +204,7 @@ class HttpTransport implements Transport {
     const what = `${request.method} ${request.path.split("?")[0]}`;
     const after = isRead(request.method) ? "" : "; the engine may have acted on it";
     const trouble = this.#options.forward?.trouble ?? "";
-    return new StackwrightError(
-      "engine_unreachable",
+    return errors.engine_unreachable(
       `no answer from the engine at ${this.description} to ${what}: ${messageOf(cause)}` +
         `${trouble === "" ? "" : ` (ssh: ${trouble})`}` +
         `${isRefusedConnection(cause) ? "; is it running, and may this user connect?" : after}`,
@@ -263,14 +262,9 @@ async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
     const entries = files.map(async (name) => [name.replace(/\.pem$/, ""), await read(name)]);
     return Object.fromEntries(await Promise.all(entries));
   } catch (error) {
-    throw new StackwrightError(
-      "settings_invalid",
-      `cannot read ${
-        files.join(", ")
-      } in ${tls.certificates} (DOCKER_CERT_PATH, or a context's): ` +
-        messageOf(error),
-      { cause: error },
-    );
+    const where = `${tls.certificates} (DOCKER_CERT_PATH, or a context's)`;
+    const text = `cannot read ${files.join(", ")} in ${where}: ${messageOf(error)}`;
+    throw errors.settings_invalid(text, { cause: error });
   }
 }
 

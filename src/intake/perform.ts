@@ -1,4 +1,5 @@
 import {
+  errors,
   isOfStacks,
   messageOf,
   type Origin,
@@ -96,7 +97,9 @@ async function execute(
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
-    return { failures: errors.map((each) => failureText(each, work.trigger, log)) };
+    // Words that the source hides are masked in lines about it alone.
+    const about = log.with({ repository: runs.get(id)?.repository });
+    return { failures: errors.map((each) => failureText(each, work.trigger, about)) };
   }
 }
 
@@ -123,10 +126,7 @@ function performerOf<Kind extends Work["kind"]>(
 ): (reporter: RunReporter, signal: AbortSignal) => Promise<RunEnd | void> {
   const perform: Perform<Kind> | undefined = performers[work.kind];
   if (perform !== undefined) return (reporter, signal) => perform(work, reporter, signal);
-  throw new StackwrightError(
-    "unsupported",
-    `this version of Stackwright does no work of the kind ${work.kind}`,
-  );
+  throw errors.unsupported(`this version of Stackwright does no work of the kind ${work.kind}`);
 }
 
 function conclude(

@@ -1,4 +1,4 @@
-import { StackwrightError } from "./error.ts";
+import { errors, type StackwrightError } from "./error.ts";
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
   ns: 1e-9,
@@ -49,7 +49,7 @@ function parseText(text: string): number {
 }
 
 function invalid(value: number | string, why: string): StackwrightError {
-  return new StackwrightError("bad_request", `${JSON.stringify(value)} is no duration: ${why}`);
+  return errors.bad_request(`${JSON.stringify(value)} is no duration: ${why}`);
 }
 
 /** Prints whole seconds as Go does: `62h0m0s`, `3m0s`, `10s`, `0s`. */

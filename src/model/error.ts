@@ -81,6 +81,23 @@ export class StackwrightError extends Error {
   }
 }
 
+/** Makes an error by its code: `throw errors.conflict("…")`. */
+export const errors = Object.fromEntries(
+  ERROR_CODES.map((code) => [
+    code,
+    (message: string, details?: ErrorDetails) => new StackwrightError(code, message, details),
+  ]),
+) as Readonly<Record<ErrorCode, (message: string, details?: ErrorDetails) => StackwrightError>>;
+
+/** An error about one thing in a request, with a stable message and a sentence about it. */
+export function requestError(
+  message: string,
+  detail: string,
+  code: ErrorCode = "bad_request",
+): StackwrightError {
+  return new StackwrightError(code, message, { problems: [{ file: "request", message: detail }] });
+}
+
 /** True when `error` is ours and carries one of `codes` (any code when none is given). */
 export function isStackwrightError(
   error: unknown,

@@ -47,11 +47,18 @@ export function familiarName(reference: string): string {
 }
 
 /**
- * A sentence about a reference whose name has capital letters, which engines refuse; `undefined` for
- * any other. Those of a registry's address and of a tag are fine. It quotes the reference as it is: it
- * may hold a secret by mistake, of which nobody knows a part, or how it looks in lower case.
+ * A sentence about a reference with an empty part, or whose name has capital letters, which engines
+ * refuse; `undefined` for any other. Capital letters of a registry's address and of a tag are fine. It
+ * quotes the reference as it is: it may hold a secret by mistake, of which nobody knows a part, or how
+ * it looks in lower case.
  */
-export function upperCaseName(reference: string): string | undefined {
+export function badImageName(reference: string): string | undefined {
+  if (/^[:/@]|[:/@]$|\/[/:]|:[/@]/.test(reference)) {
+    return `${
+      reference.slice(0, 200)
+    } is no name of an image: a part of it is empty, as a variable ` +
+      "that is not set leaves it";
+  }
   const [named = ""] = reference.split("@");
   const slash = named.indexOf("/");
   // As engines tell an address from the first part of a name: they take `Docker/app` for one, too.

@@ -22,6 +22,19 @@ export function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
+/**
+ * The value at a path of keys; `undefined` when there is none. Own keys only: a reference must not reach
+ * what every object inherits.
+ */
+export function valueAt(value: unknown, ...path: readonly string[]): unknown {
+  let at = value;
+  for (const key of path) {
+    if (at === null || typeof at !== "object" || !Object.hasOwn(at, key)) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
+
 /** The value that a text of JSON says; `undefined`, which JSON cannot say, where it is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,9 +1,9 @@
 import { volumesText } from "../deploy/mod.ts";
-import type { StackKey, TargetEnd } from "../model/mod.ts";
+import { ownerFrom, type StackKey, type TargetEnd } from "../model/mod.ts";
 import { carryOut, endOf } from "./carry_out.ts";
 import type { Decision } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
-import { destroyerOf, destroyTarget } from "./destroy_target.ts";
+import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -118,7 +118,13 @@ async function destroy(
 ): Promise<TargetEnd> {
   target.progress("removing what runs");
   const { destroy } = target.deployment;
-  const deleted = await destroyTarget(parts, target.key, destroyerOf(target), destroy, signal);
+  const deleted = await destroyTarget(
+    parts,
+    target.key,
+    ownerFrom(target.configuration),
+    destroy,
+    signal,
+  );
   return deleted === undefined
     ? nothingToDestroy(target.key)
     : { status: "succeeded", message: `destroyed${volumesText("deleted", deleted)}` };

@@ -56,7 +56,10 @@ export async function carryOut(
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
-  await keepTree(parts, release, signal);
+  const { revision, closure: { encrypted: paths = [] } } = release;
+  // It may have waited long for its turn, and trees that nobody asks for are removed.
+  const tree = await parts.source.materialise(revision, signal);
+  await parts.encrypted.reveal({ revision, tree, paths }, signal);
   await placeReleaseFiles(parts, work, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
@@ -73,16 +76,6 @@ export async function carryOut(
 function runningServices({ containers }: ObservedStack): string[] {
   const running = containers.filter((each) => each.state === "running");
   return [...new Set(running.map((each) => each.service))];
-}
-
-/** It may have waited long for its turn, and trees that nobody asks for are removed. */
-async function keepTree(
-  parts: PipelineParts,
-  { revision, closure }: Release,
-  signal: AbortSignal,
-): Promise<void> {
-  const tree = await parts.source.materialise(revision, signal);
-  await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
 }
 
 /** The same for an intent that is written down already. */

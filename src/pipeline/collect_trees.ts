@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
 import {
+  errors,
   formatStackKey,
   LABELS,
   messageOf,
   type StackKey,
   stackKey,
-  StackwrightError,
 } from "../model/mod.ts";
 import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
@@ -222,7 +222,7 @@ async function startsOf(
       if (details === undefined) starts.delete(id);
       else starts.set(id, details.startedAt);
     }, within);
-  const late = () => new StackwrightError("timeout", "an engine does not tell of its containers");
+  const late = () => errors.timeout("an engine does not tell of its containers");
   const deadline = { clock: sleepingUntil(clock), milliseconds: ANSWER_MS, late };
   const all = (within: AbortSignal) =>
     Promise.allSettled(containers.map((each) => ask(each, within)));

@@ -1,4 +1,10 @@
-import { isStackwrightError, messageOf, type ObservedStack, type Plan } from "../model/mod.ts";
+import {
+  isStackwrightError,
+  messageOf,
+  type ObservedStack,
+  ownerFrom,
+  type Plan,
+} from "../model/mod.ts";
 import {
   decideRetry,
   type Hold,
@@ -10,7 +16,7 @@ import {
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { decideDestroy, destroyerOf } from "./destroy_target.ts";
+import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { decideHeld, personHold, pinHold, stopHold } from "./hold.ts";
 import {
@@ -219,7 +225,12 @@ async function destroyed(
 ): Promise<Decision> {
   const { removeVolumes } = target.deployment.destroy;
   const observed = await observeAnyway(parts, target.key, signal);
-  const asked = { by: destroyerOf(target), because: "destroy is set", removeVolumes, observed };
+  const asked = {
+    by: ownerFrom(target.configuration),
+    because: "destroy is set",
+    removeVolumes,
+    observed,
+  };
   const plan = await decideDestroy(parts, target.key, asked, signal);
   if (plan.kind === "skip") return { kind: "skip", plan, changes: [] };
   const closed = targetWindowHold(parts, target, plan.services);

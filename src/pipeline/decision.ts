@@ -12,34 +12,31 @@ import type { Hold } from "../plan/mod.ts";
 
 /** The decision about a target, made before anything was touched. */
 export type Decision =
-  | {
-    readonly kind: "skip";
-    readonly plan: Plan & { readonly kind: "skip" };
-    readonly changes: readonly InputChange[];
-    /** Time at which an automatic attempt may be made again. */
-    readonly retryAt?: Date;
-    /** What the source wants, where it was rendered to find that out. */
-    readonly wanted?: Release;
-  }
-  /** The release that is deployed is put back in order; the one the source wants is held back. */
-  | (HeldDecision & { readonly kind: "repair"; readonly changes: readonly InputChange[] })
-  | {
-    readonly kind: "destroy";
-    readonly plan: Plan & { readonly kind: "destroy" };
-    readonly changes: readonly InputChange[];
-  }
-  | {
-    readonly kind: "deploy";
-    readonly changes: readonly InputChange[];
-    readonly plan: Plan;
-    readonly prepared: PreparedRelease;
-    readonly observed: ObservedStack;
-    /** Images of a stack with their digests, by service. */
-    readonly images: Readonly<Record<string, string>>;
-    readonly adopts: boolean;
-    /** Whether the release failed before and is tried again by itself. */
-    readonly isRetry: boolean;
-  };
+  & { readonly changes: readonly InputChange[] }
+  & (
+    | {
+      readonly kind: "skip";
+      readonly plan: Plan & { readonly kind: "skip" };
+      /** Time at which an automatic attempt may be made again. */
+      readonly retryAt?: Date;
+      /** What the source wants, where it was rendered to find that out. */
+      readonly wanted?: Release;
+    }
+    /** The release that is deployed is put back in order; the one the source wants is held back. */
+    | (HeldDecision & { readonly kind: "repair" })
+    | { readonly kind: "destroy"; readonly plan: Plan & { readonly kind: "destroy" } }
+    | {
+      readonly kind: "deploy";
+      readonly plan: Plan;
+      readonly prepared: PreparedRelease;
+      readonly observed: ObservedStack;
+      /** Images of a stack with their digests, by service. */
+      readonly images: Readonly<Record<string, string>>;
+      readonly adopts: boolean;
+      /** Whether the release failed before and is tried again by itself. */
+      readonly isRetry: boolean;
+    }
+  );
 
 /** A decision as one line. */
 export function messageFor(decision: Decision): string {
@@ -51,11 +48,7 @@ export function messageFor(decision: Decision): string {
 
 /** A decision to do nothing, where nothing more is known. */
 export function skip(reason: SkipReason, message: string): Decision {
-  return {
-    kind: "skip",
-    plan: { kind: "skip", reason, message, services: [] },
-    changes: [],
-  };
+  return { kind: "skip", plan: { kind: "skip", reason, message, services: [] }, changes: [] };
 }
 
 /** A decision in the words in which everybody is told of it. */

@@ -7,15 +7,20 @@ import {
   volumesOf,
   volumesText,
 } from "../deploy/mod.ts";
-import { type ObservedStack, ownerFrom, type Plan, type StackKey } from "../model/mod.ts";
-import type { Intent } from "../record/ledger.ts";
+import {
+  errors,
+  isOurs,
+  type ObservedStack,
+  type Plan,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
+import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
-import { managesServices, observeAnyway } from "./stack_mode.ts";
+import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
-import type { Target } from "../prepare/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { repositoryOf } from "./resolve_revision.ts";
-import { requireOwner, type SourceIdentity } from "./stack_owner.ts";
+import { requireOwner } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -29,14 +34,13 @@ type DestroyWhat = {
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
  * Returns the names of the volumes that are gone, or `undefined` when there was nothing.
  *
- * Only the source whose configuration deployed it may do that, and a configuration that deploys from
- * the repository which did. Throws `conflict` for any other, and for containers that nobody of ours
- * made.
+ * Only the source whose configuration deployed it may do that. Throws `conflict` for any other, and for
+ * containers that nobody of ours made.
  */
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  by: SourceIdentity,
+  by: StackOwner,
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
@@ -46,16 +50,9 @@ export async function destroyTarget(
   return await finishDestroy(parts, intent, signal);
 }
 
-/** The source that destroys a target whose configuration says so. */
-export function destroyerOf(target: Target): SourceIdentity {
-  const { configuration, deployment } = target;
-  const elsewhere = deployment.repositoryUrl === "" ? {} : { repository: repositoryOf(target) };
-  return { configuration: ownerFrom(configuration), ...elsewhere };
-}
-
 /** A destroy that was asked for: why, by whom, and what ran then. */
 interface ToDestroy {
-  readonly by: SourceIdentity;
+  readonly by: StackOwner;
   readonly because: string;
   readonly removeVolumes: boolean;
   readonly observed: ObservedStack;
@@ -90,7 +87,7 @@ export async function decideDestroy(
 function isThere(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
-  by: SourceIdentity,
+  by: StackOwner,
   observed: ObservedStack,
 ): boolean {
   const recorded = ledger.current(key);
@@ -113,8 +110,29 @@ export async function destroyRecorded(
 ): Promise<readonly string[] | undefined> {
   const current = parts.ledger.current(key);
   if (current === undefined) return undefined;
-  await managesServices(parts, current, signal);
+  await requireNoneBeside(parts, current, signal);
   return await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
+}
+
+/**
+ * Refuses to remove a stack while something that nobody of ours made has its name in the other mode: it
+ * would go, too. Throws `conflict`.
+ */
+async function requireNoneBeside(
+  parts: Pick<PipelineParts, "host">,
+  { key, swarm }: RecordedRelease,
+  signal: AbortSignal,
+): Promise<void> {
+  const isManager = await managesServices(parts, key, { ...(swarm && { swarm }) }, signal);
+  const other: Mode = swarm === undefined ? { swarm: {} } : {};
+  const beside = swarm === undefined && !isManager ? [] : await ofMode(parts, key, other, signal);
+  const theirs = beside.find((each) => !isOurs(each));
+  if (theirs === undefined) return;
+  const what = `${theirs.name} has its name as ${wordsFor(other)}`;
+  throw errors.conflict(
+    `${key.name} was not removed: ${what}, and would go with it, but is none of Stackwright's; ` +
+      "remove that first",
+  );
 }
 
 /**
@@ -129,11 +147,12 @@ export async function finishDestroy(
   const { key, options } = intent;
   const current = parts.ledger.current(key);
   const removeImages = options["removeImages"] === true;
-  const isManager = await managesServices(parts, current ?? { key }, signal);
+  const isManager = await managesServices(parts, key, current, signal);
   const isStack = current?.swarm !== undefined;
   const removeVolumes = options["removeVolumes"] === true ||
     (isStack && options["keepsStackVolumes"] !== true);
   const { host: { engine }, clock } = parts;
+  const services = current === undefined ? [] : parts.ledger.services(current);
   const own = await destroyStack(engine, {
     key,
     removeVolumes,
@@ -141,20 +160,15 @@ export async function finishDestroy(
     keepsNamed: isManager,
     removeImages,
     ...(removeImages ? await imagesToRemove(parts, key, signal) : {}),
-    dependsOn: Object.fromEntries(
-      (current === undefined ? [] : parts.ledger.services(current)).map((
-        each,
-      ) => [each.name, each.dependsOn]),
-    ),
+    dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
   const volumes = isManager
     ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
     : own;
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
-  // Volumes that were handed over have labels of the owner before, which nobody can change.
-  const keepsOwner = parts.ledger.owners.get(key)?.adopted === true &&
-    (await volumesOf(engine, key, signal)).length > 0;
+  // Labels of volumes, which nobody can change, tell no branch, and the owner before a hand-over.
+  const keepsOwner = (await volumesOf(engine, key, signal)).length > 0;
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return volumes;

@@ -8,12 +8,13 @@ import {
   type DeclaredDeployment,
   type DiscoveredStack,
   type DiscoveryOwner,
+  errors,
   type Problem,
   type Revision,
   type SourceRequest,
   type StackKey,
   stackKey,
-  StackwrightError,
+  type StackwrightError,
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
@@ -207,7 +208,9 @@ async function lookInto(
   const expanded: ExpandedDiscovery[] = [];
   // One after the other: reading an override may take a tenth of a second, and there are hundreds.
   for (const directory of directories) {
-    const overrides = await readText(parts, revision, directory.override, signal);
+    const { override } = directory;
+    const bytes = override && await parts.source.read(revision, override, signal);
+    const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
     for (const text of overrides.values()) await requireShort(found, text);
     expanded.push(expandDiscovery(base, { directories: [directory], overrides, rootName }));
   }
@@ -224,8 +227,7 @@ const MOST_OVERRIDES = 4 * 1024 * 1024;
 async function requireShort(found: Found, { length }: string): Promise<void> {
   found.bytes += length;
   if (found.bytes > MOST_OVERRIDES) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `the overrides of all discovered stacks have more than ${MOST_OVERRIDES} bytes; nothing was ` +
         "changed, spread the stacks over several targets or branches",
     );
@@ -237,21 +239,9 @@ async function requireShort(found: Found, { length }: string): Promise<void> {
 /** Characters that are searched in the time in which one is read as YAML and judged. */
 const AS_LONG_AS = 16;
 
-/** The text of a file that a revision has, by its path; nothing of what is no file. */
-async function readText(
-  { source }: PipelineParts,
-  revision: Revision,
-  file: string | undefined,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
-  const bytes = file === undefined ? undefined : await source.read(revision, file, signal);
-  return new Map(bytes === undefined || file === undefined ? [] : [[file, utf8(bytes)]]);
-}
-
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {
   const why = kind === undefined ? "does not exist" : `is a ${kind}, which is not followed`;
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `auto_discovery: the working_dir ${workingDir} ${why} in ${revision.source.name} at ` +
       `${revision.reference}; nothing was removed`,
   );
@@ -259,8 +249,7 @@ function cannotLookInto(workingDir: string, kind: string | undefined, revision: 
 
 function requireFew(count: number): void {
   if (count <= MOST_DEPLOYMENTS) return;
-  throw new StackwrightError(
-    "config_invalid",
+  throw errors.config_invalid(
     `the configuration means ${count} deployments, the most of one repository and reference is ` +
       `${MOST_DEPLOYMENTS}; nothing was changed, spread them over several targets or branches`,
   );
@@ -275,8 +264,7 @@ function requireUnique(deployments: readonly ExpandedDeployment[]): void {
     return found?.stack.directory ?? declared?.deployment.workingDir;
   });
   const name = deployments[twice[0] ?? 0]?.declared.deployment.name;
-  throw new StackwrightError(
-    "config_invalid",
+  throw errors.config_invalid(
     `deployment ${name} is configured ${twice.length} times (in ${places.join(", ")}); ` +
       `names must be unique in a context`,
   );

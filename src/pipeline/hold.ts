@@ -17,6 +17,7 @@ import type { PipelineParts } from "./parts.ts";
 import {
   changesSince,
   contentIds,
+  isSuperseded,
   prepareRelease,
   requireImages,
   requireNoClash,
@@ -165,7 +166,10 @@ export async function pinHold(
   if (pin.revision !== revision.id) {
     const same = await samePin(parts, target, pin, signal);
     if (same === undefined) {
-      parts.ledger.pins.remove(key);
+      const current = parts.ledger.current(key);
+      // A late webhook, or a branch that was put back: it is not deployed, so it ends nothing.
+      const isLate = current !== undefined && await isSuperseded(parts, target, current, signal);
+      if (!isLate) parts.ledger.pins.remove(key);
       return undefined;
     }
     // The next look at this commit is a cheap one.

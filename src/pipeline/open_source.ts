@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { configFileNames, isMigrationFile, MOST_BYTES, parseDeployments } from "../config/mod.ts";
 import {
   type DeclaredDeployment,
+  errors,
   formatRevision,
   formatStackKey,
   type Origin,
@@ -10,7 +11,7 @@ import {
   type RunReporter,
   type SourceRequest,
   type StackKey,
-  StackwrightError,
+  type StackwrightError,
   type Sync,
   type TargetListener,
   type Trigger,
@@ -67,7 +68,7 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const { request } = run;
   const { name } = requestLocation(request);
-  reporter.describe({ message: `resolving ${request.reference} of ${name}` });
+  reporter.describe({ repository: name, message: `resolving ${request.reference} of ${name}` });
   const look = (within: PipelineParts) => lookUp(within, run, signal);
   const { revision: configuration, away } = await preparing(
     parts,
@@ -135,20 +136,11 @@ export function targetOf(
  */
 async function readDeployments(
   parts: PipelineParts,
-  request: SourceRequest,
+  { target, deployments }: SourceRequest,
   revision: Revision,
   signal: AbortSignal,
 ): Promise<readonly DeclaredDeployment[]> {
-  if (request.deployments.length > 0) return request.deployments;
-  return await readConfigFile(parts, request.target, revision, signal);
-}
-
-async function readConfigFile(
-  parts: PipelineParts,
-  target: string,
-  revision: Revision,
-  signal: AbortSignal,
-): Promise<readonly DeclaredDeployment[]> {
+  if (deployments.length > 0) return deployments;
   const base = parts.options.configBaseDir;
   const names = configFileNames(target);
   for (const name of names) {
@@ -180,8 +172,7 @@ function notFound(
   where: string,
   target: string,
 ): StackwrightError {
-  return new StackwrightError(
-    "config_not_found",
+  return errors.config_not_found(
     `${source.name} has no deployment configuration at ${reference}: ` +
       `expected ${names.slice(0, -1).join(", ")} or ${names.at(-1)} in ${where}` +
       (target === ""
@@ -208,11 +199,11 @@ export function meant(
   const deployments = expansion.deployments.filter((each) => isMeant(keyOf(each)));
   const failures = expansion.failures.filter(({ key }) => isMeant(key));
   if (deployments.length + failures.length > 0) return { deployments, failures };
-  throw away ?? new StackwrightError(
-    "not_found",
-    `${configuration.source.name} does not name ${only.name} any more at ` +
-      formatRevision(configuration),
-  );
+  throw away ??
+    errors.not_found(
+      `${configuration.source.name} does not name ${only.name} any more at ` +
+        formatRevision(configuration),
+    );
 }
 
 /** Webhooks say what they are about, and not every deployment follows that. */

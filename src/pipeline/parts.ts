@@ -1,10 +1,10 @@
 import {
   DEFAULT_CONTEXT,
+  errors,
   isStackwrightError,
   type ObservedStack,
   type Progress,
   type StackKey,
-  StackwrightError,
   type TargetListener,
 } from "../model/mod.ts";
 import type { Rollout } from "../deploy/mod.ts";
@@ -86,7 +86,7 @@ export async function partsFor(
       isStackwrightError(error, code)
     );
     if (!isAbout) throw error;
-    throw new StackwrightError("config_invalid", `${error.message}. Nothing was changed`);
+    throw errors.config_invalid(`${error.message}. Nothing was changed`);
   });
   await host.info(signal);
   return { ...parts, host, deploying: host.deploying ?? parts.deploying };

@@ -107,7 +107,7 @@ async function planRemoval(
 ): Promise<PlannedStack> {
   const parts = await partsFor(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
-  const by = { configuration: ownerFrom(configuration) };
+  const by = ownerFrom(configuration);
   const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };

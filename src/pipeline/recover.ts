@@ -11,7 +11,6 @@ import {
   messageOf,
   type Progress,
   type Release,
-  type ReleaseService,
   type StackKey,
   type TargetListener,
   toStackwrightError,
@@ -211,15 +210,9 @@ async function planRest(
   const services = release.swarm === undefined
     ? startAgain(plan.services, ranBefore, { desired, observed })
     : plan.services;
-  const verify = changedSince(deployed, desired);
+  const digests = new Map(deployed?.map((each) => [each.name, each.digest]));
+  // Those that it may have replaced already, without seeing them healthy.
+  const verify = desired.filter(({ name, digest }) => digests.get(name) !== digest)
+    .map(({ name }) => name);
   return { summary: plan.message, services, verify, observed, removeOrphans };
-}
-
-/** Services that the interrupted rollout may have replaced already, without seeing them healthy. */
-function changedSince(
-  before: readonly ReleaseService[] | undefined,
-  services: readonly ReleaseService[],
-): string[] {
-  const digests = new Map((before ?? []).map((each) => [each.name, each.digest]));
-  return services.filter((each) => digests.get(each.name) !== each.digest).map((each) => each.name);
 }

@@ -195,7 +195,7 @@ async function remove(
     const closed = windowHold(parts, { key, repositories, origin }, []);
     noteDeferred(
       parts,
-      { target: { key, trigger, repository: stack.repository }, request },
+      { target: { key, trigger, origin, configuration, repository: stack.repository }, request },
       closed,
     );
     if (closed !== undefined) return deferRemoval(teller, closed);
@@ -239,7 +239,7 @@ async function destroyObsolete(
   signal: AbortSignal,
 ): Promise<TargetEnd> {
   const { stack: { key }, removeVolumes, removeImages } = removal;
-  const identity = { configuration: ownerFrom(run.configuration) };
+  const identity = ownerFrom(run.configuration);
   const what = { removeVolumes, removeImages };
   const deleted = await destroyTarget(parts, key, identity, what, signal);
   if (deleted !== undefined) {

@@ -1,12 +1,13 @@
 import {
   type Deployment,
+  errors,
   isStackwrightError,
   messageOf,
   type PollRound,
   type Revision,
   type SourceLocation,
   type SourceRequest,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
@@ -127,7 +128,7 @@ function repositoryNamed(name: string, url: string): SourceLocation {
 function fault(name: string, error: unknown): unknown {
   if (!isStackwrightError(error, "bad_request")) return error;
   const message = `deployment ${name}: ${error.message}`;
-  return new StackwrightError("config_invalid", message, { cause: error });
+  return errors.config_invalid(message, { cause: error });
 }
 
 async function resolveElsewhere(
@@ -142,8 +143,7 @@ async function resolveElsewhere(
     return await resolveAt(parts, wanted, signal);
   } catch (error) {
     if (reference !== "" || !isStackwrightError(error, "reference_not_found")) throw error;
-    throw new StackwrightError(
-      "reference_not_found",
+    throw errors.reference_not_found(
       `deployment ${name || location.name}: the repository ${location.name} has no reference ` +
         `${JSON.stringify(wanted.reference)}, which this run is about; set reference to one it has`,
       { cause: error },
@@ -164,15 +164,10 @@ async function resolveAt(
   signal: AbortSignal,
 ): Promise<Revision> {
   const depth = gitDepth > 0 ? gitDepth : parts.options.cloneDepth;
-  return await measure(
-    parts,
-    (time, outcome) =>
-      parts.meter.observe("source_preparation_duration_seconds", {
-        source: location.kind,
-        outcome,
-      }, time),
-    () => parts.source.resolve({ location, reference, depth, round }, signal),
-  );
+  return await measure(parts, (time, outcome) => {
+    const labels = { source: location.kind, outcome };
+    parts.meter.observe("source_preparation_duration_seconds", labels, time);
+  }, () => parts.source.resolve({ location, reference, depth, round }, signal));
 }
 
 /**

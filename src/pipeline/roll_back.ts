@@ -1,11 +1,11 @@
 import { imagesPresent, observe, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
+  errors,
   formatStackKey,
   type ObservedStack,
   type Plan,
   type Progress,
   type StackKey,
-  StackwrightError,
   type TargetEnd,
   type TargetListener,
 } from "../model/mod.ts";
@@ -79,7 +79,7 @@ async function attempt(
   } as const;
   const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
   if (ready === undefined) {
-    throw new StackwrightError("source_invalid", `${lost(wanted)}: it cannot be put back`);
+    throw errors.source_invalid(`${lost(wanted)}: it cannot be put back`);
   }
   const { message } = ready.plan;
   // With the intent, so that no poll in between undoes it; another process may poll.
@@ -139,7 +139,7 @@ async function attemptAnew(
   const why = { kind: "recreated", asked } as const;
   const ready = await prepareAgain(parts, wanted, { why, progress }, signal);
   if (ready === undefined) {
-    throw new StackwrightError("conflict", `${lost(wanted)}: ${ANEW_BY_SOURCE}`);
+    throw errors.conflict(`${lost(wanted)}: ${ANEW_BY_SOURCE}`);
   }
   const { message } = ready.plan;
   const work = { ...ready, removeOrphans: false, remembers: false, since };
@@ -155,14 +155,13 @@ async function attemptAnew(
 function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | undefined) {
   const wanted = ledger.current(key);
   if (wanted === undefined || wanted.swarm !== undefined) {
-    throw new StackwrightError(
-      "conflict",
+    throw errors.conflict(
       `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
     );
   }
   const names = ledger.services(wanted).map((each) => each.name);
   if (service !== undefined && !names.includes(service)) {
-    throw new StackwrightError("not_found", `service not found: ${key.name}/${service}`);
+    throw errors.not_found(`service not found: ${key.name}/${service}`);
   }
   return { wanted, asked: service === undefined ? names : [service] };
 }
@@ -252,7 +251,7 @@ async function carryOutTold(
     teller.fail(doing, thrown, signal);
     throw thrown;
   }
-  if (end.status === "failed") throw new StackwrightError("deploy_failed", end.message);
+  if (end.status === "failed") throw errors.deploy_failed(end.message);
   parts.ledger.stops.remove(wanted.key);
   return "done";
 }

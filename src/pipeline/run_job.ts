@@ -13,6 +13,7 @@ import {
 } from "../deploy/mod.ts";
 import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
+  errors,
   formatStackKey,
   isStackwrightError,
   type ObservedStack,
@@ -20,7 +21,6 @@ import {
   type RunJob,
   type RunReporter,
   type StackKey,
-  StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
@@ -78,7 +78,7 @@ export async function runJob(
     code = await runThrough(parts, run, { work, spec }, signal);
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} exited with status ${code}`;
-      throw new StackwrightError("deploy_failed", `${what}${run.output}`);
+      throw errors.deploy_failed(`${what}${run.output}`);
     }
     failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
@@ -104,8 +104,7 @@ function requireOwnStops(
   if (foreign === undefined) return;
   const { project, service } = foreign;
   const owner = recordedOwner(ledger, { ...key, name: project })?.source;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
       "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
   );
@@ -192,7 +191,7 @@ async function findJob(
   const own = { project: key.name, service };
   const spec = found && readJobLabels(found.container.labels, own);
   if (found !== undefined && spec !== undefined) return { found, spec };
-  throw new StackwrightError("not_found", `${key.name} has no job ${service} any more`);
+  throw errors.not_found(`${key.name} has no job ${service} any more`);
 }
 
 /**

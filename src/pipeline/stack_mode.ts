@@ -15,11 +15,12 @@ import {
 import { isSwarmTask } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   type ObservedStack,
   type Plan,
   type Release,
   type StackKey,
-  StackwrightError,
+  type StackwrightError,
   toStackwrightError,
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
@@ -28,7 +29,8 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { claimantOf, type Owned, requireOwner } from "./stack_owner.ts";
 
-type Mode = Pick<Release, "swarm">;
+/** Whether something is of a swarm. */
+export type Mode = Pick<Release, "swarm">;
 
 /** Number of times that something is begun while the engine goes away in the middle. */
 const MOST_ATTEMPTS = 3;
@@ -58,39 +60,47 @@ export async function requireChangeableMode(
   const { key, swarm } = target;
   const wanted: Mode = swarm === undefined ? {} : { swarm };
   if (recorded === undefined) {
-    if (swarm === undefined && !await managesServices(parts, { key }, signal)) return;
-    const [first] = await ofMode(parts, key, swarm === undefined ? { swarm: {} } : {}, signal);
+    if (swarm === undefined && !await managesServices(parts, key, undefined, signal)) return;
+    const other: Mode = swarm === undefined ? { swarm: {} } : {};
+    const [first] = await ofMode(parts, key, other, signal);
     if (first === undefined) return;
-    const why = `${first.name} of that name runs, and no release of it is known; remove it first`;
-    throw cannotChange(key, why);
+    const how = swarm === undefined ? "true, and CONTAINER_SWARM_FEATURES not false" : "false";
+    throw cannotChange(
+      key,
+      `${first.name} of that name runs, and no release of it is known; deploy it once as ` +
+        `${wordsFor(other)} (swarm.enabled: ${how}), or remove it`,
+    );
   }
   if (isSameMode(wanted, recorded)) return;
   const made = await ofMode(parts, key, wanted, signal);
-  const isThere = recorded.swarm === undefined || await managesServices(parts, recorded, signal);
+  const isThere = recorded.swarm === undefined ||
+    await managesServices(parts, key, recorded, signal);
   const all = [...made, ...isThere ? await ofMode(parts, key, recorded, signal) : []];
-  const claimant = claimantOf(target);
-  const by = { configuration: claimant, repository: claimant.repository };
   const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
-  requireOwner(key, by, owned, `changed to ${wordsFor(wanted)}`);
+  requireOwner(key, claimantOf(target), owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
 }
 
 /**
- * Whether a stack may have services on its engine: one that is recorded as services of a swarm also where
- * `CONTAINER_SWARM_FEATURES` is off, and not where the engine has left its swarm.
+ * Whether a stack may have services on its engine: one that is recorded as services of a swarm, or of
+ * which nothing is recorded, also where `CONTAINER_SWARM_FEATURES` is off; none where the engine has
+ * left its swarm.
  *
  * Throws `conflict` where they go on in a swarm that the engine cannot be asked about now: to take them for
  * gone would run everything twice, or for ever.
  */
 export async function managesServices(
   { host }: Pick<PipelineParts, "host">,
-  { key, swarm }: Pick<Release, "key" | "swarm">,
+  key: StackKey,
+  recorded: Mode | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { swarm: role } = await (swarm === undefined ? host : host.engine).info(signal);
-  if (swarm === undefined || role === "manager" || role === "inactive") return role === "manager";
-  throw new StackwrightError(
-    "conflict",
+  const isContainers = recorded !== undefined && recorded.swarm === undefined;
+  const { swarm: role } = await (isContainers ? host : host.engine).info(signal);
+  if (recorded?.swarm === undefined || role === "manager" || role === "inactive") {
+    return role === "manager";
+  }
+  throw errors.conflict(
     `${key.name} is a stack of a swarm which its engine cannot manage now (docker info says more: it is ` +
       "a worker, locked, or not up yet), so what runs of it is not known. Nothing was changed; make the " +
       "engine a manager again, or have it leave the swarm",
@@ -98,7 +108,7 @@ export async function managesServices(
 }
 
 /** Containers or services of a stack's name, also those that nobody deployed. */
-async function ofMode(
+export async function ofMode(
   { host }: Pick<PipelineParts, "host">,
   { name }: StackKey,
   { swarm }: Mode,
@@ -141,10 +151,11 @@ export function requireModeOf(key: StackKey, wanted: Mode, current: Mode): void 
 
 function cannotChange({ name }: StackKey, why: string): StackwrightError {
   const text = `${name} cannot change between containers and a swarm: ${why}. Nothing was changed`;
-  return new StackwrightError("conflict", text);
+  return errors.conflict(text);
 }
 
-function wordsFor({ swarm }: Mode): string {
+/** What a stack is made of, for people. */
+export function wordsFor({ swarm }: Mode): string {
   return swarm === undefined ? "containers" : "services of a swarm";
 }
 
@@ -263,7 +274,7 @@ async function removeMode(
         const what = { key, dependsOn, removeVolumes: false, removeImages: false };
         return void await destroyStack(engine, what, signal);
       }
-      if (!await managesServices({ host }, { key, swarm }, signal)) return;
+      if (!await managesServices({ host }, key, { swarm }, signal)) return;
       return void await destroyServices({ engine, clock }, { key, removeVolumes: false }, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -293,7 +304,7 @@ export async function observeAnyway(
   signal: AbortSignal,
 ): Promise<ObservedStack> {
   const made = await observe(host.engine, { key }, signal);
-  if (!await managesServices({ host }, ledger.current(key) ?? { key }, signal)) return made;
+  if (!await managesServices({ host }, key, ledger.current(key), signal)) return made;
   const { idle = [], ...observed } = await observeServices(host.engine, key, signal);
   const containers = [...made.containers, ...observed.containers];
   return { ...observed, containers, ...(idle.length === 0 ? {} : { idle }) };

@@ -10,6 +10,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   type ComposeModel,
+  errors,
   formatOwner,
   isOurs,
   isSameOwner,
@@ -20,7 +21,6 @@ import {
   ownerFrom,
   type StackKey,
   type StackOwner,
-  StackwrightError,
   type ToldTarget,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
@@ -172,14 +172,6 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Clai
   }
 }
 
-/** The source that wants something of a stack that only its owner may want. */
-export interface SourceIdentity {
-  /** The source with the configuration. */
-  readonly configuration: StackOwner;
-  /** Name of the repository that the configuration deploys from, where that is another one. */
-  readonly repository?: string;
-}
-
 /** Facts that tell whose a stack is. */
 export interface Owned {
   /** Its containers and services. */
@@ -189,24 +181,24 @@ export interface Owned {
 }
 
 /**
- * Refuses what is `wanted` of a stack unless all of it is its owner's who wants it, and of ours.
+ * Refuses what is `wanted` of a stack unless all of it is its owner's who wants it, and of ours. Anybody
+ * may name a repository to deploy from: its owner is who configures that.
  *
  * Throws `conflict`.
  */
 export function requireOwner(
   key: StackKey,
-  { configuration, repository }: SourceIdentity,
+  wants: StackOwner,
   { parts, recorded, owner }: Owned,
   wanted: string,
 ): void {
+  // Containers of before their configuration's source was on them name the repository that it deploys.
+  const deployed = owner && recorded?.revision.source.name;
   const isOwner = (name: string | undefined) =>
-    name !== undefined && (name === configuration.source || name === repository);
+    name !== undefined && (name === wants.source || name === deployed);
   const refuse = (whose: string) =>
-    new StackwrightError(
-      "conflict",
-      `${key.name} is not ${wanted}: ${whose}, not to ${formatOwner(configuration)}`,
-    );
-  if (owner !== undefined && !isSameOwner(owner, configuration) && owner.source !== repository) {
+    errors.conflict(`${key.name} is not ${wanted}: ${whose}, not to ${formatOwner(wants)}`);
+  if (owner !== undefined && !isSameOwner(owner, wants)) {
     throw refuse(`it belongs to ${formatOwner(owner)}`);
   }
   const foreign = parts.find((each) =>

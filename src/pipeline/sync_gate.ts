@@ -1,7 +1,8 @@
-import type { SourceRequest, StackKey } from "../model/mod.ts";
+import type { SourceRequest, StackKey, ToldTarget } from "../model/mod.ts";
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import { isStrangers } from "./stack_owner.ts";
 
 type GateParts = Pick<PipelineParts, "windows" | "clock" | "log" | "meter" | "ledger">;
 type GateSubject = Omit<SyncSubject, "deployment" | "context"> & { readonly key: StackKey };
@@ -54,15 +55,20 @@ export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: T
   return !decideNow(parts, subjectOf(target)).allowed;
 }
 
-/** Keeps what a window defers, where that is wanted; whatever else was decided last takes its place. */
+/**
+ * Keeps what a window defers, where that is wanted; whatever else was decided last takes its place, but for
+ * who does not own the stack and was held before that is asked.
+ */
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
-  { target: { key, trigger, repository }, request }: {
-    readonly target: Pick<Target, "key" | "trigger"> & { readonly repository: string };
+  { target, request }: {
+    readonly target: ToldTarget & Pick<Target, "trigger">;
     readonly request: SourceRequest;
   },
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
+  if (isStrangers({ ledger }, target)) return;
+  const { key, trigger, repository } = target;
   if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, repository, ...(retryAt && { retryAt }) });

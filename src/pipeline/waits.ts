@@ -1,5 +1,5 @@
 import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
-import { type Progress, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type Progress, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
@@ -36,8 +36,7 @@ export async function waitForJobs(
 }
 
 function stillRunning({ name }: StackKey, jobs: string, seconds: number): StackwrightError {
-  return new StackwrightError(
-    "timeout",
+  return errors.timeout(
     `timed out waiting ${seconds} seconds for running jobs of ${name} (${jobs}); ` +
       `nothing was changed. wait_running_jobs: false deploys without waiting`,
   );
@@ -66,8 +65,9 @@ export async function waitForStack(
 }
 
 /**
- * Runs something that only reads and prepares, when a slot for that is free, with parts whose source and
- * images are waited for without one when it takes long: how long is up to whoever wrote URLs and Dockerfiles.
+ * Runs something that only reads and prepares, when a slot for that is free, with parts whose source,
+ * images and secrets are waited for without one when it takes long: how long is up to whoever wrote URLs,
+ * references and Dockerfiles.
  */
 export async function preparing<T>(
   parts: PipelineParts,
@@ -79,6 +79,7 @@ export async function preparing<T>(
   const lending = (lend: Lend) =>
     work({
       ...parts,
+      lend,
       source: lendingSource(source, lend),
       host: { ...host, images: lendingImages(host.images, lend) },
     });

@@ -36,11 +36,7 @@ export interface ObsoleteInput {
 export type ObsoleteVerdict =
   & { readonly stack: DiscoveredStack }
   & (
-    | {
-      readonly kind: "remove";
-      readonly removeVolumes: boolean;
-      readonly removeImages: boolean;
-    }
+    | { readonly kind: "remove"; readonly removeVolumes: boolean; readonly removeImages: boolean }
     | {
       readonly kind: "keep";
       readonly because: string;

@@ -1,16 +1,10 @@
 import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
 import { decide } from "./decide.ts";
 
-/**
- * Services of the release that was deployed last, to say what changed since; absent before the
- * first.
- */
+/** Services of the release that was deployed last, to say what changed since; absent before it. */
 type Deployed = readonly ReleaseService[] | undefined;
 
-/**
- * Images that services would run if they were replaced now, by service, where a name may have
- * moved.
- */
+/** Images that services would run if they were replaced now, by service, where names may have moved. */
 type Images = Readonly<Record<string, string>>;
 
 /** Purposes of a plan: each settles what a release is compared with and what it may remove. */
@@ -58,13 +52,8 @@ export function planFor(
   const leaving = { forceRecreate: false, removeOrphans: false };
   switch (why.kind) {
     case "wanted": {
-      const {
-        deployed: previous,
-        policy: { forceRecreate, removeOrphans },
-        images = {},
-        ran = {},
-      } = why;
-      return decide({ ...common, previous, policy: { forceRecreate, removeOrphans }, images, ran });
+      const { deployed: previous, policy, images = {}, ran = {} } = why;
+      return decide({ ...common, previous, policy, images, ran });
     }
     case "repaired":
       return decide({ ...common, previous: desired, policy: leaving });

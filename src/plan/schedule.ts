@@ -1,6 +1,6 @@
 import { Cron } from "croner";
 import { checkScheduleShape } from "../config/mod.ts";
-import { messageOf, parseDuration, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, parseDuration } from "../model/mod.ts";
 
 const ZONE = /^\s*(?:CRON_)?TZ=(\S+)\s+/;
 const EVERY = /^@every\s+/;
@@ -187,8 +187,7 @@ function cron(expression: string): Cron {
   try {
     return new Cron(expression, { timezone: "UTC", mode: "5-part", paused: true });
   } catch (error) {
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       `${JSON.stringify(expression)} is no schedule: ` +
         `${messageOf(error).replace(/^CronPattern: /, "")}`,
       { cause: error },

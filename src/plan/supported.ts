@@ -1,4 +1,4 @@
-import { type Deployment, StackwrightError, type SwarmRelease } from "../model/mod.ts";
+import { type Deployment, errors, type SwarmRelease } from "../model/mod.ts";
 
 /**
  * A sentence for each field that this version does not act on, where that only means doing less: what
@@ -25,8 +25,7 @@ export function ignoredFields(
  */
 export function requireSupported(deployment: Deployment): void {
   if (deployment.source !== "oci") return;
-  throw new StackwrightError(
-    "unsupported",
+  throw errors.unsupported(
     `deployment ${deployment.name}: this version of Stackwright does not act on source: oci yet; ` +
       `remove it, or use a version that does. Nothing was changed`,
   );
@@ -45,8 +44,7 @@ export function swarmOf(
   const { enabled, configRetention, secretRetention } = swarm;
   const isManager = engine.swarm === "manager";
   if (enabled === true && !isManager) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `deployment ${name}: swarm.enabled is true, but the engine manages no swarm (it is ` +
         `${engine.swarm}), or CONTAINER_SWARM_FEATURES is false. Nothing was changed`,
     );

@@ -1,9 +1,10 @@
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   type ReleaseService,
   type StackKey,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { keepImages, type KeepingEngine } from "./kept_names.ts";
 
@@ -54,8 +55,7 @@ export async function builtImages<Service extends Built>(
 }
 
 function builtElsewhere({ name }: StackKey, image: string, project: string): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `image ${image}, which was built for ${name}, got another meaning at the same time: that one was built ` +
       `for ${project}. Nothing that runs was touched. Give one of them another name`,
   );

@@ -1,6 +1,12 @@
 import { posix } from "node:path";
 import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
-import { type Deployment, type Revision, StackwrightError, utf8 } from "../model/mod.ts";
+import {
+  type Deployment,
+  errors,
+  type Revision,
+  type StackwrightError,
+  utf8,
+} from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
 import { countPaths } from "./recorded_bounds.ts";
 
@@ -71,7 +77,7 @@ async function requireDirectory(
       : kind === "symlink"
       ? "is a link, which is not followed here; name the directory that it leads to"
       : "is a file; name the directory of the compose files";
-    throw new StackwrightError("config_invalid", `deployment ${name}: working_dir: ${path} ${why}`);
+    throw errors.config_invalid(`deployment ${name}: working_dir: ${path} ${why}`);
   }
 }
 
@@ -146,10 +152,7 @@ async function follow(
     state.outside ||= found.outside;
     const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);
     queue.push(
-      ...found.composeFiles.map(resolve).map((path) => ({
-        file: path,
-        base: posix.dirname(path),
-      })),
+      ...found.composeFiles.map(resolve).map((path) => ({ file: path, base: posix.dirname(path) })),
     );
     for (const path of found.files) note(resolve(path));
   }
@@ -160,8 +163,7 @@ async function follow(
 function inSource(base: string, path: string, what: string): string {
   const joined = posix.normalize(posix.join(base, path)).replace(/\/$/, "");
   if (joined === ".." || joined.startsWith("../") || posix.isAbsolute(path)) {
-    throw new StackwrightError(
-      "path_escapes",
+    throw errors.path_escapes(
       `${what} lies outside the repository: a deployment may only read files of its own source`,
     );
   }
@@ -175,8 +177,7 @@ export const MOST_PLACES = 20_000;
 
 /** The error for more files than {@link MOST_COMPOSE_FILES} or {@link MOST_PLACES}. */
 export function tooManyFiles(): StackwrightError {
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `the deployment consists of more than ${MOST_COMPOSE_FILES} compose files, or they name other ` +
       `files at more than ${MOST_PLACES} places`,
   );
@@ -188,8 +189,7 @@ function missingFile(
   missing: readonly string[],
   workingDir: string,
 ): StackwrightError {
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `deployment ${name}: ${field}: no such file in the repository: ${missing.join(", ")} ` +
       `(working_dir is ${workingDir})`,
   );

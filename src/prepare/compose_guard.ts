@@ -3,7 +3,7 @@ import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
 import { MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 
@@ -109,8 +109,7 @@ class Guard {
     const name = this.#shown(at.file);
     const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
     if (size > MOST_BYTES) {
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `the compose file ${name} has ${size} bytes, the most that is read is ${MOST_BYTES}`,
       );
     }
@@ -122,11 +121,7 @@ class Guard {
       ...found.extended,
       ...found.unsure.files,
       ...found.unsure.extended,
-      ...found.includes.flatMap((each) => [
-        ...each.paths,
-        ...each.envFiles,
-        each.projectDirectory,
-      ]),
+      ...found.includes.flatMap((each) => [...each.paths, ...each.envFiles, each.projectDirectory]),
     ]);
     const value = (text: string) => values.get(text) ?? text;
     for (const file of found.files) {
@@ -209,8 +204,7 @@ class Guard {
     if (open.length === 0) return new Map();
     this.interpolates = true;
     if (at.ownVariables) {
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `${this.#shown(at.file)}: the path ${JSON.stringify(open[0])} holds a variable, and the ` +
           "file is included with a dotenv file of its own; write the path without variables",
       );
@@ -234,11 +228,9 @@ class Guard {
     const place = insideTree(target, this.#project.tree);
     if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
     if (!HOME.test(place)) return target;
-    throw new StackwrightError(
-      "path_escapes",
-      `${this.#shown(at.file)}: ${
-        JSON.stringify(path.slice(0, 200))
-      } leads by way of a name that begins ` +
+    const told = JSON.stringify(path.slice(0, 200));
+    throw errors.path_escapes(
+      `${this.#shown(at.file)}: ${told} leads by way of a name that begins ` +
         "with ~, which docker compose may take for the home directory: give it another name",
     );
   }
@@ -249,8 +241,7 @@ class Guard {
   }
 
   #escapes(at: Pending, path: string): StackwrightError {
-    return new StackwrightError(
-      "path_escapes",
+    return errors.path_escapes(
       `${this.#shown(at.file)}: ${JSON.stringify(path.slice(0, 200))} lies outside the ` +
         "repository: a deployment may only read files of its own source; put the file into the " +
         "repository, or use a submodule",

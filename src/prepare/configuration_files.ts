@@ -1,5 +1,5 @@
 import { isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
-import { type Revision, StackwrightError } from "../model/mod.ts";
+import { errors, type Revision } from "../model/mod.ts";
 import { contentIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireInside } from "./real_paths.ts";
@@ -46,8 +46,7 @@ export async function configurationFiles(
   const exists = (path: string) => /^(?:file|executable|symlink):/.test(ids[path] ?? "");
   const missing = wanted.filter(({ file, path }) => !isDefaultEnvFile(file) && !exists(path));
   if (missing.length > 0) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `deployment ${deployment.name}: env_files: no such file in ${configuration.source.name}: ` +
         `${missing.map(({ path }) => path).join(", ")}; a file of the deployed repository is ` +
         `written remote:<path>`,

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { isConfigFileName } from "../config/mod.ts";
-import { messageOf, type Revision, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
 import { type Files, sourceAsOwner } from "../system/mod.ts";
@@ -177,8 +177,7 @@ class TreeFiles implements EncryptedFiles {
         await files.remove(scratch);
       }
     } catch (cause) {
-      throw new StackwrightError(
-        "data_dir_unusable",
+      throw errors.data_dir_unusable(
         `writing the plain content of ${path} into ${tree} failed: ${messageOf(cause)}`,
         { cause },
       );

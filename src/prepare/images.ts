@@ -13,6 +13,7 @@ import type { Engine } from "../docker/engine.ts";
 import type { Distribution } from "../docker/swarm.ts";
 import {
   type BuildOptions,
+  errors,
   isStackwrightError,
   messageOf,
   type Progress,
@@ -22,7 +23,14 @@ import {
   utf8,
 } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import { type Commands, type Files, type Log, readText, withDeadline } from "../system/mod.ts";
+import {
+  type Commands,
+  createLimiter,
+  type Files,
+  type Log,
+  readText,
+  withDeadline,
+} from "../system/mod.ts";
 import { keepImages, letNamedGo } from "./kept_names.ts";
 import { type Measured, operation } from "./measure.ts";
 
@@ -101,6 +109,8 @@ export function createImages(parts: ImagesParts): Images {
 
 /** Longest time for a program that keeps credentials: it may ask a cloud's service. */
 const HELPER_LIMIT_MS = 60_000;
+/** Programs that are asked at a time: a repository may name hundreds of registries. */
+const HELPERS_AT_ONCE = 4;
 
 /** What the configuration has, or the program that it names; empty where neither knows any. */
 async function credentials(
@@ -136,17 +146,34 @@ async function credentials(
   }
 }
 
+/** Makes what compose is about to be given for images unprintable: a registry may repeat it. */
+async function hideCredentials(
+  parts: ImagesParts,
+  images: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const configuration = await clientConfiguration(parts);
+  const kept = new Map(images.map((each) => [credentialHelper(configuration, each)?.server, each]));
+  kept.delete(undefined);
+  const few = createLimiter(HELPERS_AT_ONCE);
+  const ask = (image: string) => few.run(() => credentials(parts, image, signal), signal);
+  await Promise.all([...kept.values()].map(ask));
+}
+
 async function pull(parts: ImagesParts, wanted: WantedImages, signal: AbortSignal): Promise<void> {
   const { services, call } = wanted;
   if (services.length === 0) return;
   const names = services.map((each) => each.name);
-  await clientConfiguration(parts);
+  const images = services.map((each) => each.image);
   try {
-    const work = (within: AbortSignal) => parts.compose.pull(call, names, within);
+    const work = async (within: AbortSignal) => {
+      await hideCredentials(parts, images, within);
+      await parts.compose.pull(call, names, within);
+    };
     await withinLimit(parts, { stage: "pull", doing: "pulling", wanted }, work, signal);
   } catch (error) {
     if (!isStackwrightError(error, "pull_failed")) throw error;
-    const hint = registryHint(error.message, services.map((each) => each.image), {
+    const hint = registryHint(error.message, images, {
       path: parts.clientConfigFile,
       text: await clientConfiguration(parts),
     });
@@ -215,8 +242,7 @@ async function withinLimit(
   parts.log.info(what, { stack: key.name, context: key.context, stage });
   const seconds = Math.max(timeoutSeconds, SHORTEST_LIMIT_SECONDS);
   const late = () =>
-    new StackwrightError(
-      "timeout",
+    errors.timeout(
       `${what} of ${key.name} was not done within ${seconds} s and was given up; nothing that runs was touched`,
     );
   const limit = { clock: parts.clock, milliseconds: seconds * 1000, late };

@@ -1,6 +1,6 @@
 import type { ComposeCall } from "../deploy/mod.ts";
 import { objectAt, serviceOf } from "../compose/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
@@ -21,6 +21,6 @@ export async function interpolate(
   return texts.map((_, index) => {
     const value = values[`p${index}`];
     if (typeof value === "string") return value.replaceAll("$$", "$");
-    throw new StackwrightError("internal", "docker compose did not print an interpolated text");
+    throw errors.internal("docker compose did not print an interpolated text");
   });
 }

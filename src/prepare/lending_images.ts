@@ -2,6 +2,12 @@ import { registryOf } from "../deploy/mod.ts";
 import type { Lend } from "../system/mod.ts";
 import type { Images, WantedImages } from "./images.ts";
 
+/** Says what a stack waits for: how long that takes is up to others. */
+function waiting({ progress, services }: WantedImages, what: string): () => void {
+  const names = services.map(({ name }) => name).join(", ");
+  return () => progress(`waiting for other ${what} before that of ${names}`);
+}
+
 /** Images of which each that is pulled, built or looked up is waited for by `lend`. */
 export function lendingImages(images: Images, lend: Lend): Images {
   const registries = (wanted: WantedImages) =>
@@ -9,9 +15,14 @@ export function lendingImages(images: Images, lend: Lend): Images {
   const builders = ({ key, services }: WantedImages) => services.map(() => `engine ${key.context}`);
   return {
     ...images,
-    pull: (wanted, signal) => lend(registries(wanted), () => images.pull(wanted, signal)),
+    pull: (wanted, signal) =>
+      lend(registries(wanted), () => images.pull(wanted, signal), waiting(wanted, "pulls")),
     build: (wanted, options, signal) =>
-      lend(builders(wanted), () => images.build(wanted, options, signal)),
+      lend(
+        builders(wanted),
+        () => images.build(wanted, options, signal),
+        waiting(wanted, "builds"),
+      ),
     distribution: (image, signal) =>
       lend([registryOf(image)], () => images.distribution(image, signal)),
   };

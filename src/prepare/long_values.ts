@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { objectAt, servicesOf } from "../compose/mod.ts";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors } from "../model/mod.ts";
 
 /**
  * Longest `NAME=value` that a program is started with: the kernel's MAX_ARG_STRLEN, less the beginning of
@@ -24,8 +24,7 @@ export function requireShortEnvironment(model: ComposeModel): void {
 export function requireShort(where: string, name: string, value: string): void {
   const length = Buffer.byteLength(`${name}=${value}`);
   if (length <= LONGEST) return;
-  throw new StackwrightError(
-    "config_invalid",
+  throw errors.config_invalid(
     `${where}: the variable ${name} is ${Math.floor(length / 1024)} KiB long, and a program ` +
       "takes at most 128 KiB of one: give the text by a file of the repository, which is mounted",
   );

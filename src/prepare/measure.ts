@@ -23,7 +23,7 @@ export async function measure<T>(
     outcome = "ok";
     return result;
   } finally {
-    record(seconds(began, clock), outcome);
+    record((clock.now().getTime() - began.getTime()) / 1000, outcome);
   }
 }
 
@@ -33,16 +33,11 @@ export async function operation<T>(
   name: "render" | "materialise" | "pull" | "build",
   work: () => Promise<T>,
 ): Promise<T> {
-  return await measure(
-    parts,
-    (time, outcome) =>
-      parts.meter.observe(
-        "pre_deploy_operation_duration_seconds",
-        { operation: name, outcome },
-        time,
-      ),
-    work,
-  );
+  const { meter } = parts;
+  return await measure(parts, (time, outcome) => {
+    const labels = { operation: name, outcome };
+    meter.observe("pre_deploy_operation_duration_seconds", labels, time);
+  }, work);
 }
 
 /** Runs a stage of what is done to a target: `decide` touches nothing, `deploy` does. */
@@ -53,15 +48,7 @@ export async function stage<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const labels = { repository, deployment: key.name, context: key.context, stage: name };
-  return await measure(
-    parts,
-    (time, outcome) =>
-      parts.meter.observe("deployment_stage_duration_seconds", { ...labels, outcome }, time),
-    work,
-  );
-}
-
-/** Seconds since an instant. */
-function seconds(since: Date, clock: Clock): number {
-  return (clock.now().getTime() - since.getTime()) / 1000;
+  return await measure(parts, (time, outcome) => {
+    parts.meter.observe("deployment_stage_duration_seconds", { ...labels, outcome }, time);
+  }, work);
 }

@@ -1,11 +1,6 @@
 import type { ComposeProject } from "../deploy/mod.ts";
 import { objectAt, objectsAt, resourcesOf, servicesOf, textAt } from "../compose/mod.ts";
-import {
-  type ComposeInvocation,
-  type ComposeModel,
-  type Release,
-  StackwrightError,
-} from "../model/mod.ts";
+import { type ComposeInvocation, type ComposeModel, errors, type Release } from "../model/mod.ts";
 import { interpolate } from "./interpolate.ts";
 import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -45,8 +40,7 @@ export async function modelValues(
   );
   const missing = wanted.find((each) => each.isUsed && !Object.hasOwn(values, each.name));
   if (missing !== undefined) {
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `${missing.what} takes its value from the variable ${missing.name}, which is not set: set it ` +
         "in environment, in a file of env_files or as an external secret",
     );

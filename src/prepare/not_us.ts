@@ -1,5 +1,5 @@
 import { STACK_LABELS } from "../deploy/mod.ts";
-import { COMPOSE_LABELS, type StackKey, StackwrightError } from "../model/mod.ts";
+import { COMPOSE_LABELS, errors, type StackKey } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
 /** Label by which a swarm says of which service a task is. */
@@ -20,8 +20,7 @@ export async function requireNotOwnProject(
   if (own === undefined) return;
   const names = [own.labels[COMPOSE_LABELS.project], own.labels[STACK_LABELS.namespace]];
   if (!names.includes(key.name)) return;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `${key.name} is the project that Stackwright itself runs in (container ${own.name}), which it ` +
       "does not change; nothing was done. Choose another name, or change that project by hand, as " +
       "with `docker compose up` on its host",
@@ -47,8 +46,7 @@ export async function requireNotStopped(
     // A stack may have the sign between the two in its name, and the job names services as a whole.
     task === `${project}_${service}`;
   if (!stops.some(({ project, service }) => isUs(project, service))) return;
-  throw new StackwrightError(
-    "conflict",
+  throw errors.conflict(
     `the job was not run: it stops Stackwright itself (container ${own.name}), which nobody would ` +
       "start again; take that out of stop_services",
   );

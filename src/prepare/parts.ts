@@ -1,6 +1,6 @@
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
-import type { Clock, Files, Log, Meter } from "../system/mod.ts";
+import type { Clock, Files, Lend, Log, Meter } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
 import type { Host } from "./host.ts";
 import type { RenderedModels } from "./rendered_models.ts";
@@ -28,6 +28,8 @@ export interface PrepareParts {
   /** Digests that only this installation can make: they cover secrets and end up in labels. */
   readonly key: { digest(text: string): string };
   readonly secrets: ExternalSecrets;
+  /** Waits for stores of secrets, where what prepares has a slot. */
+  readonly lend?: Lend;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;

@@ -7,16 +7,15 @@ import {
   mayBecome,
   pathRelation,
 } from "../compose/mod.ts";
-import { type ComposeModel, StackwrightError } from "../model/mod.ts";
-import { type ComposeProject, RealTree } from "../deploy/mod.ts";
+import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
+import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
+import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
-/** Name of a volume in the place where the engine keeps it. */
-const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 /** Whoever talks to the engine through its socket has its rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
 const USUAL_SOCKETS = ["/run/docker.sock", "/var/run/docker.sock"];
@@ -59,17 +58,16 @@ export async function requireSafeModel(
 ): Promise<void> {
   const { name, context } = target.key;
   const log = fewWarnings(given.log.with({ stack: name, context }));
-  const parts = { ...given, log };
-  const found = followedPaths(model, { isStack: target.swarm !== undefined });
+  const places = await ourPlaces(given, signal);
+  const parts = { ...given, log, places };
+  // Whoever follows the paths gets them with plain dollars.
+  const found = followedPaths(withPlainDollars(model), { isStack: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
     ? found.refused
     : [`${external} is external, which only a swarm has`];
   if (refused !== undefined) {
-    throw new StackwrightError(
-      "unsupported",
-      `deployment ${name}: ${refused}; it is not supported`,
-    );
+    throw errors.unsupported(`deployment ${name}: ${refused}; it is not supported`);
   }
   const seen = new Set<string>();
   for (const each of found.paths) {
@@ -80,14 +78,14 @@ export async function requireSafeModel(
     if (by === "us") await requireInTree(parts, name, each, tree);
     else await requireNotOurs(parts, name, each, tree);
   }
-  const mine = [parts.host.dataDir, ...parts.options.protectedPaths];
   const templated = target.swarm !== undefined &&
-    found.paths.find(({ path }) => mine.some((each) => mayBecome(path, each)));
+    found.paths.find(({ path }) => places.paths.some((each) => mayBecome(path, each)));
   if (templated) throw ours(name, templated.what);
   if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
-  const own = OWN_VOLUME.exec(parts.host.dataDir)?.[1];
   const isOurs = (volume: string) =>
-    own !== undefined && (volume === own || target.swarm !== undefined && mayBecome(volume, own));
+    places.volumes.some((own) =>
+      volume === own || target.swarm !== undefined && mayBecome(volume, own)
+    );
   const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
   // Last: who judges what is recorded passes over containers that are gone.
@@ -101,29 +99,29 @@ export async function requireSafeModel(
 /** Warnings about the mounts of one deployment that are told; what is wrong is plain by then. */
 const MOST_WARNINGS = 20;
 
-/** A log that tells so many warnings and no more. */
-function fewWarnings(log: Log): Log {
+/** What tells so many warnings and no more. */
+function fewWarnings(log: Log): Pick<Log, "warning"> {
   let left = MOST_WARNINGS;
-  const warning: Log["warning"] = (message, fields) => {
-    if (left-- > 0) log.warning(message, fields);
-    else if (left === -1) log.warning("more of its mounts are like that", fields);
-  };
   return {
-    debug: (message, fields) => log.debug(message, fields),
-    info: (message, fields) => log.info(message, fields),
-    warning,
-    error: (message, fields) => log.error(message, fields),
-    critical: (message, fields) => log.critical(message, fields),
-    with: (fields) => fewWarnings(log.with(fields)),
+    warning(message) {
+      if (left-- > 0) log.warning(message);
+      else if (left === -1) log.warning("more of its mounts are like that");
+    },
   };
 }
+
+/** Parts of which the log may tell less, and what is ours. */
+type JudgingParts = Omit<PrepareParts, "log"> & {
+  readonly log: Pick<Log, "warning">;
+  readonly places: OurPlaces;
+};
 
 /**
  * Whoever is in the network of this process hears what it is told, and whoever sees its processes sees
  * what they have in their environment.
  */
 async function requireNotUs(
-  parts: PrepareParts,
+  parts: JudgingParts,
   name: string,
   shared: ReturnType<typeof followedPaths>["shared"],
   signal: AbortSignal,
@@ -137,8 +135,7 @@ async function requireNotUs(
       throw unclear(name, `${what}: the container ${container}`);
     }
     if (!isUs) continue;
-    throw new StackwrightError(
-      "path_escapes",
+    throw errors.path_escapes(
       `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose ` +
         "processes, network and environment no deployment may share",
     );
@@ -154,8 +151,7 @@ function mayName(name: string, { id }: { readonly id: string }): boolean {
 }
 
 function unclear(name: string, which: string): StackwrightError {
-  return new StackwrightError(
-    "path_escapes",
+  return errors.path_escapes(
     `deployment ${name}: ${which} has a name that begins the id of Stackwright's own container, to which ` +
       "it leads when the other one is gone; give that another name",
   );
@@ -166,7 +162,7 @@ function unclear(name: string, which: string): StackwrightError {
  * is not there.
  */
 async function requireMountsNotOurs(
-  parts: PrepareParts,
+  parts: JudgingParts,
   name: string,
   { what, name: container }: { readonly what: string; readonly name: string },
   tree: string,
@@ -180,16 +176,11 @@ async function requireMountsNotOurs(
     throw isUs ? ours(name, which) : unclear(name, which);
   }
   if (details === undefined) {
-    return new StackwrightError(
-      "config_invalid",
-      `deployment ${name}: ${what}: there is no container ${container}`,
-    );
+    return errors.config_invalid(`deployment ${name}: ${what}: there is no container ${container}`);
   }
   for (const { kind, source, name: volume } of details.mounts) {
     const from = `${what} container:${container}`;
-    if (volume !== "" && volume === OWN_VOLUME.exec(parts.host.dataDir)?.[1]) {
-      throw ours(name, from);
-    }
+    if (parts.places.volumes.includes(volume)) throw ours(name, from);
     if (kind !== "bind") continue;
     const mount = { what: from, path: source, by: "engine" as const, everywhere: true };
     await requireNotOurs(parts, name, mount, tree);
@@ -198,29 +189,28 @@ async function requireMountsNotOurs(
 }
 
 async function requireInTree(
-  parts: PrepareParts,
+  parts: JudgingParts,
   name: string,
   { what, path }: FollowedPath,
   tree: string,
 ): Promise<void> {
   const lexically = insideTree(path, tree) !== undefined;
   if (lexically && !await new RealTree(parts.files, tree).leadsOut(path)) return;
-  throw new StackwrightError(
-    "path_escapes",
+  throw errors.path_escapes(
     `deployment ${name}: ${what} leads out of the repository: only files of the deployment's own ` +
       "source can be read",
   );
 }
 
 async function requireNotOurs(
-  parts: PrepareParts,
+  parts: JudgingParts,
   name: string,
   { what, path, everywhere }: FollowedPath,
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
   const real = await parts.files.realPath(path) ?? path;
-  for (const mine of [parts.host.dataDir, ...parts.options.protectedPaths]) {
+  for (const mine of parts.places.paths) {
     const relations = [path, real].map((each) => pathRelation(each, mine));
     if (relations.includes("inside")) throw ours(name, what);
     if (!relations.includes("around")) continue;
@@ -240,8 +230,7 @@ function showsSocket({ socket }: PrepareParts["host"], path: string): boolean {
 }
 
 function ours(name: string, what: string): StackwrightError {
-  return new StackwrightError(
-    "path_escapes",
+  return errors.path_escapes(
     `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may`,
   );
 }
@@ -253,8 +242,7 @@ export async function requireLiveInside(
   path: string,
 ): Promise<void> {
   if (!await new RealTree(parts.files, live).leadsOut(path)) return;
-  throw new StackwrightError(
-    "path_escapes",
+  throw errors.path_escapes(
     `${join(live, path)} leads out of the stack's live files: a container put a link there; ` +
       "remove it",
   );

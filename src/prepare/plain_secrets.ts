@@ -11,12 +11,7 @@ import {
 } from "../compose/mod.ts";
 import { MOST_BYTES } from "../config/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
-import {
-  type ComposeInvocation,
-  type ComposeModel,
-  type StackKey,
-  StackwrightError,
-} from "../model/mod.ts";
+import { type ComposeInvocation, type ComposeModel, errors, type StackKey } from "../model/mod.ts";
 import {
   createPauses,
   embeddedSecrets,
@@ -147,8 +142,7 @@ export class PlainSecrets {
     const isMuch = this.#hiddenCharacters > MOST_HIDDEN;
     if (this.#hidden.size > MOST_OF_AN_OWNER || isMuch) {
       const most = isMuch ? `${MOST_HIDDEN} characters of texts` : `${MOST_OF_AN_OWNER} texts`;
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `${this.#owner} has more than ${most} that look like secrets in its files; ` +
           "take out what is none, or keep it in files that no secret is read from",
       );
@@ -166,7 +160,7 @@ export class PlainSecrets {
     const message = info.size > MOST_BYTES
       ? `the dotenv file ${basename(path)} has ${info.size} bytes, at most ${MOST_BYTES} are read`
       : `the dotenv files of the deployment have more than ${MOST_OF_ALL} bytes together`;
-    throw new StackwrightError("config_invalid", `${message}: take out what is no variable`);
+    throw errors.config_invalid(`${message}: take out what is no variable`);
   }
 
   async #textOf(path: string, largest: number = MOST_BYTES): Promise<string | undefined> {

@@ -29,6 +29,7 @@ import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { PreparedRelease } from "./prepare_release.ts";
+import { starting } from "./recorded_images.ts";
 import { idsBeside, pullSideImages, refreshSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
@@ -96,7 +97,7 @@ export async function prepareImages(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   if (prepared.release.swarm !== undefined) {
-    const services = namesOf(plan, ["create", "recreate"]);
+    const services = starting(plan.services, ["create", "recreate"]);
     await requireStackParts(parts.host.engine, prepared.release, services, signal);
     const work = { release: prepared.release, services, known: imagesByService(observed) };
     return await resolveImages(parts, work, signal);
@@ -178,10 +179,6 @@ async function discardBuilt(
   }
 }
 
-function namesOf({ services }: Plan, actions: readonly string[]): string[] {
-  return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
-}
-
 /** The images of a stack whose tags may have moved, as far as their registries tell. */
 async function movedImages(
   parts: PrepareParts,
@@ -210,13 +207,7 @@ function wanted(
 function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
   const { release, tree, rendered } = prepared;
   return {
-    project: {
-      name: target.key.name,
-      directory: tree,
-      files: ["-"],
-      envFiles: [],
-      profiles: [],
-    },
+    project: { name: target.key.name, directory: tree, files: ["-"], envFiles: [], profiles: [] },
     variables: actingVariables(release.invocation),
     model: withBuildPaths(release.model, rendered),
   };

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { RealTree } from "../deploy/mod.ts";
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Characters that a path may have: as many as the kernel takes bytes. */
@@ -21,7 +21,7 @@ export async function requireInside(
   for (const path of paths) {
     const { real, inside } = await tree.at(path);
     if (inside === undefined && real === undefined && !await isLinked(tree, path)) {
-      throw new StackwrightError("config_invalid", `${path} does not exist in the repository`);
+      throw errors.config_invalid(`${path} does not exist in the repository`);
     }
     if (inside === undefined) throw leadsOut(path, " or nowhere");
     found.push(inside);
@@ -81,12 +81,11 @@ async function nearest(tree: RealTree, path: string): Promise<string | undefined
 }
 
 function leadsOut(path: string, orNowhere = ""): StackwrightError {
-  return new StackwrightError("path_escapes", `${path} leads out of the repository${orNowhere}`);
+  return errors.path_escapes(`${path} leads out of the repository${orNowhere}`);
 }
 
 function tooLong(path: string): StackwrightError {
-  return new StackwrightError(
-    "config_invalid",
+  return errors.config_invalid(
     `the path ${path.slice(0, 100)}... has ${path.length} characters, the most is ${LONGEST}`,
   );
 }

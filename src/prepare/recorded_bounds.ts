@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 
 /**
  * Bounds of what is recorded of a release beside its model, ten times and more what the largest known
@@ -23,8 +23,7 @@ export function countPaths(kind: keyof typeof RECORDED_BOUNDS): (path: string) =
     length += path.length;
     if (count <= most && length <= characters) return;
     const found = count > most ? `${most} paths` : `${characters} characters of paths`;
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       kind === "paths"
         ? `the deployment names more than ${found} of its repository, there or not: name fewer ` +
           "files, mount a directory instead of each of its files, or make several deployments of it"

@@ -2,13 +2,14 @@ import { clashes, requirePullable } from "../compose/mod.ts";
 import { type ReleaseOnDisk, requireExternals, requireStackParts } from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   own,
   type Plan,
   type Progress,
   type Release,
   type ReleaseService,
   type ServicePlan,
-  StackwrightError,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -76,8 +77,7 @@ async function stackImages(
 }
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
-  return new StackwrightError(
-    "build_failed",
+  return errors.build_failed(
     `service ${service.name}: image ${service.image}, which was built for an earlier release, is gone; ` +
       `deploy commit ${release.revision.id} to build it again, and set RELEASE_IMAGE_RETENTION to keep ` +
       `images of earlier releases. Nothing was changed`,
@@ -101,9 +101,10 @@ export async function requireNoClash(
   const all = await parts.host.engine.listContainers({}, signal);
   const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
   const found = clashes(release.model, starts, others);
-  if (found.length > 0) throw new StackwrightError("conflict", found.join("; "));
+  if (found.length > 0) throw errors.conflict(found.join("; "));
 }
 
-function starting(services: readonly ServicePlan[], actions: readonly string[]): string[] {
+/** Names of the services to which one of some actions is done. */
+export function starting(services: readonly ServicePlan[], actions: readonly string[]): string[] {
   return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
 }

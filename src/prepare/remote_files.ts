@@ -4,6 +4,7 @@ import {
   type IgnoredUses,
   insideTree,
   objectsAt,
+  plainDollars,
   serviceOf,
   textAt,
   type TreeUse,
@@ -11,7 +12,7 @@ import {
 } from "../compose/mod.ts";
 import { LARGEST_COPY } from "../deploy/mod.ts";
 import { compareVersions } from "../docker/api_version.ts";
-import { type ComposeModel, type Deployment, StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, type Deployment, errors } from "../model/mod.ts";
 import { ABSENT } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -67,7 +68,8 @@ export async function arrivingModel(
     ? (use: TreeUse) => refusals.get(use)
     : () => host.copiesFiles ? "not in a swarm, whose nodes have volumes of their own" : "";
   requireFilesArrive(deployment, uses, { isStack, whyNot });
-  const copyOf = (path: string) => copies.get(path) ?? { name: "", isDirectory: false };
+  const copyOf = (path: string) =>
+    copies.get(plainDollars(path)) ?? { name: "", isDirectory: false };
   return isStack ? model : withFilesVolumes(model, tree, copyOf);
 }
 
@@ -138,8 +140,7 @@ export function requireFilesArrive(
     return `${what} service ${service} is ${path} of the repository${why && ` (${why})`}`;
   });
   const isOff = !isStack && missing.some((use) => whyNot(use) === "");
-  throw new StackwrightError(
-    "config_invalid",
+  throw errors.config_invalid(
     `deployment ${name}: the engine of the context ${context} is on another machine, where the ` +
       `files of the repository are not: ${[...new Set(lines)].sort().join("; ")}. What gets ` +
       "there: configs and secrets with content or environment, images that have the files inside " +

@@ -10,13 +10,13 @@ import {
   textAt,
   tooLargeProject,
 } from "../compose/mod.ts";
-import { type JobSpec, readJobLabels } from "../config/mod.ts";
+import { type JobSpec, misspelledLabels, readJobLabels } from "../config/mod.ts";
 import {
+  badImageName,
   type ComposeInvocation,
   type ComposeModel,
+  errors,
   isStackwrightError,
-  StackwrightError,
-  upperCaseName,
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
@@ -90,6 +90,7 @@ export async function renderTarget(
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   noteEmpty(parts, target, model);
+  noteMisspelled(parts, target, model);
   requireSize(model, target);
   requireImageNames(model, target);
   await plain.hideModel(model, invocation);
@@ -176,6 +177,14 @@ function noteEmpty(
   log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
 
+function noteMisspelled({ log }: PrepareParts, { key }: ResolvedTarget, model: ComposeModel): void {
+  for (const [service, definition] of Object.entries(servicesOf(model))) {
+    for (const each of misspelledLabels(labelsOf(definition))) {
+      log.warning(`service ${service}: ${each}`, { stack: key.name, context: key.context });
+    }
+  }
+}
+
 async function writeTree(
   parts: PrepareParts,
   { deployment, revision, progress }: ResolvedTarget,
@@ -215,17 +224,17 @@ async function invocationOf(
 function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void {
   const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined });
   if (tooLarge === undefined) return;
-  throw new StackwrightError("config_invalid", `deployment ${key.name}: ${tooLarge}`);
+  throw errors.config_invalid(`deployment ${key.name}: ${tooLarge}`);
 }
 
 /** Throws `config_invalid` for images that engines refuse by their names, in words of their own. */
 function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
   const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) => {
-    const why = upperCaseName(textAt(definition, "image"));
+    const why = badImageName(textAt(definition, "image"));
     return why === undefined ? [] : [`services.${service}.image: ${why}`];
   });
   if (found.length === 0) return;
-  throw new StackwrightError("config_invalid", `deployment ${key.name}: ${found.join("; ")}`);
+  throw errors.config_invalid(`deployment ${key.name}: ${found.join("; ")}`);
 }
 
 /** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */
@@ -242,7 +251,7 @@ function requireJobs(
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
       const message = `deployment ${name}: service ${service}: ${error.message}`;
-      throw new StackwrightError("config_invalid", message);
+      throw errors.config_invalid(message);
     }
   }
 }
@@ -264,5 +273,5 @@ function requireJob(
     : isEvery
     ? undefined
     : checkSchedule(schedule, { now });
-  if (problem !== undefined) throw new StackwrightError("config_invalid", problem);
+  if (problem !== undefined) throw errors.config_invalid(problem);
 }

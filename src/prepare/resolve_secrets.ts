@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
-import { type SecretReference, StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, type SecretReference, utf8 } from "../model/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -31,9 +31,19 @@ export async function resolveSecrets(
   Object.assign(references, deployment.externalSecrets);
   const session = target.secretSession ?? parts.secrets.open();
   const declared = { deployment: deployment.name, references };
-  const secrets = await session.resolve(declared, signal);
+  const ask = () => session.resolve(declared, signal);
+  const stores = storesOf(references);
+  const isLent = parts.lend !== undefined && stores.length > 0;
+  const secrets = await (isLent ? parts.lend(stores, ask) : ask());
   parts.secrets.hide(Object.values(secrets), stackAsOwner(target.key));
   return { ...target, secrets };
+}
+
+/** Stores as what waits for them names them; all but those of one provider are one. */
+function storesOf(references: Readonly<Record<string, SecretReference>>): readonly string[] {
+  return Object.values(references).map((each) =>
+    `store ${each.kind === "text" ? "" : each.storeRef}`
+  );
 }
 
 async function readSecretFile(
@@ -46,12 +56,12 @@ async function readSecretFile(
   const at = from === "configuration" ? configuration : revision;
   const where = `deployment ${deployment.name}: external_secrets_files`;
   if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
-    throw new StackwrightError("path_escapes", `${where}: ${file} lies outside the repository`);
+    throw errors.path_escapes(`${where}: ${file} lies outside the repository`);
   }
   const bytes = await parts.source.read(at, path, signal);
   if (bytes === undefined) {
     const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
-    throw new StackwrightError("config_invalid", `${where}: ${why}`);
+    throw errors.config_invalid(`${where}: ${why}`);
   }
   return parseSecretFile(utf8(bytes), path);
 }

@@ -1,6 +1,6 @@
 import { listedLengths, tooLongList, volumesFrom } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
-import { type Release, type ReleaseService, StackwrightError } from "../model/mod.ts";
+import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
 /** Containers of one service that are about to be made. */
 interface Made extends Pick<ReleaseService, "name" | "image"> {
@@ -50,7 +50,11 @@ export async function requireShortList(
     async (image) => image === "" ? 0 : await engine.imageListed(image, signal) ?? 0,
     known,
   );
-  const mountedBy = once((container) => mountsOf(engine, container, signal));
+  // Twice what we know of its mounts: a list may tell as much.
+  const mountedBy = once(async (container) => {
+    const details = await engine.inspectContainer(container, signal);
+    return 2 * JSON.stringify(details?.mounts ?? []).length;
+  });
   const [lengths, others] = [listedLengths(model), volumesFrom(model)];
   const byContainers = once(async (service) => {
     let sum = 0;
@@ -70,7 +74,7 @@ export async function requireShortList(
   const reason = tooLongList(length) ?? await tooLongWith(engine, length, signal);
   if (reason === undefined) return;
   const message = `deployment ${name}: with its images, ${reason}. Nothing was changed`;
-  throw new StackwrightError("unsupported", message);
+  throw errors.unsupported(message);
 }
 
 /** Asks for each name once, and for none that is known. */
@@ -84,16 +88,6 @@ function once(
     answers.set(name, answer);
     return answer;
   };
-}
-
-/** Characters with which a list may tell of the mounts of a container, twice what we know of them. */
-async function mountsOf(
-  engine: Pick<Engine, "inspectContainer">,
-  container: string,
-  signal: AbortSignal,
-): Promise<number> {
-  const details = await engine.inspectContainer(container, signal);
-  return 2 * JSON.stringify(details?.mounts ?? []).length;
 }
 
 async function tooLongWith(

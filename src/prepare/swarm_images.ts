@@ -1,5 +1,5 @@
 import type { Distribution } from "../docker/swarm.ts";
-import { own, type Release, StackwrightError } from "../model/mod.ts";
+import { errors, own, type Release } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Services of a stack whose images are looked up. */
@@ -39,8 +39,7 @@ export async function resolveImages(
     }
     const isHere = await parts.host.engine.imageId(image, signal) !== undefined;
     if (answer.kind === "refused" && !isHere) {
-      throw new StackwrightError(
-        "pull_failed",
+      throw errors.pull_failed(
         `service ${name}: the registry has no image ${image} for us: ${answer.why}. ` +
           "Nothing was changed",
       );

@@ -9,7 +9,7 @@ import {
   withoutLonger,
 } from "../compose/mod.ts";
 import { RealTree, stackDirectories } from "../deploy/mod.ts";
-import { type LiveManifest, StackwrightError } from "../model/mod.ts";
+import { errors, type LiveManifest } from "../model/mod.ts";
 import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -85,11 +85,10 @@ function warnOfNothing(parts: PrepareParts, { key }: Target, { unfilled }: LiveP
   if (unfilled.length === 0) return;
   const named = unfilled.slice(0, MOST_NAMED)
     .map(({ service, path, item }) => `${path} (service ${service}, at ${item})`);
-  const more = unfilled.length - named.length;
+  const left = unfilled.length - named.length;
+  const more = left > 0 ? ` and ${left} more` : "";
   parts.log.warning(
-    `the repository has nothing at ${named.join(", ")}${
-      more > 0 ? ` and ${more} more` : ""
-    }, and ` +
+    `the repository has nothing at ${named.join(", ")}${more}, and ` +
       "no service may write there: the containers see an empty directory",
     { stack: key.name, context: key.context },
   );
@@ -118,7 +117,7 @@ async function requireContent(
   const realTree = new RealTree(parts.files, tree);
   for (const use of uses.filter(({ kind }) => kind !== "build")) {
     const what = `service ${use.service}: ${use.kind} ${use.path}`;
-    const refused = (why: string) => new StackwrightError("config_invalid", `${what} ${why}`);
+    const refused = (why: string) => errors.config_invalid(`${what} ${why}`);
     if (await realTree.isDangling(use.path)) throw refused(LEADS_NOWHERE);
     if (!isSubmodule(contentOf(use.path))) continue;
     const path = realPath(use.path);
@@ -142,8 +141,7 @@ async function requireMounts(
     ) {
       continue;
     }
-    throw new StackwrightError(
-      "config_invalid",
+    throw errors.config_invalid(
       `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
     );
   }

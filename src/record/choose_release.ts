@@ -1,4 +1,4 @@
-import { formatStackArguments, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, formatStackArguments, type StackKey } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
 
 /**
@@ -13,8 +13,7 @@ export function chooseRelease(
   const current = ledger.current(key);
   const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
   if (current === undefined) {
-    throw new StackwrightError(
-      "not_found",
+    throw errors.not_found(
       `${key.name} has no release on ${key.context}; stackwright status lists what there is`,
     );
   }
@@ -27,8 +26,7 @@ export function chooseRelease(
   const which = number === undefined
     ? "no good release before the current one"
     : `no release ${number}`;
-  throw new StackwrightError(
-    "not_found",
+  throw errors.not_found(
     `${key.name} has ${which}; stackwright history ${formatStackArguments(key)} lists what there ` +
       "is",
   );

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, StackwrightError } from "../model/mod.ts";
 import { createPauses, type Files } from "../system/mod.ts";
 import { knownVersion, SCHEMA_VERSION } from "./ledger_schema.ts";
 
@@ -19,11 +19,9 @@ export async function copyLedger(files: Files, from: string, to: string): Promis
     if (bytes !== undefined) await files.write(to, bytes, { mode: 0o600 });
   } catch (cause) {
     if (cause instanceof StackwrightError) throw cause;
-    throw new StackwrightError(
-      "ledger_unusable",
-      `the ledger ${from} cannot be read: ${messageOf(cause)}`,
-      { cause },
-    );
+    throw errors.ledger_unusable(`the ledger ${from} cannot be read: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }
 

@@ -33,10 +33,7 @@ export class DecisionLog extends RedactedTable {
    */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
     const { content, details } = this.#written(key, decision);
-    const [last] = this.database.all(
-      `SELECT id, content, details FROM decisions WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
-      key,
-    );
+    const [last] = this.database.rowsOf("decisions", key, "ORDER BY id DESC LIMIT 1");
     let id = Number(last?.["id"] ?? 0);
     this.database.casually(() => {
       if (last?.["content"] === content && last["details"] === details) {
@@ -75,13 +72,11 @@ export class DecisionLog extends RedactedTable {
 
   /** The decisions of a stack, newest first; on the next page those with ids below `before`. */
   of(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedDecision[] {
-    const rows = this.database.all(
-      `SELECT * FROM decisions WHERE context = ? AND name = ? AND id < ? ORDER BY id DESC LIMIT ?`,
-      key,
-      before,
-      limit,
-    );
-    return rows.map((row) => ({ ...toSummary(row), ...JSON.parse(String(row["details"])) }));
+    const page = "AND id < ? ORDER BY id DESC LIMIT ?";
+    return this.database.rowsOf("decisions", key, page, before, limit).map((row) => ({
+      ...toSummary(row),
+      ...JSON.parse(String(row["details"])),
+    }));
   }
 
   /** The newest decision of every stack there is one of, without what is long. */

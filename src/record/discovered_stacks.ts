@@ -2,6 +2,13 @@ import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts"
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
+/** Condition of what is of one owner, whose values are {@link valuesOf} it. */
+const IS_OWNER = "source = ? AND target = ? AND reference = ?";
+
+function valuesOf({ source, target, reference }: DiscoveryOwner): string[] {
+  return [source, target, reference];
+}
+
 /**
  * Remembers which stacks were named or discovered, and by whom, so that it can be said when nothing names
  * them any more, and so that those that were discovered can be removed.
@@ -15,14 +22,9 @@ export class DiscoveredStacks extends LedgerTable {
   }
 
   /** Every stack of an owner. */
-  of({ source, target, reference }: DiscoveryOwner): DiscoveredStack[] {
-    return this.database.all(
-      `SELECT * FROM discovered WHERE source = ? AND target = ? AND reference = ?
-       ORDER BY context, name`,
-      source,
-      target,
-      reference,
-    ).map(toStack);
+  of(owner: DiscoveryOwner): DiscoveredStack[] {
+    const sql = `SELECT * FROM discovered WHERE ${IS_OWNER} ORDER BY context, name`;
+    return this.database.all(sql, ...valuesOf(owner)).map(toStack);
   }
 
   /** Remembers a stack; writes only when something is new. */
@@ -41,26 +43,21 @@ export class DiscoveredStacks extends LedgerTable {
   }
 
   /** The removals that wait for the same result of another run; formatted keys. */
-  pending({ source, target, reference }: DiscoveryOwner): readonly string[] {
-    const [row] = this.database.all(
-      `SELECT stacks FROM pending_removals WHERE source = ? AND target = ? AND reference = ?`,
-      source,
-      target,
-      reference,
-    );
+  pending(owner: DiscoveryOwner): readonly string[] {
+    const sql = `SELECT stacks FROM pending_removals WHERE ${IS_OWNER}`;
+    const [row] = this.database.all(sql, ...valuesOf(owner));
     return row === undefined ? [] : JSON.parse(String(row["stacks"]));
   }
 
   /** Replaces what waits; nothing waits after an empty list. Writes only when something is new. */
   setPending(owner: DiscoveryOwner, stacks: readonly string[]): void {
     if (JSON.stringify(this.pending(owner)) === JSON.stringify(stacks)) return;
-    const { source, target, reference } = owner;
     this.database.transaction(() => {
-      const which = "source = ? AND target = ? AND reference = ?";
-      this.database.run(`DELETE FROM pending_removals WHERE ${which}`, source, target, reference);
+      const of = valuesOf(owner);
+      this.database.run(`DELETE FROM pending_removals WHERE ${IS_OWNER}`, ...of);
       if (stacks.length === 0) return;
       const sql = `INSERT INTO pending_removals VALUES (?, ?, ?, ?)`;
-      this.database.run(sql, source, target, reference, JSON.stringify(stacks));
+      this.database.run(sql, ...of, JSON.stringify(stacks));
     });
   }
 }

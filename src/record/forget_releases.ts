@@ -7,7 +7,7 @@ const RELEASES_PER_STACK = 100;
 const GOOD_RELEASES = 10;
 /** Tables that may have rows of a stack without a release; what trees it saw stays. */
 const OF_STACK = [
-  ...["pins", "failures", "stops", "holds", "deferred", "owners", "refused_owners"],
+  ...["pins", "failures", "stops", "holds", "deferred", "refused_owners"],
   ...["reconciliations", "drift", "restarts", "intents", "decisions", "releases"],
 ];
 /** Time for which what is left of a stack that was destroyed is remembered, in milliseconds. */
@@ -60,19 +60,22 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 /**
  * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
  * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What a person holds is not
- * forgotten, however many names come after it: it would be deployed. Nor is what waits for a window, as
- * nobody may ask for it again: of that, as many are kept, and what is beyond goes of the repository that
- * has the most. Belongs inside a transaction of the ledger; `now` is in milliseconds since 1970.
+ * forgotten, however many names come after it: it would be deployed; nor is whom a person handed one to:
+ * its volumes have labels of the owner before. Nor is what waits for a window, as nobody may ask for it
+ * again: of that, as many are kept, and what is beyond goes of the repository that has the most. Belongs
+ * inside a transaction of the ledger; `now` is in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
-    `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept, w.repository FROM (
+    `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept, w.repository IS NOT NULL AS waits,
+            coalesce(w.repository, o.source || ' ' || o.reference) AS whose FROM (
        SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
        UNION ALL SELECT context, name, 0, ? FROM deferred
        UNION ALL SELECT context, name, coalesce(until, ?), 0 FROM holds) g
      LEFT JOIN deferred w ON w.context = g.context AND w.name = g.name
+     LEFT JOIN owners o ON o.context = g.context AND o.name = g.name
      LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
      GROUP BY g.context, g.name ORDER BY at DESC`,
@@ -80,18 +83,20 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   );
   const isOld = (row: Row) => Number(row["at"]) < now - Number(row["kept"]);
   const [old, late] = [gone.filter(isOld), gone.filter((row) => !isOld(row))];
-  const others = late.filter((row) => row["repository"] === null);
-  const waiting = late.filter((row) => row["repository"] !== null);
-  for (const row of [...old, ...others.slice(MOST_GONE), ...fairlyBeyond(waiting, MOST_GONE)]) {
+  const beyond = [0, 1].map((waits) =>
+    fairlyBeyond(late.filter((row) => row["waits"] === waits), MOST_GONE)
+  );
+  for (const row of [...old, ...beyond.flat()]) {
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }
+    database.run(`DELETE FROM owners WHERE context = ? AND name = ? AND adopted = 0`, keyIn(row));
   }
 }
 
-/** What is beyond `most`: always the oldest of whichever repository has the most by then. */
+/** What is beyond `most`: always the oldest of whoever has the most by then; what is nobody's counts as one's. */
 function fairlyBeyond(rows: readonly Row[], most: number): Row[] {
-  const left = Object.values(Object.groupBy(rows, (row) => String(row["repository"])))
+  const left = Object.values(Object.groupBy(rows, (row) => String(row["whose"])))
     .map((each = []) => [...each]);
   const beyond: Row[] = [];
   for (let count = rows.length; count > most; count--) {

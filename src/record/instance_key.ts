@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
-import { StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, utf8 } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Name of the key file in the data directory. It belongs in the backup, beside the ledger. */
@@ -57,8 +57,7 @@ export class InstanceKey {
       const opened = concat([decipher.update(body), decipher.final()]);
       return utf8(opened[0] === BRACE ? opened : inflateSync(opened));
     } catch (cause) {
-      throw new StackwrightError(
-        "ledger_unusable",
+      throw errors.ledger_unusable(
         `a recorded release cannot be opened: ${INSTANCE_KEY_FILE} is not the key it was sealed ` +
           `with, or the ledger is damaged; restore ${INSTANCE_KEY_FILE} and state.db from one backup`,
         { cause },
@@ -78,8 +77,7 @@ export async function loadInstanceKey(files: Files, dataDir: string): Promise<In
   const existing = await files.readIfExists(path) ?? await makeKey(files, path);
   const text = utf8(existing).trim();
   if (!/^[0-9a-f]{64,}$/.test(text)) {
-    throw new StackwrightError(
-      "data_dir_unusable",
+    throw errors.data_dir_unusable(
       `${path} is not an instance key (64 hex digits): restore it from a backup; without it every ` +
         `service would be recreated once, which is what happens when you delete the file`,
     );

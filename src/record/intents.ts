@@ -1,4 +1,4 @@
-import { type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type StackKey } from "../model/mod.ts";
 import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -49,10 +49,7 @@ export class Intents extends LedgerTable {
 
   /** A text that differs as soon as something was begun or ended for a stack, by any process. */
   mark(key: StackKey): string {
-    const [row] = this.database.all(
-      `SELECT id, closed_at FROM intents WHERE context = ? AND name = ? ORDER BY rowid DESC LIMIT 1`,
-      key,
-    );
+    const [row] = this.database.rowsOf("intents", key, "ORDER BY rowid DESC LIMIT 1");
     return `${row?.["id"]} ${row?.["closed_at"]}`;
   }
 
@@ -64,8 +61,7 @@ export class Intents extends LedgerTable {
     const rows = this.#openOf(key);
     const other = rows.find((row) => this.#isElsewhere(row));
     if (other === undefined) return rows.map(toIntent);
-    throw new StackwrightError(
-      "conflict",
+    throw errors.conflict(
       `another process (${other["owner"]}) is changing ${key.name}: try again when it is done`,
     );
   }
@@ -99,10 +95,7 @@ export class Intents extends LedgerTable {
   }
 
   #openOf(key: StackKey): Row[] {
-    return this.database.all(
-      `SELECT * FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL`,
-      key,
-    );
+    return this.database.rowsOf("intents", key, "AND closed_at IS NULL");
   }
 
   /** Whether an intent is in the hands of another process that runs. */

@@ -1,4 +1,4 @@
-import { type Release, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, type Release, type StackKey } from "../model/mod.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
@@ -36,7 +36,7 @@ export class Ledger extends LedgerTables {
   beginDeploy(release: Release): Intent {
     let intent: Intent | undefined;
     this.database.transaction(() => void (intent = this.#record(release)));
-    if (intent === undefined) throw new StackwrightError("internal", "BUG: no intent was recorded");
+    if (intent === undefined) throw errors.internal("BUG: no intent was recorded");
     return intent;
   }
 
@@ -85,7 +85,7 @@ export class Ledger extends LedgerTables {
   ): void {
     const { key, releaseId } = intent;
     if (releaseId === undefined) {
-      throw new StackwrightError("internal", "BUG: intent without release");
+      throw errors.internal("BUG: intent without release");
     }
     this.database.transaction(() => {
       this.releases.makeCurrent(key, releaseId, images);
@@ -113,12 +113,10 @@ export class Ledger extends LedgerTables {
     this.database.transaction(() => {
       this.releases.forgetCurrent(intent.key);
       this.failures.clear(intent.key);
-      this.pins.remove(intent.key);
-      this.stops.remove(intent.key);
-      this.reconciliations.remove(intent.key);
-      this.holds.remove(intent.key);
-      this.deferred.remove(intent.key);
-      this.discovered.remove(intent.key);
+      const { pins, stops, reconciliations, holds, deferred, discovered } = this;
+      for (const table of [pins, stops, reconciliations, holds, deferred, discovered]) {
+        table.remove(intent.key);
+      }
       if (!keepsOwner) this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);
       forgetGoneStacks(this.database, this.#now());

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
 import { knownVersion, migrate } from "./ledger_schema.ts";
 
@@ -14,6 +14,7 @@ type StackTable =
   | "drift"
   | "failures"
   | "holds"
+  | "intents"
   | "owners"
   | "pins"
   | "reconciliations"
@@ -72,9 +73,18 @@ export class LedgerDatabase {
     return this.#guard(() => this.#statement(sql).all(...values.flatMap(inSql)));
   }
 
+  /** Reads the rows that a table has about a stack; `rest` says which, and in what order. */
+  rowsOf(table: StackTable, key: StackKey, rest = "", ...values: Value[]): Row[] {
+    return this.all(
+      `SELECT * FROM ${table} WHERE context = ? AND name = ? ${rest}`,
+      key,
+      ...values,
+    );
+  }
+
   /** Reads the row of a stack in a table that has one for each. */
   rowOf(table: StackTable, key: StackKey): Row | undefined {
-    return this.all(`SELECT * FROM ${table} WHERE context = ? AND name = ?`, key)[0];
+    return this.rowsOf(table, key)[0];
   }
 
   /** Writes the row of a stack in such a table, in the place of the one before. */
@@ -224,16 +234,14 @@ function explain(error: unknown, path: string, check: () => unknown): Stackwrigh
   if (error instanceof StackwrightError) return error;
   const text = messageOf(error);
   if (/malformed|not a database|corrupt/i.test(text)) {
-    return new StackwrightError(
-      "ledger_unusable",
+    return errors.ledger_unusable(
       `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
         `without one, move it away and the stacks are adopted again at the next poll`,
       { cause: error },
     );
   }
   if (isBusy(error)) {
-    return new StackwrightError(
-      "data_dir_unusable",
+    return errors.data_dir_unusable(
       `the ledger ${path} is held by another process for longer than ${BUSY_MS / 1000} seconds ` +
         `(${text}), and nothing was written: end what has it open, such as a shell of SQLite or a backup`,
       { cause: error },
@@ -244,8 +252,7 @@ function explain(error: unknown, path: string, check: () => unknown): Stackwrigh
   } catch (known) {
     if (known instanceof StackwrightError) return known;
   }
-  return new StackwrightError(
-    "data_dir_unusable",
+  return errors.data_dir_unusable(
     `the ledger ${path} cannot be used (${text}): the data directory must be writable and have free space`,
     { cause: error },
   );

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 
 /** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
@@ -264,8 +264,7 @@ export function knownVersion(database: DatabaseSync, path: string): number {
   const row = database.prepare("PRAGMA user_version").get();
   const version = Number(row?.["user_version"] ?? 0);
   if (version <= SCHEMA_VERSION) return version;
-  throw new StackwrightError(
-    "ledger_unusable",
+  throw errors.ledger_unusable(
     `a newer Stackwright has used the ledger ${path}: it has schema ${version}, and this version knows ` +
       `up to ${SCHEMA_VERSION}. Restart the service, or call the command, with the newer version; to stay ` +
       "with this one, restore a backup that it made",

@@ -66,11 +66,7 @@ export class Owners extends LedgerTable {
 
   /** Who wanted a stack in vain, sorted. */
   refused(key: StackKey): StackOwner[] {
-    return this.database.all(
-      `SELECT * FROM refused_owners WHERE context = ? AND name = ? ORDER BY source, reference`,
-      key.context,
-      key.name,
-    ).map(toOwner);
+    return this.database.rowsOf("refused_owners", key, "ORDER BY source, reference").map(toOwner);
   }
 
   #set(key: StackKey, { source, reference, adopted }: RecordedOwner): void {

@@ -41,10 +41,7 @@ export class Pins extends RedactedTable {
 
   /** A text that differs with every pin of a stack; empty without one. */
   mark(key: StackKey): string {
-    const [row] = this.database.all(
-      `SELECT release_id, pinned_at FROM pins WHERE context = ? AND name = ?`,
-      key,
-    );
+    const row = this.database.rowOf("pins", key);
     return row === undefined ? "" : `${row["release_id"]} ${row["pinned_at"]}`;
   }
 

@@ -5,6 +5,7 @@ import {
   METRICS,
   type ProcessFacts,
   readProcessFacts,
+  redactTexts,
 } from "../system/mod.ts";
 import { type Family, METRIC_TEXT_TYPE, metricText } from "./metric_text.ts";
 import { mirrorFamilies, type MirrorFigures } from "./mirror_families.ts";
@@ -32,9 +33,12 @@ export interface Prometheus extends Meter {
 
 /**
  * Makes a meter for Prometheus, with the process's own metrics beside ours. Nothing is measured
- * between two scrapes except what it is told: an idle service stays asleep.
+ * between two scrapes except what it is told: an idle service stays asleep. Labels pass `redact`.
  */
-export function createPrometheus(readProcess: () => ProcessFacts = readProcessFacts): Prometheus {
+export function createPrometheus(
+  readProcess: () => ProcessFacts = readProcessFacts,
+  redact: (text: string) => string = (text) => text,
+): Prometheus {
   let stacks: () => readonly StackFigures[] = () => [];
   let mirrors: () => Promise<readonly MirrorFigures[]> = () => Promise.resolve([]);
   let looking: Promise<readonly MirrorFigures[]> | undefined;
@@ -45,7 +49,7 @@ export function createPrometheus(readProcess: () => ProcessFacts = readProcessFa
     Object.entries(METRICS).map(([name, metric]) => [name, createSeries(metric)]),
   );
   const add = <Name extends MetricName>(name: Name, labels: MetricLabels<Name>, value: number) =>
-    series.get(name)?.add(labels, value);
+    series.get(name)?.add(redactTexts(labels, redact), value);
   const families = (): Family[] =>
     Object.entries(METRICS).map(([name, { kind, help }]) => ({
       name: METRIC_PREFIX + name,

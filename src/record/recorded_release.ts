@@ -43,10 +43,7 @@ export function toRecordedRelease(row: Row): RecordedRelease {
 }
 
 /** The part of a release that is in its row, as JSON. */
-export function clearFacts(
-  release: Release,
-  images: Readonly<Record<string, string>>,
-): string {
+export function clearFacts(release: Release, images: Readonly<Record<string, string>>): string {
   const { model: _, invocation: _i, services: _s, closure: _c, live: _l, ...facts } = release;
   return JSON.stringify({ ...withoutCredentials(facts), images });
 }

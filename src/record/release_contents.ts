@@ -1,4 +1,4 @@
-import { type InputClosure, type Release, StackwrightError } from "../model/mod.ts";
+import { errors, type InputClosure, type Release, type StackwrightError } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -91,7 +91,7 @@ export class ReleaseContents extends LedgerTable {
   }
 
   #gone(id: RecordedRelease["id"]): StackwrightError {
-    return new StackwrightError("not_found", `release ${id} is not in ${this.database.path}`);
+    return errors.not_found(`release ${id} is not in ${this.database.path}`);
   }
 }
 

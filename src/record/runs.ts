@@ -1,9 +1,9 @@
 import {
   byText,
+  errors,
   isTerminal,
   type Run,
   type RunTarget,
-  StackwrightError,
   type Trigger,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
@@ -166,7 +166,7 @@ class MemoryRuns implements RunStore {
   #change(id: string, change: (run: Run, now: Date) => Run): Run {
     const before = this.#runs.get(id);
     if (before === undefined) {
-      throw new StackwrightError("internal", `BUG: there is no run ${id} to change`);
+      throw errors.internal(`BUG: there is no run ${id} to change`);
     }
     if (isTerminal(before.status)) return before;
     const now = this.#clock.now();

@@ -23,10 +23,7 @@ interface ShownTree {
 export class ShownTrees extends LedgerTable {
   /** Notes that a tree is about to be put in place. Call the result when it is. */
   begin(key: StackKey, tree: string, now: () => Date): () => void {
-    const [last] = this.database.all(
-      `SELECT tree, done_at FROM shown_trees WHERE context = ? AND name = ? ORDER BY id DESC LIMIT 1`,
-      key,
-    );
+    const [last] = this.database.rowsOf("shown_trees", key, "ORDER BY id DESC LIMIT 1");
     if (last?.["tree"] === tree && last["done_at"] !== null) return () => {};
     let id = 0;
     this.database.transaction(() => {
@@ -45,10 +42,7 @@ export class ShownTrees extends LedgerTable {
   of(key?: StackKey): ShownTree[] {
     const rows = key === undefined
       ? this.database.all(`SELECT * FROM shown_trees ORDER BY id`)
-      : this.database.all(
-        `SELECT * FROM shown_trees WHERE context = ? AND name = ? ORDER BY id`,
-        key,
-      );
+      : this.database.rowsOf("shown_trees", key, "ORDER BY id");
     return rows.map((row) => ({
       key: keyIn(row),
       tree: String(row["tree"]),

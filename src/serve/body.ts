@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
-import { parseJson, StackwrightError, strictUtf8 } from "../model/mod.ts";
+import { errors, parseJson, requestError, StackwrightError, strictUtf8 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { BodyBudget, BodyShare } from "./body_budget.ts";
 import type { HttpRequest } from "./http_request.ts";
-import { requestError } from "./problem.ts";
 
 /** Longest time a client may take to send a body, in milliseconds. */
 export const BODY_TIME_LIMIT_MS = 30_000;
@@ -70,7 +69,7 @@ export async function readBytes(
     // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
     cancel().catch(() => {});
     if (failure instanceof StackwrightError) throw failure;
-    throw new StackwrightError("cancelled", "the client went away", { cause: failure });
+    throw errors.cancelled("the client went away", { cause: failure });
   } finally {
     share?.close();
     // Nobody looks at the reason, and without one an exception with a stack is made for each request.
@@ -95,15 +94,21 @@ interface Collecting {
 
 /** A body that said how long it is cannot be longer, and the runtime reads it in one go. */
 function collect(request: HttpRequest, how: Collecting): Reading {
-  if (request.headers.get("content-length") !== null) {
-    return { bytes: request.bytes(how.share), cancel: () => Promise.resolve() };
+  const { body, headers } = request;
+  if (body === undefined || headers.get("content-length") !== null) {
+    return { bytes: whole(request, how), cancel: () => Promise.resolve() };
   }
-  const { body } = request;
   if (body === null) {
     return { bytes: Promise.resolve(new Uint8Array()), cancel: () => Promise.resolve() };
   }
   const reader = body.getReader();
   return { bytes: join(reader, how), cancel: () => reader.cancel() };
+}
+
+async function whole(request: HttpRequest, { most, error, share }: Collecting) {
+  const bytes = await request.bytes(share, most);
+  if (bytes.length > most) throw tooLarge(most, error);
+  return bytes;
 }
 
 async function join(

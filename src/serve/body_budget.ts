@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
 
 /** Cost of one piece of a body besides its bytes, about: pieces of one byte each add up, too. */
 const PIECE_COST = 128;
@@ -72,5 +72,5 @@ export class BodyBudget {
 
 function tooMuch(): StackwrightError {
   const message = "too many requests are half sent, send it again later";
-  return new StackwrightError("cancelled", message);
+  return errors.cancelled(message);
 }

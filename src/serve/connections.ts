@@ -15,8 +15,9 @@ interface Receiving {
 interface Entry {
   readonly connection: Connection;
   readonly requests: Set<Receiving>;
-  /** Number of requests that it began since others had their turn. */
+  /** Number of requests that it began in a round of the event loop. */
   begun: number;
+  round: number;
 }
 
 /**
@@ -24,6 +25,8 @@ interface Entry {
  * in a chunk in one go, and a chunk holds thousands.
  */
 const MOST_AT_ONCE = 32;
+/** The same of all connections together: beyond it each begins one. */
+const MOST_OF_ALL = 500;
 
 /**
  * The connections of one listener: how many there may be, and which have a request under way. They
@@ -38,6 +41,9 @@ export class Connections {
   /** Sockets ask the system for their address every time. */
   readonly #keys = new WeakMap<Connection, string>();
   #closing = false;
+  #round = 0;
+  /** Requests that were begun in this round. */
+  #begun = 0;
 
   /** `most` is how many may be open at once. */
   constructor(most: number) {
@@ -65,23 +71,29 @@ export class Connections {
       return;
     }
     const key = this.#keyOf(connection);
-    const entry = { connection, requests: new Set<Receiving>(), begun: 0 };
+    const entry = { connection, requests: new Set<Receiving>(), begun: 0, round: 0 };
     this.#entries.set(key, entry);
     connection.once("close", () => this.#forget(key, entry));
   }
 
   /**
-   * The headers of a request came by this connection. To be called once for each request. False when it
-   * sends so many without waiting for answers that nobody else has a turn: it is to be ended.
+   * Whether a connection may begin one more request; to be asked once for each. False when it sends so many
+   * without waiting for answers that nobody else has a turn: it is to be ended.
    */
-  begin(connection: Connection, request: Receiving): boolean {
+  mayBegin(connection: Connection): boolean {
+    if (this.#begun++ === 0) {
+      setImmediate(() => void ([this.#begun, this.#round] = [0, this.#round + 1]));
+    }
     const entry = this.#entries.get(this.#keyOf(connection));
     if (entry === undefined) return true;
-    if (entry.begun === 0) setImmediate(() => entry.begun = 0);
+    if (entry.round !== this.#round) [entry.round, entry.begun] = [this.#round, 0];
     entry.begun++;
-    if (entry.begun > MOST_AT_ONCE) return false;
-    entry.requests.add(request);
-    return true;
+    return entry.begun === 1 || (entry.begun <= MOST_AT_ONCE && this.#begun <= MOST_OF_ALL);
+  }
+
+  /** The headers of a request came by this connection. To be called once for each request. */
+  begin(connection: Connection, request: Receiving): void {
+    this.#entries.get(this.#keyOf(connection))?.requests.add(request);
   }
 
   /** The request was answered, or given up; returns whether its connection has another one. */

@@ -1,4 +1,4 @@
-import { type Redactor, redactTexts } from "../system/mod.ts";
+import { redactLists, type Redactor } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 import { SharedResponse } from "./wire_response.ts";
 
@@ -22,7 +22,7 @@ type AnswerBody =
     readonly jobId?: string;
   }
   /** A body without envelope. */
-  | { readonly kind: "plain"; readonly status: number; readonly body: unknown }
+  | { readonly kind: "plain"; readonly status: number; readonly body: object }
   /** Anything that is not JSON of ours. */
   | {
     readonly kind: "raw";
@@ -59,7 +59,7 @@ const HEADERS = {
  * Makes the response of an answer: JSON in the one envelope, every text through the redactor, never
  * cached. The answer to HEAD has no body.
  */
-export function toResponse(answer: Answer, to: AnswerTo): Response {
+export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response> {
   const headers: Record<string, string> = { ...HEADERS, "x-request-id": to.requestId };
   if (answer.kind === "refusal" && answer.allow !== undefined) {
     headers["allow"] = answer.allow.join(", ");
@@ -80,7 +80,7 @@ export function toResponse(answer: Answer, to: AnswerTo): Response {
   const about = answer.about === undefined ? [] : [answer.about];
   const redact = remembering((text) => to.redactor.redact(text, ...about));
   // Who asks at a terminal sees the prompt on a line of its own.
-  const body = `${JSON.stringify(redactTexts(bodyOf(answer, to.requestId), redact))}\n`;
+  const body = `${JSON.stringify(await redactLists(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
 
@@ -104,7 +104,7 @@ function headerText(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }
 
-function bodyOf(answer: Exclude<Answer, { kind: "raw" | "made" }>, requestId: string): unknown {
+function bodyOf(answer: Exclude<Answer, { kind: "raw" | "made" }>, requestId: string): object {
   switch (answer.kind) {
     case "plain":
       return answer.body;

@@ -1,5 +1,5 @@
 import type { Call, Power } from "../api/mod.ts";
-import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { type ApiKeys, type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
@@ -87,7 +87,7 @@ async function handle(request: HttpRequest, peer: Peer, equipment: Equipment): P
   const { method } = request;
   const answer = await answerSafely({ request, peer, log }, equipment);
   logFailure(answer, request, log);
-  const response = toResponse(answer, { method, requestId, redactor });
+  const response = await toResponse(answer, { method, requestId, redactor });
   log.debug("request answered", () => ({
     method,
     path: pathOf(request.url),
@@ -161,7 +161,7 @@ async function answerTo(
 
 /** Work for a client that went away while it waited would keep those who wait behind it. */
 function stillThere({ signal }: HttpRequest): void {
-  if (signal.aborted) throw new StackwrightError("cancelled", "the client went away");
+  if (signal.aborted) throw errors.cancelled("the client went away");
 }
 
 /** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */

@@ -10,13 +10,16 @@ export interface HttpRequest {
   readonly headers: RequestHeaders;
   /** Aborted when the client goes away before it has its answer. */
   readonly signal: AbortSignal;
-  /** The body as it comes, or null. Either this is read, or {@link HttpRequest.bytes} is called. */
-  readonly body: ReadableStream<Uint8Array> | null;
   /**
-   * The whole body; `share` is told of its pieces. Rejects when the connection ends before it. May be
-   * called once.
+   * The body as it comes, or null. Either this is read, or {@link HttpRequest.bytes} is called. Absent
+   * where that stops by itself.
    */
-  bytes(share?: BodyShare): Promise<Uint8Array>;
+  readonly body?: ReadableStream<Uint8Array> | null;
+  /**
+   * The whole body; `share` is told of its pieces. One of more than `most` bytes may be only the
+   * beginning, which is longer than that. Rejects when the connection ends before it. May be called once.
+   */
+  bytes(share?: BodyShare, most?: number): Promise<Uint8Array>;
 }
 
 /** Headers by their names, in any case; several of one name are one, joined by commas. */

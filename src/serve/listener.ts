@@ -13,7 +13,7 @@ import type { HttpRequest } from "./http_request.ts";
 import type { ServerLimits } from "./server_limits.ts";
 import type { TlsPair } from "./tls_pair.ts";
 import { Turns } from "./turns.ts";
-import { toRequest } from "./wire_request.ts";
+import { cutTinyPieces, toRequest } from "./wire_request.ts";
 import { type Outgoing, sendResponse } from "./wire_response.ts";
 
 /** One listening socket, in either runtime. */
@@ -65,10 +65,16 @@ export async function listen(address: ListenAddress, service: Service): Promise<
   const server = create(address.pair, service.limits);
   // Bun tells of a connection only when something came by it; before that only time ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
+  server.on(
+    address.pair === undefined ? "connection" : "secureConnection",
+    (socket: Socket) => stopParser(socket, connections),
+  );
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
     void serve({ incoming, outgoing, expected }, equipment);
   server.on("request", (incoming, outgoing) => take(incoming, outgoing, false));
   server.on("checkContinue", (incoming, outgoing) => take(incoming, outgoing, true));
+  // Without it the runtime refuses each of them by itself, and counts none.
+  server.on("checkExpectation", (incoming, outgoing) => take(incoming, outgoing, false));
   server.on("clientError", (error: Error, socket: Socket) => {
     // In the middle of an answer, words would be taken for a part of it.
     if (connections.isBusy(socket)) socket.destroy();
@@ -90,6 +96,34 @@ export async function listen(address: ListenAddress, service: Service): Promise<
   };
 }
 
+/** What reads the requests of a connection; Bun has none that could be stopped. */
+interface Parser {
+  onIncoming(incoming: IncomingMessage, keepAlive: boolean): number;
+}
+
+/** To a parser it is the beginning of another protocol, and it reads no further. */
+const STOP = 2;
+
+function parserOf(socket: Socket): Parser | undefined {
+  const { parser } = socket as { readonly parser?: Partial<Parser> | null };
+  return typeof parser?.onIncoming === "function" ? parser as Parser : undefined;
+}
+
+/** Of a chunk with thousands of requests the runtime makes all of them, also when the connection is over. */
+function stopParser(socket: Socket, connections: Connections): void {
+  const parser = parserOf(socket);
+  if (parser === undefined) return;
+  const onIncoming = parser.onIncoming.bind(parser);
+  parser.onIncoming = (incoming, keepAlive) => {
+    if (!socket.destroyed && connections.mayBegin(socket)) return onIncoming(incoming, keepAlive);
+    socket.destroy();
+    return STOP;
+  };
+}
+
+/** Bytes of a body that the runtime keeps until it is read: each of them may be a piece of its own. */
+const UNREAD_BYTES = 4096;
+
 function create(pair: TlsPair | undefined, limits: ServerLimits): RuntimeServer {
   const options = {
     headersTimeout: limits.headersMs,
@@ -97,6 +131,7 @@ function create(pair: TlsPair | undefined, limits: ServerLimits): RuntimeServer 
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: limits.checkEveryMs,
     maxHeaderSize: limits.headerBytes,
+    highWaterMark: UNREAD_BYTES,
   };
   return pair === undefined
     ? createPlainServer(options)
@@ -144,7 +179,8 @@ interface Equipment extends Service {
 async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const { incoming, incoming: { socket }, outgoing } = turn;
   const { connections, limits, answers, last, turns } = equipment;
-  if (!connections.begin(socket, incoming)) return void socket.destroy();
+  if (parserOf(socket) === undefined && !connections.mayBegin(socket)) return void socket.destroy();
+  connections.begin(socket, incoming);
   outgoing.once("close", () => {
     const more = connections.end(socket, incoming);
     if (connections.closing && !more) socket.destroySoon();
@@ -183,7 +219,8 @@ async function respond(
   const onRead = () => expected && outgoing.writeContinue();
   let request: HttpRequest | undefined;
   try {
-    request = toRequest(incoming, { signal: goneSignal(outgoing), onRead });
+    const cut = () => incoming.destroy();
+    request = toRequest(incoming, { signal: goneSignal(outgoing), onRead, cut });
   } catch {
     // Where the next request would begin is not sure.
     return refuse(400, "malformed request", { connection: "close" });
@@ -216,7 +253,9 @@ function refuse(status: number, error: string, headers: Record<string, string> =
  * Those that go on for long are cut all the same.
  */
 function linger(incoming: IncomingMessage, milliseconds: number): void {
-  const late = setTimeout(() => incoming.socket.destroy(), milliseconds);
+  const cut = () => incoming.destroy();
+  const late = setTimeout(cut, milliseconds);
+  cutTinyPieces(incoming, cut);
   const done = () => clearTimeout(late);
   incoming.once("end", done);
   incoming.once("close", done);

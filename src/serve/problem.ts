@@ -1,10 +1,4 @@
-import {
-  type ErrorCode,
-  formatProblem,
-  isStackwrightError,
-  type Problem,
-  StackwrightError,
-} from "../model/mod.ts";
+import { type ErrorCode, formatProblem, isStackwrightError, type Problem } from "../model/mod.ts";
 
 /** The answer to a request that came to nothing. */
 export interface Refusal {
@@ -81,15 +75,6 @@ export function refusalOf(error: unknown): Refusal {
     error: error.message,
     ...(details === "" ? {} : { content: details }),
   };
-}
-
-/** An error about one thing in a request, with a stable message and a sentence about it. */
-export function requestError(
-  message: string,
-  detail: string,
-  code: "bad_request" | "payload_too_large" = "bad_request",
-): StackwrightError {
-  return new StackwrightError(code, message, { problems: [{ file: "request", message: detail }] });
 }
 
 /** The client knows which request it sent; only what is inside matters to it. */

@@ -1,6 +1,5 @@
 import { nearestKey } from "../config/mod.ts";
-import { MOST_CONTAINERS } from "../model/mod.ts";
-import { requestError } from "./problem.ts";
+import { MOST_CONTAINERS, requestError } from "../model/mod.ts";
 
 /** Reads one query parameter; `undefined` when it is absent or empty. Throws `bad_request`. */
 export type QueryReader = (query: URLSearchParams, name: string) => unknown;

@@ -8,10 +8,9 @@ import {
   runView,
   STACK_ACTIONS,
 } from "../api/mod.ts";
-import { COMPACTION_MODES, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
+import { COMPACTION_MODES, requestError, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import { deploymentRoutes } from "./deployment_routes.ts";
 import type { Answer } from "./envelope.ts";
-import { requestError } from "./problem.ts";
 import { boolean, choice, positiveInteger, replicas, seconds, text } from "./query.ts";
 import { type OperationRoute, operationRoute } from "./route.ts";
 import { runAnswer } from "./run_answer.ts";

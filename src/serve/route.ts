@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { Call, Operation, OperationFacts, Power } from "../api/mod.ts";
-import { isStackwrightError, stackKey } from "../model/mod.ts";
+import { isStackwrightError, requestError, stackKey } from "../model/mod.ts";
 import { stackAsOwner } from "../system/mod.ts";
 import type { Answer } from "./envelope.ts";
 import type { RequestHeaders } from "./http_request.ts";
-import { refusalOf, requestError } from "./problem.ts";
+import { refusalOf } from "./problem.ts";
 import { type QueryReader, requireKnownNames } from "./query.ts";
 
 /** One request on its way through a route. */
@@ -114,7 +114,9 @@ export function operationRoute<Output>(
     ...facts,
     power: operation.power,
     async answer(exchange) {
-      const context = takesContext(facts) ? readContext(exchange.query) : undefined;
+      const context = facts.query["context"] !== undefined
+        ? readContext(exchange.query)
+        : undefined;
       const named = (given: Answer): Answer =>
         context === undefined ? given : { ...given, context };
       let input: Record<string, unknown> = {};
@@ -160,10 +162,6 @@ function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
 
 function content(output: unknown): Answer {
   return { kind: "content", status: 200, content: output };
-}
-
-function takesContext({ query }: RouteFacts): boolean {
-  return query["context"] !== undefined;
 }
 
 /** The context as it is shown, before anybody asked whether it exists. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
 /** Paths of the certificate chain and its key, both PEM. */
@@ -26,8 +26,7 @@ export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<Tl
   const certificate = parse(paths.certFile, "certificate", () => new X509Certificate(pair.cert));
   const key = parse(paths.keyFile, "private key", () => createPrivateKey(pair.key));
   if (certificate.checkPrivateKey(key)) return pair;
-  throw new StackwrightError(
-    "settings_invalid",
+  throw errors.settings_invalid(
     `the key in ${paths.keyFile} does not belong to the certificate in ${paths.certFile}`,
   );
 }
@@ -65,5 +64,5 @@ function parse<T>(path: string, what: string, make: () => T): T {
 }
 
 function unusable(message: string, cause?: unknown): StackwrightError {
-  return new StackwrightError("settings_invalid", message, { cause });
+  return errors.settings_invalid(message, { cause });
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { WebhookOperation, WebhookResult } from "../api/mod.ts";
-import { isStackwrightError, type SourceRequest, type WebhookDelivery } from "../model/mod.ts";
+import { isStackwrightError, type WebhookDelivery } from "../model/mod.ts";
 import {
   deliveryOf,
   detectProvider,
@@ -94,7 +94,9 @@ interface Received {
 
 function logResult({ call, params }: Exchange, { webhook, delivery, result }: Received): void {
   const { job_id, repository } = result;
-  const references = delivery.kind === "deploy" ? delivery.sources.map(referenceOf) : [];
+  const references = delivery.kind === "deploy"
+    ? delivery.sources.map(({ reference }) => reference)
+    : [];
   const target = params["target"] ?? "";
   call.log.info(`webhook of ${webhook.provider}: ${result.message}`, {
     job_id,
@@ -102,10 +104,6 @@ function logResult({ call, params }: Exchange, { webhook, delivery, result }: Re
     target,
     references: references.join(", "),
   });
-}
-
-function referenceOf({ reference }: SourceRequest): string {
-  return reference;
 }
 
 const STATUS: Readonly<Record<WebhookResult["outcome"], number>> = {

@@ -10,7 +10,6 @@ export interface Incoming {
   readonly rawHeaders: readonly string[];
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
   once(event: "end" | "close" | "error", listener: () => void): unknown;
-  pause(): unknown;
   resume(): unknown;
 }
 
@@ -19,6 +18,8 @@ interface RequestParts {
   readonly signal: () => AbortSignal;
   /** Called once, when somebody begins to read the body: clients may wait for being asked. */
   readonly onRead: () => void;
+  /** Ends the connection. */
+  readonly cut: () => void;
 }
 
 /** Authority of the addresses of requests. What clients send as host is no part of any decision. */
@@ -60,13 +61,9 @@ class WireRequest implements HttpRequest {
     return this.#parts.signal();
   }
 
-  get body(): ReadableStream<Uint8Array> | null {
-    return this.#hasBody ? bodyOf(this.#incoming, this.#parts.onRead) : null;
-  }
-
-  bytes(share?: BodyShare): Promise<Uint8Array> {
+  bytes(share?: BodyShare, most = Infinity): Promise<Uint8Array> {
     return this.#hasBody
-      ? bytesOf(this.#incoming, this.#parts.onRead, share)
+      ? bytesOf(this.#incoming, { ...this.#parts, share, most })
       : Promise.resolve(new Uint8Array());
   }
 
@@ -104,15 +101,41 @@ function readHeaders(raw: readonly string[]): RequestHeaders {
 
 const BROKEN = "the connection ended";
 
-function bytesOf(
-  incoming: Incoming,
-  onRead: () => void,
-  share: BodyShare | undefined,
-): Promise<Uint8Array> {
+/** Pieces of a body after which it has to have as many bytes in each of them, on the average. */
+const MANY_PIECES = 4096;
+const SMALL_PIECE = 512;
+
+/**
+ * Ends the connection of a body in tiny pieces: each of them takes as long as a large one, and there is
+ * no turn for others until all of those that came at once are done.
+ */
+export function cutTinyPieces(incoming: Pick<Incoming, "on">, cut: () => void): void {
+  let [pieces, length, isCut] = [0, 0, false];
+  incoming.on("data", (chunk) => {
+    length += chunk.length;
+    if (isCut || ++pieces <= MANY_PIECES || length >= pieces * SMALL_PIECE) return;
+    isCut = true;
+    cut();
+  });
+}
+
+interface Wanted extends Pick<RequestParts, "onRead" | "cut"> {
+  readonly share: BodyShare | undefined;
+  /** Bytes after which the rest is not wanted. */
+  readonly most: number;
+}
+
+/** In one go, without a promise for each piece: a body may consist of single bytes. */
+function bytesOf(incoming: Incoming, { onRead, cut, share, most }: Wanted): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
+    let length = 0;
     let whole = false;
     let wanted = true;
+    const end = () => {
+      whole = true;
+      resolve(chunks.length === 1 ? chunks[0] ?? new Uint8Array() : Buffer.concat(chunks));
+    };
     share?.onDrop(() => {
       wanted = false;
       chunks.length = 0;
@@ -121,11 +144,17 @@ function bytesOf(
       if (!wanted) return;
       chunks.push(unpinned(chunk));
       share?.took(chunk.length);
+      length += chunk.length;
+      if (length <= most) return;
+      wanted = false;
+      end();
     });
-    incoming.once("end", () => {
-      whole = true;
-      resolve(chunks.length === 1 ? chunks[0] ?? new Uint8Array() : Buffer.concat(chunks));
+    cutTinyPieces(incoming, () => {
+      wanted = false;
+      chunks.length = 0;
+      cut();
     });
+    incoming.once("end", end);
     // It is closed in the end in any case, and an error costs more than all the rest.
     const broken = () => whole || reject(new Error(BROKEN));
     incoming.once("error", broken);
@@ -138,37 +167,4 @@ function bytesOf(
 /** A small piece may be a view of a large buffer, which it would keep. */
 function unpinned(chunk: Uint8Array): Uint8Array {
   return chunk.buffer.byteLength > 2 * chunk.length + 1024 ? new Uint8Array(chunk) : chunk;
-}
-
-/** Asks for more only when the reader does. A reader that wants no more lets the rest go by. */
-function bodyOf(incoming: Incoming, onRead: () => void): ReadableStream<Uint8Array> {
-  let open = true;
-  let asked = false;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const finish = (how: () => void) => {
-        if (open) how();
-        open = false;
-      };
-      incoming.on("data", (chunk) => {
-        if (!open) return;
-        controller.enqueue(new Uint8Array(chunk));
-        incoming.pause();
-      });
-      incoming.once("end", () => finish(() => controller.close()));
-      const broken = () => open && finish(() => controller.error(new Error(BROKEN)));
-      incoming.once("error", broken);
-      incoming.once("close", broken);
-      incoming.pause();
-    },
-    pull() {
-      if (!asked) onRead();
-      asked = true;
-      incoming.resume();
-    },
-    cancel() {
-      open = false;
-      incoming.resume();
-    },
-  }, { highWaterMark: 0 });
 }

@@ -1,4 +1,4 @@
-import { formatProblem, type Problem, StackwrightError } from "../model/mod.ts";
+import { errors, formatProblem, type Problem, type StackwrightError } from "../model/mod.ts";
 import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, VariableReader } from "./variable_reader.ts";
 
@@ -37,7 +37,7 @@ export function invalidSettings(problems: readonly Problem[]): StackwrightError 
   const count = problems.length === 1 ? "1 setting is" : `${problems.length} settings are`;
   const lines = problems.map((problem) => formatProblem(problem));
   const message = [`${count} invalid:`, ...lines].join("\n");
-  return new StackwrightError("settings_invalid", message, { problems });
+  return errors.settings_invalid(message, { problems });
 }
 
 /** The address to listen on where nobody names one. */

@@ -7,7 +7,7 @@ export type { GitSettings } from "./git_settings.ts";
 export { readListenSettings } from "./listen_settings.ts";
 export * from "./read_settings.ts";
 export * from "./secret_values.ts";
-export * from "./settings.ts";
+export type { Settings, SettingsOptions } from "./settings.ts";
 export * from "./settings_table.ts";
 export { type SettingRow } from "./setting_row.ts";
 export type { Environment, ReadFile } from "./variable_reader.ts";

@@ -110,7 +110,9 @@ function awsOptions(reader: VariableReader): SecretProviderOptions {
 
 function connectOptions(reader: VariableReader): SecretProviderOptions {
   const kind = "1password";
-  if (!reader.isSet("SECRET_PROVIDER_CONNECT_HOST") && accountToken(reader) !== undefined) {
+  if (
+    !reader.isSet("SECRET_PROVIDER_CONNECT_HOST") && reader.text("SECRET_PROVIDER_ACCESS_TOKEN")
+  ) {
     reader.refuse(
       reader.origin("SECRET_PROVIDER_ACCESS_TOKEN"),
       "service accounts of 1Password are not supported; use a Connect server " +
@@ -124,10 +126,6 @@ function connectOptions(reader: VariableReader): SecretProviderOptions {
     connectHost: address(reader, "SECRET_PROVIDER_CONNECT_HOST", host),
     connectToken: needed(reader, "SECRET_PROVIDER_CONNECT_TOKEN"),
   };
-}
-
-function accountToken(reader: VariableReader): string | undefined {
-  return reader.text("SECRET_PROVIDER_ACCESS_TOKEN");
 }
 
 /** A client with its secret where one is set, else the identity of the machine. */

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { messageOf, parseDuration, type Problem } from "../model/mod.ts";
 import { clip } from "../config/located.ts";
 import { type SettingName, SETTINGS_TABLE } from "./settings_table.ts";
@@ -54,7 +55,8 @@ export class VariableReader {
       name.endsWith("_FILE") && this.#rows.get(name.slice(0, -"_FILE".length))?.file === true
     );
     const paths = names.map((name) => this.#raw(name)?.trim() ?? "");
-    return [...new Set(paths.filter((path) => path.startsWith("/")))].sort();
+    const named = paths.filter((path) => path !== "").map((path) => posix.resolve(path));
+    return [...new Set(named)].sort();
   }
 
   /** Whether a variable, of the table or not, has a value. */

@@ -1,4 +1,4 @@
-import { isStackwrightError, messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
 
 const DISK_CODES = new Set([
   "EACCES",
@@ -27,8 +27,7 @@ export async function onDisk<T>(path: string, task: () => Promise<T>): Promise<T
     return await task();
   } catch (error) {
     if (isStackwrightError(error) || !DISK_CODES.has(diskCode(error))) throw error;
-    throw new StackwrightError(
-      "data_dir_unusable",
+    throw errors.data_dir_unusable(
       `writing below ${path} failed: ${messageOf(error)}; ` +
         "make room there, and make it a directory this service may write to",
       { cause: error },

@@ -1,5 +1,5 @@
 import { dirname } from "node:path/posix";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 const MIB = 1024 ** 2;
@@ -32,8 +32,7 @@ export async function requireRoom(
   const inMib = (count: number) => `${Math.round(count / MIB)} MiB`;
   const what = isNew ? " for a repository that was not fetched before" : "";
   const written = bytes === 0 ? "" : `, and ${inMib(bytes)} would be written`;
-  throw new StackwrightError(
-    "data_dir_unusable",
+  throw errors.data_dir_unusable(
     `the disk of ${path} has no space left${what}: ${inMib(room.free)} are free${written}, and ` +
       `${
         inMib(reserve)

@@ -50,10 +50,7 @@ class GitSource implements GitSourceWithTrees {
   readonly #exports: KeyedLock = createKeyedLock();
   readonly #repositories: Repositories;
   readonly #ancestry = new Ancestry();
-  readonly #files = new RevisionFiles((source) => ({
-    ...this.#howToExpand(source),
-    fetch: true,
-  }));
+  readonly #files = new RevisionFiles((source) => ({ ...this.#howToExpand(source), fetch: true }));
 
   constructor(parts: GitSourceParts, options: GitSourceOptions) {
     const { commands, clock, files, redactor, dataDir, credentials } = parts;
@@ -135,7 +132,9 @@ class GitSource implements GitSourceWithTrees {
   async isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<IsAncestor> {
     if (older.source.name !== newer.source.name) return "unknown";
     try {
-      return await this.#ancestry.tell(this.#place(older), this.#place(newer), signal);
+      // One mirror tells: that of the older may be another, see GitLayout.mirror.
+      const before = this.#place({ ...older, source: newer.source });
+      return await this.#ancestry.tell(before, this.#place(newer), signal);
     } catch (error) {
       if (isDamaged(error)) return "unknown";
       throw error;

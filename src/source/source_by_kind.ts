@@ -1,4 +1,4 @@
-import { type SourceKind, type SourceLocation, StackwrightError } from "../model/mod.ts";
+import { errors, type SourceKind, type SourceLocation } from "../model/mod.ts";
 import type { Source } from "./source.ts";
 
 /** Sources by their kind; a kind that is missing is one that nothing reads yet. */
@@ -35,8 +35,7 @@ export function sourceByKind(sources: Sources): Source {
 
 function refuse({ kind, name }: SourceLocation, sources: Sources): never {
   const known = (Object.keys(sources) as SourceKind[]).map((each) => WORDS[each][1]);
-  throw new StackwrightError(
-    "unsupported",
+  throw errors.unsupported(
     `${name} is ${WORDS[kind][0]}, and this version deploys from ${known.join(" and ")} only`,
   );
 }

@@ -1,9 +1,4 @@
-import {
-  type SourceKind,
-  type SourceLocation,
-  StackwrightError,
-  withoutEnd,
-} from "../model/mod.ts";
+import { errors, type SourceKind, type SourceLocation, withoutEnd } from "../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts";
 
 /** First part of the name of a repository on this machine. */
@@ -33,12 +28,17 @@ function repositoryName(url: RepositoryUrl): string {
   if (url.scheme === "file") return `${LOCAL}${url.path}`;
   if (url.host === LOCAL) {
     // Its mirror would be that of a repository on this machine, which the author may not read.
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       `the host name "${LOCAL}" cannot be used: it stands for repositories on this machine`,
     );
   }
-  return `${accountOf(url)}${url.host}${url.port === "" ? "" : `_${url.port}`}/${url.path}`;
+  return `${accountOf(url)}${url.host}${portOf(url)}/${url.path}`;
+}
+
+/** What a name says of the port; without one, no host called `gitea_3000` is port 3000 of `gitea`. */
+function portOf({ host, port }: RepositoryUrl): string {
+  if (port !== "") return `_${port}`;
+  return /_\d+$/.test(host) ? "_0" : "";
 }
 
 /** What a name says of the account; encoded, so that it can neither be a host nor leave a directory. */

@@ -1,9 +1,7 @@
 import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
 import type { Command } from "./command.ts";
 import { growsTooMuch, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
 import { watchGrowth } from "./growth_watch.ts";
-import { PRLIMIT } from "./limits.ts";
 import { watchMemory } from "./memory_watch.ts";
 import { utf8 } from "../model/mod.ts";
 
@@ -22,7 +20,7 @@ export function boundProgram(
   signal.addEventListener("abort", onAbort, { once: true });
   const onTime = () => stop(timedOut(command));
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
-  const unwatch = mostMemory === undefined || pid === undefined || existsSync(PRLIMIT)
+  const unwatch = mostMemory === undefined || pid === undefined
     ? undefined
     : watchMemory(pid, mostMemory, () => stop(tookTooMuch(command)));
   const unwatchGrowth = mostGrowth && watchGrowth(mostGrowth, () => stop(growsTooMuch(command)));

@@ -1,4 +1,4 @@
-import { messageOf, StackwrightError } from "../model/mod.ts";
+import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import type { Command } from "./command.ts";
 
 /** The error of a program that could not be started. */
@@ -9,24 +9,21 @@ export function notStarted(command: Command, cause: unknown): StackwrightError {
   const advice = isTooLong
     ? "its arguments and variables are longer than the system takes"
     : "is it installed and on PATH?";
-  return new StackwrightError(
-    "command_failed",
-    `could not start ${program}: ${messageOf(cause)}; ${advice}`,
-    { cause },
-  );
+  return errors.command_failed(`could not start ${program}: ${messageOf(cause)}; ${advice}`, {
+    cause,
+  });
 }
 
 /** The error of a program that took too long. */
 export function timedOut(command: Command): StackwrightError {
   const what = command.argv.slice(0, 3).join(" ");
-  return new StackwrightError("timeout", `${what} did not end within ${command.timeoutMs} ms`);
+  return errors.timeout(`${what} did not end within ${command.timeoutMs} ms`);
 }
 
 /** The error of a program that printed more than it may. */
 export function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
   const what = argv.slice(0, 3).join(" ");
-  return new StackwrightError(
-    "payload_too_large",
+  return errors.payload_too_large(
     `${what} was ended: it printed more than ${mostBytes} bytes; make what it was given smaller`,
   );
 }
@@ -34,16 +31,14 @@ export function printsTooMuch({ argv, mostBytes }: Command): StackwrightError {
 /** The error of a program that took more memory than it may. */
 export function tookTooMuch({ argv, mostMemory }: Command): StackwrightError {
   const what = argv.slice(0, 3).join(" ");
-  return new StackwrightError(
-    "payload_too_large",
+  return errors.payload_too_large(
     `${what} was ended: it took more than ${mostMemory} bytes of memory; make what it was given smaller`,
   );
 }
 
 /** The error of a program that wrote more than it may. */
 export function growsTooMuch({ argv, mostGrowth }: Command): StackwrightError {
-  return new StackwrightError(
-    "payload_too_large",
+  return errors.payload_too_large(
     `${argv[0]} was ended: it wrote more than ${mostGrowth?.mostBytes} bytes below ` +
       `${mostGrowth?.directory}; make what it was given smaller`,
   );

@@ -52,7 +52,11 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       if (stopped !== undefined) return reject(stopped);
       const unstarted = whyNotStarted(code, stderr);
       if (unstarted !== undefined) return reject(notStarted(command, unstarted));
-      resolve({ code: code ?? 128 + signalNumber(killedBy), stdout, stderr });
+      resolve({
+        code: code ?? 128 + (killedBy === null ? 0 : constants.signals[killedBy]),
+        stdout,
+        stderr,
+      });
     });
     // A program may end without reading its input; that is its decision, not our failure.
     child.stdin?.on("error", () => {});
@@ -89,8 +93,4 @@ function startCommand(command: Command): RunningCommand {
       if (child.pid !== undefined) await ended;
     },
   };
-}
-
-function signalNumber(signal: NodeJS.Signals | null): number {
-  return signal === null ? 0 : constants.signals[signal];
 }

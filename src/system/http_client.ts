@@ -1,4 +1,4 @@
-import { messageOf, StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createTransport, type HttpClientOptions } from "./http_transport.ts";
 import type { HttpAnswer, HttpClient, HttpRequest } from "./http_request.ts";
 
@@ -29,10 +29,7 @@ type Fetch = (request: HttpRequest) => Promise<Response>;
 
 function tooSlow(request: HttpRequest, timeoutMs: number): StackwrightError {
   const seconds = timeoutMs / 1000;
-  return new StackwrightError(
-    "timeout",
-    `${placeOf(request)} did not answer within ${seconds} seconds`,
-  );
+  return errors.timeout(`${placeOf(request)} did not answer within ${seconds} seconds`);
 }
 
 async function follow(request: HttpRequest, fetch: Fetch, maxBytes: number): Promise<HttpAnswer> {
@@ -72,7 +69,15 @@ function redirected(request: HttpRequest, location: string): string {
   return to.href;
 }
 
-async function readBody(
+/** Pieces of an answer after which it has to have as many bytes in each of them, on the average. */
+const MANY_PIECES = 16_384;
+const SMALL_PIECE = 32;
+
+/**
+ * The bytes of an answer. Throws `http_failed` for one that is larger, and for one in tiny pieces, each of
+ * which takes as long as a large one: half a minute of them is half a minute of the processor.
+ */
+export async function readBody(
   response: Response,
   request: HttpRequest,
   maxBytes: number,
@@ -82,11 +87,16 @@ async function readBody(
   // One buffer: a server may send a byte at a time, and pieces may be views of much larger buffers.
   let whole = new Uint8Array(0);
   let size = 0;
+  let pieces = 0;
+  const refuse = async (reason: string) => {
+    await reader.cancel();
+    throw failure(request, reason);
+  };
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     const end = size + next.value.length;
-    if (end > maxBytes) {
-      await reader.cancel();
-      throw failure(request, `its answer has more than ${maxBytes} bytes`);
+    if (end > maxBytes) await refuse(`its answer has more than ${maxBytes} bytes`);
+    if (++pieces > MANY_PIECES && end < pieces * SMALL_PIECE) {
+      await refuse(`its answer comes in more than ${MANY_PIECES} tiny pieces`);
     }
     if (end > whole.length) {
       const grown = new Uint8Array(Math.max(end, 2 * whole.length));
@@ -100,7 +110,7 @@ async function readBody(
 }
 
 function failure(request: HttpRequest, reason: string): StackwrightError {
-  return new StackwrightError("http_failed", `${placeOf(request)}: ${reason}`);
+  return errors.http_failed(`${placeOf(request)}: ${reason}`);
 }
 
 /** Paths and queries may hold what is secret, so only the origin is told. */

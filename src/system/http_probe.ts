@@ -1,6 +1,6 @@
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
-import { StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 
 /** The answer of a server. */
 interface ProbeResult {
@@ -57,13 +57,13 @@ export function probe(target: ProbeTarget): Promise<ProbeResult> {
       : requestPlain({ ...place, agent: false });
     const timer = setTimeout(() => {
       const message = `GET ${url} was not answered within ${timeoutMs} ms`;
-      reject(new StackwrightError("timeout", message));
+      reject(errors.timeout(message));
       request.destroy();
     }, timeoutMs);
     const fail = (error: Error) => {
       clearTimeout(timer);
       const message = `GET ${url} failed: ${error.message}; is Stackwright running?`;
-      reject(new StackwrightError("unhealthy", message, { cause: error }));
+      reject(errors.unhealthy(message, { cause: error }));
     };
     request.on("error", fail);
     request.on("response", (response) => {

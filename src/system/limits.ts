@@ -2,7 +2,7 @@
 export interface Limits {
   /**
    * Memory in bytes: beyond it the program gets none, and ends as it likes. Its children get as much
-   * each.
+   * each, and who has more with them is killed.
    */
   readonly mostMemory?: number;
   /** Time on processors in seconds; then it is ended with SIGXCPU, and killed a second later. */
@@ -22,7 +22,7 @@ const BLOCK_BYTES = 512;
 /**
  * The program and arguments that start `argv` within its limits, where the kernel can be told so. The
  * kernel counts, since what a repository can multiply is open-ended. Without `prlimit` a shell bounds
- * files, with a fixed text; memory has to be watched then, and processors are not bounded.
+ * files, with a fixed text; memory is only watched then, and processors are not bounded.
  */
 export function limited(
   argv: readonly [string, ...string[]],

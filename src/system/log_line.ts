@@ -14,10 +14,6 @@ interface Said {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-function inLine(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 /** One line of the log, with its line break. */
 export function formatLine(
   { level, message: told, fields: given }: Said,
@@ -34,7 +30,9 @@ export function formatLine(
   }
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ` ${name}=${inLine(value)}`);
+    .map(([name, value]) =>
+      ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
+    );
   const said = visible(`${message}${rest.join("")}`);
   if (options.format === "journal") {
     const priority = `<${PRIORITIES[level]}>`;

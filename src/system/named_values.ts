@@ -58,14 +58,22 @@ export function assignmentsIn(text: string, wanted: (name: string) => boolean): 
   return found;
 }
 
-/** `--name value` and `-name value` of a command line that is one text. */
+/** `--name value`, `-n value` and `-pvalue` of a command line that is one text. */
 export function optionsIn(text: string): NamedValue[] {
   const option =
-    /(?<=^|\s)--?([\w-]{2,60})\s{1,9}(?:"([^"\n]+)|'([^'\n]+)|([^\s"';&|-][^\s"';&|]*))/g;
-  return [...text.matchAll(option)].map(([, name = "", double, single, plain]) => ({
+    /(?<=^|\s)--?([\w-]{1,60})\s{1,9}(?:"([^"\n]+)|'([^'\n]+)|([^\s"';&|-][^\s"';&|]*))/g;
+  const apart = [...text.matchAll(option)].map(([, name = "", double, single, plain]) => ({
     name,
     value: double ?? single ?? plain ?? "",
   }));
+  const glued = text.matchAll(/(?<=^|\s)-p["']?([^\s"';&|]+)/g);
+  return [...apart, ...[...glued].map(([, value = ""]) => ({ name: "p", value }))];
+}
+
+/** A name with its value of a text of lines or of JSON. */
+export interface Entry extends NamedValue {
+  /** Whether a quote or a blank parts them: else it may be an address, an image or a sentence. */
+  readonly isApart: boolean;
 }
 
 /** Levels of quotes inside quotes that are looked at. */
@@ -79,32 +87,49 @@ export function entriesIn(
   text: string,
   wanted: (name: string) => boolean,
   depth = 0,
-): NamedValue[] {
-  const found: NamedValue[] = [];
+): Entry[] {
+  const found: Entry[] = [];
   for (let at = text.indexOf(":"); at >= 0;) {
-    const name = nameBefore(text, beforeQuote(text, at), isNamePart);
+    const end = beforeQuote(text, at);
+    const name = nameBefore(text, end, isNamePart);
     const start = endOf(/[ \t]+/y, text, at + 1);
-    const isWanted = name !== "" && wanted(name);
+    const isApart = end < at || start > at + 1;
+    // `acme/auth:tag` is an image.
+    const isImage = !isApart && text[end - name.length - 1] === "/";
+    const isWanted = name !== "" && !isImage && wanted(name);
     const quote = text[start];
     let next = at + 1;
     if (name !== "" && (quote === '"' || quote === "'")) {
       next = endOf(quote === '"' ? /(?:[^"\\\n]|\\.)+/y : /[^'\n]+/y, text, start + 1);
       const value = text.slice(start + 1, next);
-      if (isWanted) found.push({ name, value });
+      if (isWanted) found.push({ name, value, isApart });
       else if (depth < DEEPEST) found.push(...entriesIn(value, wanted, depth + 1));
     } else if (isWanted && !/[\s|>&*,{}[\]]/.test(quote ?? " ")) {
-      next = endOf(/[^\n,}\]]+/y, text, start);
-      found.push({ name, value: text.slice(start, next) });
+      // One of a header in quotes ends with them, one of YAML with its line.
+      const around = end === at ? text[end - name.length - 1] : undefined;
+      const isQuoted = around === '"' || around === "'";
+      const rest = isQuoted ? /[^\n"']+/y : isApart ? /[^\n,}\]]+/y : /[^\s"',}\]]+/y;
+      next = endOf(rest, text, start);
+      found.push({ name, value: text.slice(start, next), isApart });
+      const before = text[blanksBefore(text, end - name.length) - 1] ?? "\n";
+      if (!isApart && /[\n{,[]/.test(before)) {
+        // Without its blank all of it is one key of YAML, which messages tell as a whole.
+        const whole = endOf(/[^\n,{}[\]]+/y, text, start);
+        found.push({ name, value: text.slice(start, whole), isApart });
+      }
     }
     at = text.indexOf(":", next);
   }
   return found;
 }
 
-/** The place of a quote that ends a name before the colon at `at`, or the end of the name. */
+/** The place of a quote, escaped or not, that ends a name before the colon at `at`, or the end of the name. */
 function beforeQuote(text: string, at: number): number {
   const end = blanksBefore(text, at);
-  return text[end - 1] === '"' || text[end - 1] === "'" ? end - 1 : end;
+  if (text[end - 1] !== '"' && text[end - 1] !== "'") return end;
+  let quote = end - 1;
+  while (text[quote - 1] === "\\") quote--;
+  return quote;
 }
 
 /** Position at which the blanks before a place begin. */

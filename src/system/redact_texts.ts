@@ -1,3 +1,5 @@
+import { createPauses, type Pauses } from "./pauses.ts";
+
 /**
  * Fields that say what something is, by name, and how their values look. A secret of some repository
  * may be an ordinary word (`A_PASSWORD=complete`); what has one of these forms is never masked, so that
@@ -45,6 +47,37 @@ function redacted(
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => [key, redacted(field, redact, key, depth + 1)]),
   );
+}
+
+/**
+ * As {@link redactTexts}, for an object whose members may be lists of megabytes: after entries that
+ * hold many characters there is a pause, in which everything else has its turn.
+ */
+export async function redactLists<T extends object>(
+  value: T,
+  redact: (text: string) => string,
+  pauses: Pauses = createPauses(),
+): Promise<T> {
+  let characters = 0;
+  const counting = (text: string) => {
+    characters += text.length;
+    return redact(text);
+  };
+  const list = async (entries: readonly unknown[]) => {
+    const done: unknown[] = [];
+    for (const each of entries) {
+      done.push(redacted(each, counting, undefined, 2));
+      await pauses.after(characters);
+      characters = 0;
+    }
+    return done;
+  };
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const isList = Array.isArray(member);
+    members.push([name, isList ? await list(member) : redacted(member, counting, name, 1)]);
+  }
+  return Object.fromEntries(members) as T;
 }
 
 /** True when the field of a name says what something is rather than what somebody wrote. */

@@ -3,6 +3,7 @@ import {
   assignedLines,
   assignmentsIn,
   entriesIn,
+  type Entry,
   optionsIn,
   urlPasswordsIn,
 } from "./named_values.ts";
@@ -103,15 +104,39 @@ export function secretParts(text: string): string[] {
   return [...new Set(parts)].filter(worthHiding);
 }
 
-/** Secrets inside a text that is none itself: passwords of URLs, values given to `--password`. */
+/** Secrets inside a text that is none itself: passwords of URLs, and values by the names before them. */
 export function embeddedSecrets(text: string): string[] {
   const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, percentDecoded(secret)]);
-  const assigned = assignmentsIn(text, soundsSecret).map(({ value }) => value);
-  const options = optionsIn(text).filter(({ name }) => soundsSecret(name)).map(({ value }) =>
-    value
-  );
-  return [...passwords, ...assigned, ...options].filter(worthHiding);
+  const wanted = (name: string) => soundsSecret(name) || CREDENTIALS.test(name);
+  const options = [...assignmentsIn(text, wanted), ...optionsIn(text)]
+    .flatMap(({ name, value }) => optionSecrets(name, value));
+  const entries = entriesIn(text, soundsSecret).flatMap(entrySecrets);
+  return [...passwords, ...options, ...entries].filter(worthHiding);
 }
+
+/** Options whose value is a name and a password. */
+const CREDENTIALS = /^-*(?:u|user|proxy-user)$/i;
+/** What stands before the secret itself in the value of a header, or of JSON inside of JSON. */
+const BEFORE_SECRET = /^[\\"']*(?:(?:basic|bearer|digest|token)\s+)?/i;
+
+/** What to hide of the value of an option: `--password x`, `-u me:x`, and `-p x` or `-a x` where x looks random. */
+export function optionSecrets(name: string, value: string): string[] {
+  if (name.length > 1 && soundsSecret(name)) return [value];
+  if (CREDENTIALS.test(name)) return /^([^\s:/]+):(?!\1$|\d+$|\$)(.+)$/.exec(value)?.slice(2) ?? [];
+  return /^[ap]$/.test(name) && !/^[/.~$]/.test(value) && looksRandom(value) ? [value] : [];
+}
+
+/** What to hide of an entry: a word that looks random, where it may be an address, an image or a sentence. */
+function entrySecrets({ name, value, isApart }: Entry): string[] {
+  const secret = value.replace(BEFORE_SECRET, "").split(/[\\"']/, 1)[0]?.trim() ?? "";
+  if (VARIABLE.test(secret) || /^\d{0,5}\//.test(secret)) return [];
+  const isSure = isApart && !/^(?:auth|keys?|private)$/i.test(name) && !isPlace(secret);
+  const [word = ""] = secret.split(/\s/, 1);
+  return isSure ? [secret, value] : looksRandom(word) ? [word] : [];
+}
+
+/** A value that a shell puts there. */
+const VARIABLE = /^\$(?:\w+$|[({])/;
 
 /** A value that is nothing but a variable. */
 const ONLY_A_VARIABLE = /^\$(?:\w+|\{[^{}]*\})$/;

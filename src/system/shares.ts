@@ -6,20 +6,27 @@ const LENT_AFTER_MS = 2000;
 
 /**
  * Runs what others may make as long as they like, by the names of those that are waited for: remotes,
- * registries and whoever builds.
+ * registries, stores of secrets and whoever builds. `onWait` is called where there is no place yet.
  */
-export type Lend = <T>(hosts: readonly string[], work: () => Promise<T>) => Promise<T>;
+export type Lend = <T>(
+  hosts: readonly string[],
+  work: () => Promise<T>,
+  onWait?: () => void,
+) => Promise<T>;
 
 /** All hosts together, by a name that none has, and how many times the places of one they have. */
 const ALL = " all";
 const TIMES = 4;
+/** The same for owners that have no place yet: who asks a host that answers is not kept by all that do not. */
+const TIMES_FOR_FIRST = 16;
 
 /**
  * Bounds what waits for somebody else, beside the slots of who waits: whatever takes long gives its slot
  * to others. Each host has as many places as there are slots. Where all are taken, an owner still gets
  * one while it has fewer than its share, which is what there is divided by all that have some; who has no
  * less waits, without a slot. So no owner and no host keeps the places of others, and for eight slots
- * one host has at most twenty.
+ * one host has at most twenty. Whoever has none at all gets one also where as many sources as there are
+ * places wait, each for a host of its own.
  */
 export class Shares {
   readonly #clock: Clock;
@@ -37,7 +44,7 @@ export class Shares {
   /** What waits for somebody else in work of an owner that has this slot, and has it again afterwards. */
   lender(slot: Slot, owner: string, signal: AbortSignal): Lend {
     let away = 0;
-    return async (hosts, work) => {
+    return async (hosts, work, onWait) => {
       const keys = [ALL, ...new Set(hosts)];
       const ended = new AbortController();
       let isAway = false;
@@ -51,6 +58,7 @@ export class Shares {
         this.#clock.sleep(LENT_AFTER_MS, ended.signal).then(leave, () => {});
       } else {
         leave();
+        onWait?.();
         await this.#place(owner, keys, signal);
       }
       try {
@@ -81,7 +89,8 @@ export class Shares {
     const owners = this.#taken.get(key) ?? new Map<string, number>();
     const own = owners.get(owner) ?? 0;
     const share = Math.floor(places / (owners.size + (own === 0 ? 1 : 0)));
-    return own < share || owners.values().reduce((sum, each) => sum + each, 0) < places;
+    const most = key === ALL && own === 0 ? TIMES_FOR_FIRST * this.#slots : places;
+    return own < share || owners.values().reduce((sum, each) => sum + each, 0) < most;
   }
 
   #place(owner: string, keys: readonly string[], signal: AbortSignal): Promise<void> {

@@ -23,8 +23,11 @@ interface Offset {
   readonly text: string;
 }
 
+/** An instant as people read it. */
+export type TimeFormat = (instant: Date) => string;
+
 /** A function that prints instants as {@link formatTime} does, for one zone. */
-export function createTimeFormat(timeZone: string): (instant: Date) => string {
+export function createTimeFormat(timeZone: string): TimeFormat {
   let format: Intl.DateTimeFormat | undefined;
   const quarters = new Map<number, Offset>();
   const partsOf = (instant: Date) => {

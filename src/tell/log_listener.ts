@@ -58,5 +58,5 @@ export function logListener(log: Log): TargetListener {
 function factsOf(error: { readonly code: string; readonly cause?: unknown } | undefined) {
   if (error === undefined) return {};
   const { code, cause } = error;
-  return { code, ...(cause === undefined ? {} : { cause }) };
+  return { code, ...(cause instanceof Error ? { cause } : {}) };
 }

@@ -1,8 +1,8 @@
 import {
   type EngineVerdict,
+  errors,
   type ObservedStack,
   type StackKey,
-  StackwrightError,
   type TargetListener,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
@@ -57,7 +57,7 @@ export function tellVerdicts(
     meter.count("engine_rollbacks_total", stackLabels(key, revision.source.name));
     if (fails) {
       ledger.failures.fail(key, { release, message, at: clock.now(), automatic: true });
-      const error = new StackwrightError("deploy_failed", message);
+      const error = errors.deploy_failed(message);
       teller.tell({ kind: "ended", end: { status: "failed", message, error } });
       continue;
     }

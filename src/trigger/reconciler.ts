@@ -76,10 +76,7 @@ export class Reconciler {
   async run(signal: AbortSignal): Promise<void> {
     const onEvent = (event: ContainerEvent) => this.#hear(event, signal);
     const onGap = () => this.#track(this.#resync(signal));
-    await Promise.all([
-      this.#parts.events.follow({ onEvent, onGap }),
-      this.#resyncAgain(signal),
-    ]);
+    await Promise.all([this.#parts.events.follow({ onEvent, onGap }), this.#resyncAgain(signal)]);
     while (this.#working.size > 0) await Promise.all(this.#working);
   }
 

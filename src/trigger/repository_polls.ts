@@ -168,10 +168,7 @@ export class RepositoryPolls {
       });
       if (firings.length === 0) return;
       const next = new Date(Math.min(...firings.map(({ at }) => at)));
-      log.debug("next poll", {
-        at: next.toISOString(),
-        target: this.#entries[0].request.target,
-      });
+      log.debug("next poll", { at: next.toISOString(), target: this.#entries[0].request.target });
       await this.#sleepUntil(next);
       await this.#waitForHost();
       const reached = clock.now().getTime();

@@ -49,9 +49,11 @@ const containers = (broken = false): HttpServiceOptions => {
   if (broken) Object.assign(engine, { onList: fail, onCall: fail });
   return { engine };
 };
+const conflict = () => Promise.reject(new StackwrightError("conflict", "not from here"));
 const notFromHere: HttpServiceOptions = {
   ...containers(),
-  recreate: () => Promise.reject(new StackwrightError("conflict", "not from here")),
+  recreate: conflict,
+  destroyRecorded: conflict,
 };
 const services = (broken = false): HttpServiceOptions => {
   const engine = createMemorySwarm([{ stack: "shop", service: "web" }]);
@@ -305,6 +307,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
     200: { init: remove, options: containers() },
     400: { init: remove, query: "?timeout=0" },
     404: unknown(remove),
+    409: { init: remove, options: notFromHere },
     500: { init: remove, options: containers(true) },
   },
   "POST /v1/api/project/{projectName}/recreate": {

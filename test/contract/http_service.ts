@@ -81,6 +81,8 @@ export interface HttpServiceOptions {
   readonly engine?: MemoryEngine;
   /** What making containers of a project anew comes to; done by default. */
   readonly recreate?: () => Promise<void>;
+  /** Destroys a project that the ledger knows; none is known unless this is given. */
+  readonly destroyRecorded?: () => Promise<undefined>;
   /** {@link WEBHOOK_SECRET} by default; empty for a service without webhooks. */
   readonly webhookSecret?: string;
   /** The scheduled jobs; none by default. */
@@ -150,11 +152,12 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
     projects: new Projects({
+      isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(engine),
       clock,
       stackLock,
-      destroyRecorded: () => Promise.resolve(undefined),
+      destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
       told: (_key, _action, work) => work(),
       hold: () => false,
       recreateRecorded: options.recreate ?? (() => Promise.resolve()),

@@ -265,6 +265,7 @@ describe("the tool server", () => {
       "mcp_request_duration_seconds get_project",
     ]);
     await assert.rejects(client.callTool({ name: "drop_database", arguments: {} }), /unknown tool/);
+    await assert.rejects(client.callTool({ name: SECRET }), /unknown tool: \*\*\*/);
     const lines = service.log.lines.filter(({ fields }) => fields["component"] === "mcp");
     assert.ok(lines.some(({ fields }) => fields["tool"] === "get_project"));
     assert.ok(lines.every(({ level }) => level === "debug"));

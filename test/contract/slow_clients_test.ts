@@ -15,6 +15,7 @@ import {
 import { systemClock, systemFiles } from "../../src/system/mod.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
 import { type RawClient, rawClient } from "./raw_client.ts";
+import { longestStretch } from "../unit/processor_time.ts";
 
 const LIMITS: Partial<ServerLimits> = {
   headersMs: 150,
@@ -122,6 +123,21 @@ describe("a server", () => {
       await client.closed;
       assert.ok(served < 1000, String(served));
     });
+  });
+
+  it("makes nothing of what such connections send besides, whether or not it names a host", async () => {
+    const expecting = "GET / HTTP/1.1\r\nHost: x\r\nExpect: a\r\n\r\n";
+    for (const request of [GET, "GET / HTTP/1.1\r\n\r\n", expecting]) {
+      await withServer({}, async (_server, connect) => {
+        const clients = await Promise.all(Array.from({ length: 24 }, () => connect()));
+        const longest = await longestStretch(async () => {
+          for (const client of clients) client.send(request.repeat(3000));
+          await Promise.all(clients.map((client) => client.closed));
+        });
+        // It was four seconds.
+        assert.ok(longest < 1500, `${longest} ms in one go`);
+      });
+    }
   });
 
   it("answers a few requests that are sent at once, in their order", () =>

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { createEngineProxy } from "../fakes/engine_proxy.ts";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { createWorld, IMAGE, type RunBody, type World } from "./world.ts";
+import { until } from "./until.ts";
 
 const execute = promisify(execFile);
 
@@ -235,6 +236,7 @@ describe("bad input", () => {
       assert.equal(run.status, "failed", JSON.stringify(run));
       assert.ok(status >= 400, `${status}`);
       assert.equal(typeof body["error"], "string");
+      assert.equal(typeof run.repository, "string");
       for (const text of mistake.says) assert.match(allOf(run), text);
       assert.doesNotMatch(allOf(run), /\n\s+at .*\.ts|BUG|crashed/);
       assert.equal(world.proxy.mutations(), 0, JSON.stringify(world.proxy.calls));
@@ -621,12 +623,4 @@ function idOf(containers: Awaited<ReturnType<World["containers"]>>, service: str
 
 function ownLabels(labels: Readonly<Record<string, string>>) {
   return Object.entries(labels).filter(([name]) => name.startsWith("stackwright.")).sort();
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 3000; turn++) {
-    if (condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it never happened");
 }

@@ -80,7 +80,7 @@ describe("secret canaries", () => {
     for (const url of good.filter((each) => each !== undefined)) {
       // Another source than the one that owns the shop, so it gets as far as that.
       const run = await house.poll({ url });
-      assert.match(messages(run), /already runs from/, run.heard.text);
+      assert.match(messages(run), /already belongs to/, run.heard.text);
     }
     house.github.tokens.forEach((token) => house.canaries.plant("token of the App", token));
     assert.notEqual(house.github.tokens.length, 0);

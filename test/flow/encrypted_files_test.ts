@@ -13,6 +13,7 @@ import {
 } from "../fakes/sops_encryptor.ts";
 import { writtenLines } from "../fakes/recording_log.ts";
 import { createWorld, engines, IMAGE, type RunBody, type World } from "./world.ts";
+import { until } from "./until.ts";
 
 const keys = await createAgeKeys();
 const recipients = [keys.recipient];
@@ -39,12 +40,6 @@ async function ids(world: World, name?: string): Promise<Record<string, string>>
 function actions(run: RunBody): Record<string, string> {
   const services = run.deployments?.[0]?.services ?? [];
   return Object.fromEntries(services.map((each) => [each.name, each.action]));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let count = 0; count < 4000 && !condition(); count++) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** The environment of a container, which our own client does not ask for. */

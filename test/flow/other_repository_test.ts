@@ -197,9 +197,19 @@ describe("repository_url", () => {
             ".stackwright.yaml": JSON.stringify({ name, repository_url: other.url, destroy }),
           });
           const run = await pollTo(world, "failed", { url: third.repository.url });
-          assert.match(JSON.stringify(run), destroy ? /is not destroyed/ : /already runs from/);
+          assert.match(JSON.stringify(run), destroy ? /is not destroyed/ : /already belongs to/);
         }
         assert.deepEqual(await ids(world), before);
+        // A repository that configures itself is none that another one's configuration speaks for.
+        const own = { name: `${name}-own` };
+        await other.commit({ ".stackwright.yaml": JSON.stringify(own) });
+        await pollTo(world, "succeeded", { url: other.url });
+        await third.repository.commit({
+          ".stackwright.yaml": JSON.stringify({ ...own, repository_url: other.url, destroy: true }),
+        });
+        const run = await pollTo(world, "failed", { url: third.repository.url });
+        assert.match(JSON.stringify(run), /is not destroyed: it belongs to/);
+        assert.equal((await world.containers(own.name)).length, 1);
       } finally {
         await third.close();
       }

@@ -539,6 +539,11 @@ const MOUNTS: readonly Attack[] = [
     says: OURS,
   },
   {
+    title: "a mount of the data directory through a link with a dollar sign in its name",
+    files: ({ outside }) => web({ volumes: [`${outside}/to$$data:/x:ro`] }),
+    says: OURS,
+  },
+  {
     title: "a volume over the data directory",
     files: ({ dataDir }) =>
       web({ volumes: ["vol:/x"] }, {
@@ -553,6 +558,16 @@ const MOUNTS: readonly Attack[] = [
         volumes: { vol: { driver_opts: { type: "tmpfs", o: "bind", device: `../..${dataDir}` } } },
       }),
     says: OURS,
+  },
+  {
+    title: "a volume over the data directory, by climbing back from where a link leads",
+    files: ({ dataDir }) =>
+      web({ volumes: ["vol:/x"] }, {
+        volumes: {
+          vol: { driver_opts: { type: "none", o: "bind", device: `/var/run/..${dataDir}` } },
+        },
+      }),
+    says: /volumes\.vol by a path that climbs back/,
   },
   {
     title: "an overlay over the data directory",

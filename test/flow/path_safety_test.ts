@@ -33,7 +33,7 @@ describe("a hostile repository", () => {
       env: { WEBHOOK_SECRET_FILE: join(outside, "token"), PASS_ENV: "true" },
     });
     const { dataDir } = world;
-    await symlink(dataDir, join(outside, "to-data"));
+    for (const name of ["to-data", "to$data"]) await symlink(dataDir, join(outside, name));
     prey = { ...made, dataDir };
     good = await world.repository.commit({
       ".stackwright.yaml": configFile({ name: world.stack }),

@@ -200,6 +200,17 @@ describe("stackwright plan", () => {
       assert.match(err, /nothing is deployed: no service of .* of the profiles devel/);
     }));
 
+  it("says which labels have no effect", () =>
+    inWorld("fake", async (world) => {
+      const labels = { "stackwright.job.scedule": "@daily" };
+      await commit(world, { "compose.yaml": composeFile({ web: service({ labels }) }) });
+      const { err } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(
+        err,
+        /service web: stackwright\.job\.scedule is no label .*mean .*job\.schedule\?/,
+      );
+    }));
+
   it("takes the path of a bare repository for what is committed there", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("one"));

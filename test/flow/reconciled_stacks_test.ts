@@ -1,15 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { githubPush, signed } from "../fakes/webhook_requests.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo, states } from "./steps.ts";
 import type { World } from "./world.ts";
-
-/** Waits until a condition holds, however long that takes. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!await holds()) await pause(20);
-}
+import { until } from "./until.ts";
 
 const remove = (world: World, stack: string) => world.fake?.removeContainer(`${stack}-web-1`);
 const isThere = (world: World, stack: string) => async () => "web-1" in await ids(world, stack);

@@ -1,19 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, label, pollTo, states } from "./steps.ts";
 import { engines, type World } from "./world.ts";
+import { until } from "./until.ts";
 
 const healthcheck = { test: ["CMD", "test", "!", "-e", "/sick"], interval: "500ms", retries: 1 };
 const shop = (v: string, web: Part = {}) => ({
   "compose.yaml": composeFile({ db: service(), web: service({ labels: { v }, ...web }) }),
 });
-
-/** Waits until a condition holds, however long that takes. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!await holds()) await pause(20);
-}
 
 /** Waits until a line was logged so many times. */
 async function logged(world: World, pattern: RegExp, times = 1): Promise<void> {

@@ -9,6 +9,7 @@ import { createRepository } from "../fakes/git_repository.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { label, pollTo } from "./steps.ts";
 import { createWorld, IMAGE } from "./world.ts";
+import { until } from "./until.ts";
 
 /** Programs of which pulls and builds of stacks named so go on until a signal ends them. */
 function createStuck(inner: Commands) {
@@ -27,10 +28,6 @@ function createStuck(inner: Commands) {
     },
   };
   return { stuck, commands };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("a dozen stacks of one repository that never end to", () => {

@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { createRepository } from "../fakes/git_repository.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { inWorld, label, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
 
 /** A server that accepts and says nothing, until it hangs up on all. */
 async function createSilentServer() {
@@ -24,11 +25,6 @@ async function createSilentServer() {
       server.close();
     },
   };
-}
-
-/** Waits until something is so; a test that never sees it is ended by its runner. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe("a repository that names a dozen remotes that say nothing", () => {
@@ -53,6 +49,42 @@ describe("a repository that names a dozen remotes that say nothing", () => {
         await pollTo(world, "succeeded", { url: other.url });
         assert.equal(await label(world, "web", "number"), "1");
         assert.equal(silent.open.size, 8, "all of them are still waited for");
+      });
+    } finally {
+      silent.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("a dozen stacks of one repository whose secret store says nothing", () => {
+  it("keep no other repository waiting", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));
+    const silent = await createSilentServer();
+    const url = `http://127.0.0.1:${silent.port}/{{ .remote_ref.item }}`;
+    const stores = { vault: { url, json_path: "value" } };
+    try {
+      const other = await createRepository(directory);
+      const compose = {
+        "compose.yaml": composeFile({ web: service({ labels: { number: "1" } }) }),
+      };
+      await inWorld("fake", async (world) => {
+        await other.commit({ ...compose, ".stackwright.yaml": `name: ${world.stack}\n` });
+        const deployments = Array.from({ length: 12 }, (_, at) => ({
+          name: `${world.stack}-${at}`,
+          external_secrets: { A: { store_ref: "vault", remote_ref: { item: `${at}` } } },
+        }));
+        const files = { ...compose, ".stackwright.yaml": configFile(...deployments) };
+        await world.repository.commit(files);
+        // It ends with its world.
+        world.poll().catch(() => {});
+        await until(() => silent.open.size >= 8);
+        await pollTo(world, "succeeded", { url: other.url });
+        assert.equal(await label(world, "web", "number"), "1");
+        assert.equal(silent.open.size, 8, "of one repository eight are waited for at once");
+      }, {
+        SECRET_PROVIDER: "webhook",
+        SECRET_PROVIDER_WEBHOOK_STORES: JSON.stringify({ stores }),
       });
     } finally {
       silent.close();

@@ -718,6 +718,25 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     );
 
     more(
+      "is not run beside by containers where its release and the features of swarms are gone",
+      inSwarm(async (world) => {
+        await commit(world, shop());
+        await pollTo(world, "succeeded");
+        const DATA_DIR = `${world.dataDir}-new`;
+        await world.restart({ CONTAINER_SWARM_FEATURES: "false", DATA_DIR });
+        const refused = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(refused, /_web of that name runs.*CONTAINER_SWARM_FEATURES not false/);
+        assert.deepEqual(await world.containers(), []);
+        await world.restart({ DATA_DIR });
+        await pollTo(world, "succeeded");
+        await world.restart({ CONTAINER_SWARM_FEATURES: "false", DATA_DIR });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await services(world), []);
+        assert.equal((await world.containers()).length, 3);
+      }),
+    );
+
+    more(
       "leaves its volumes to nobody else, also when no release of it is known any more",
       inSwarm(async (world) => {
         const files = {
@@ -739,6 +758,47 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         const refused = await pollTo(world, "failed", { url: other.url });
         assert.match(JSON.stringify(refused), /already has data of .*_data/);
         assert.deepEqual(await services(world), []);
+      }),
+    );
+
+    more(
+      "is not removed with what somebody else runs by its name, nor its data with theirs",
+      inSwarm(async (world) => {
+        const files = { "compose.yaml": composeFile({ web: service() }) };
+        const remove = async (what: string) => {
+          const init = { method: "DELETE" };
+          const answer = await world.request(`/v1/api/${what}/${world.stack}?timeout=3000`, init);
+          return `${answer.status} ${await answer.text()}`;
+        };
+        await commit(world, files, { swarm: { enabled: false } });
+        await pollTo(world, "succeeded");
+        const foreign = {
+          Name: `${world.stack}_other`,
+          Labels: { [NAMESPACE]: world.stack },
+          TaskTemplate: { ContainerSpec: { Image: IMAGE, Command: ["sleep", "100000"] } },
+          Mode: { Replicated: { Replicas: 0 } },
+        };
+        await world.engine.swarm.createService({ body: foreign, auth: "" }, never);
+        assert.match(await remove("project"), /^409 .*_other has its name as services of a swarm/);
+        assert.equal((await world.containers()).length, 1);
+        assert.equal((await services(world)).length, 1);
+        assert.match(await remove("stack"), /^200 /);
+        assert.match(await remove("project"), /^200 /);
+
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        const project = { "com.docker.compose.project": world.stack };
+        const labels = { ...project, "com.docker.compose.service": "old" };
+        const given = Object.entries(labels).flatMap((each) => ["--label", each.join("=")]);
+        await docker(world, "create", "--name", `${world.stack}-old-1`, ...given, IMAGE);
+        await world.engine.makeVolume({ Name: `${world.stack}_data`, Labels: project }, never);
+        assert.match(await remove("stack"), /^409 .*-old-1 has its name as containers/);
+        assert.equal((await services(world)).length, 1);
+        assert.match(await remove("project"), /^200 /);
+        assert.deepEqual(await world.containers(), []);
+        assert.equal((await world.engine.findVolumes([`${world.stack}_data`], never)).length, 1);
+        assert.match(await remove("stack"), /^200 /);
+        await world.engine.removeVolume(`${world.stack}_data`, never);
       }),
     );
 

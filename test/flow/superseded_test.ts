@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { signed } from "../fakes/webhook_requests.ts";
 import { composeFile, service } from "./compose_text.ts";
+import { automaticPollTo, commandTo } from "./commands.ts";
 import { commit, ids, inWorld, label, pollTo } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
+import { until } from "./until.ts";
 
 const SECRET = "webhook-secret";
 
@@ -25,14 +26,6 @@ async function runEndedFor(world: World, reason: string): Promise<void> {
 const deployed = (world: World, value: string) =>
   until(async () => await label(world, "web", "test.v") === value);
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 300; looks++) {
-    if (await condition()) return;
-    await setTimeout(50);
-  }
-  throw new Error("what was waited for never came");
-}
-
 /** Lets the service poll by itself. */
 async function pollByItself(world: World): Promise<void> {
   const entry = { url: world.repository.url, reference: "main", interval: "10s" };
@@ -40,6 +33,23 @@ async function pollByItself(world: World): Promise<void> {
 }
 
 describe("a branch that was moved back", () => {
+  it("ends no pin: the release that a person went back from stays away", () =>
+    inWorld("fake", async (world) => {
+      const first = await commit(world, app("1"));
+      await pollTo(world, "succeeded");
+      await commit(world, app("2"));
+      await pollTo(world, "succeeded");
+      const bad = await commit(world, app("3"));
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["rollback", world.stack]);
+      for (const [at, why] of [[first, "superseded"], [bad, "paused"]] as const) {
+        await world.repository.reset(at);
+        const { deployments } = await automaticPollTo(world, "skipped");
+        assert.match(deployments?.[0]?.reason ?? "", new RegExp(`^${why}`));
+      }
+      assert.equal(await label(world, "web", "test.v"), "2");
+    }));
+
   it("is left alone by automatic polls and deployed by a manual one", () =>
     inWorld("fake", async (world) => {
       const first = await commit(world, app("1"));

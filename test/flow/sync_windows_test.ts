@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { createRepository } from "../fakes/git_repository.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, label, pollTo, states } from "./steps.ts";
@@ -155,6 +157,20 @@ describe("sync windows", () => {
       assert.equal((await restartTo(world, env)).status, "succeeded");
       assert.equal(await label(world, "web", "number"), "3");
       assert.deepEqual(rows(world, "SELECT * FROM deferred"), []);
+    }));
+
+  it("keep what they defer while another repository pauses a stack of that name", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      await world.restart({ SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" });
+      await commit(world, shop("2"));
+      await pollTo(world, "skipped");
+      const other = await createRepository(join(dirname(world.repository.path), "other"));
+      await other.commit({ ".stackwright.yaml": `name: ${world.stack}\npause: true\n` });
+      await pollTo(world, "skipped", { url: other.url });
+      const waiting = rows(world, "SELECT name FROM deferred").map((each) => each["name"]);
+      assert.deepEqual(waiting, [world.stack]);
     }));
 
   it("forget what they defer of a stack that nothing names any more", () =>

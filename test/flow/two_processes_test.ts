@@ -148,7 +148,7 @@ describe("a command beside the service", () => {
       const { deployments } = await pollTo(world, "failed");
       assert.match(
         deployments?.[0]?.message ?? "",
-        /already runs from git.example.com\/them\/shop/,
+        /already belongs to git.example.com\/them\/shop/,
       );
       assert.deepEqual(await ids(world), before);
     }));

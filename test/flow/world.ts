@@ -30,6 +30,7 @@ export const IMAGE = BUSYBOX_IMAGE;
 
 /** A run as the API shows it. */
 export interface RunBody {
+  readonly repository?: string;
   readonly job_id: string;
   readonly status: string;
   readonly message?: string;

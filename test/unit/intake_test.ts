@@ -60,6 +60,13 @@ function isRejected({ status }: PromiseSettledResult<void>): boolean {
 }
 
 describe("Intake.submit()", () => {
+  it("masks secrets in what is known of a run before anything was looked at", () => {
+    const { intake } = createGate(() => Promise.resolve());
+    const sources = [{ ...source, target: `to-${SECRET}` }];
+    const { run } = intake.submit({ ...work, sources }, { repository: `host/${SECRET}` });
+    assert.deepEqual([run.target, run.repository], ["to-***", "host/***"]);
+  });
+
   it("returns the accepted run, starts it and closes it with the conclusion", async () => {
     const { intake, runs } = createGate((_work, reporter) => {
       reporter.describe({ repository: "example.org/acme/shop", revision: "main (1)" });

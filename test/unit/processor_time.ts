@@ -27,6 +27,26 @@ export function knownWork(): number {
   return processorMs() - start;
 }
 
+/** Tries before it counts that work was slow. */
+const TRIES = 4;
+
+/**
+ * Whether work takes no more than so many milliseconds of the processor. When it does, other programs
+ * may be at work here, too: it is tried again, and gets as much more time as work takes of which it is
+ * known how long it takes.
+ */
+export function takesAtMost(mostMs: number, work: () => unknown): boolean {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const before = tries === 0 ? 0 : knownWork();
+    const start = processorMs();
+    work();
+    const time = processorMs() - start;
+    const load = tries === 0 ? 1 : Math.max(1, before / KNOWN_WORK_MS, knownWork() / KNOWN_WORK_MS);
+    if (time <= mostMs * load) return true;
+  }
+  return false;
+}
+
 /** The longest processor time between two turns of the event loop while work is done. */
 export async function longestStretch(work: () => unknown): Promise<number> {
   let [longest, last, isOver] = [0, processorMs(), false];

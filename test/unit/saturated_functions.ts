@@ -16,7 +16,8 @@ import { replaceLost } from "../../src/deploy/lost_networks.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
 import { startAgain } from "../../src/deploy/put_back.ts";
-import { watchPeriod } from "../../src/deploy/watch_period.ts";
+import { watchPeriod } from "../../src/deploy/update/update_config.ts";
+import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
 import { actingCall } from "../../src/deploy/compose/environment.ts";
 import { configHash } from "../../src/deploy/engine/config_hash.ts";
 import { containerWish } from "../../src/deploy/engine/container_body.ts";
@@ -262,7 +263,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   followedPaths: ({ model }) =>
     [false, true].map((isStack) => compose.followedPaths(model, { isStack })),
   refusedTemplates: ({ model }) => refusedTemplates(model),
-  volumesOf: ({ model }) => volumesOf(model, []),
+  volumesOf: ({ model }) => volumesOf(model, [], []),
   ignoredUses: ({ model, uses }) => compose.ignoredUses(model, uses),
   requireHooksRun: ({ model }) =>
     compose.requireHooksRun(model, "a", () => Promise.resolve("2.26.1")),
@@ -428,6 +429,17 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
         hides: () => true,
       } as never,
     ),
+  failureOf: ({ model, names }) => {
+    // What a registry answers, which the engine and compose repeat: a mebibyte of it is kept.
+    const said = names.map((name) => ` ${name} Error not found\n`);
+    const stderr = said.join("") + Array.from({ length: 130_000 }, (_, at) => `x${at}\n`).join("");
+    return failureOf("pull_failed", {
+      result: { code: 1, stdout: "", stderr } as never,
+      command: { argv: ["docker-compose", "pull"], env: {} },
+      project: { name: "shop", directory: "/", files: [], envFiles: [], profiles: [] },
+      model,
+    });
+  },
   "the redactor": ({ texts: [text] }) => {
     const redactor = createRedactor();
     for (let at = 0; at < 5000; at++) redactor.add(`aB3-aB3-aB3-${at}`);

@@ -147,6 +147,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   viewDecision: "a part of listDecisionsOperation",
   heldBack: "a part of stackStatuses",
   requireKnown: "asks for one row",
+  noRelease: "asks for one row",
   sourceOfStack: "asks for one row",
   unpinOperation: "asks for one row",
   rollBackOperation: "asks for one row",

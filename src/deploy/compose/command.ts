@@ -21,9 +21,7 @@ export function configArguments(project: ComposeProject): ComposeArguments {
   return [
     ...common(project, project.envFiles),
     ...project.profiles.flatMap((profile) => ["--profile", profile]),
-    "config",
-    "--format",
-    "json",
+    ...["config", "--format", "json"],
   ];
 }
 
@@ -76,10 +74,7 @@ export function upArguments(project: ComposeProject, up: UpArguments): ComposeAr
     ...common(project),
     "up",
     up.noStart ? "--no-start" : "--detach",
-    "--no-deps",
-    "--no-build",
-    "--pull",
-    "never",
+    ...["--no-deps", "--no-build", "--pull", "never"],
     up.mode === "complete" ? "--no-recreate" : "--force-recreate",
     ...Object.entries(up.scale).flatMap(([name, count]) => ["--scale", `${name}=${count}`]),
     ...services,
@@ -94,15 +89,8 @@ const NO_ENV_FILE = "/dev/null";
 
 function common(project: ComposeProject, envFiles: readonly string[] = []): string[] {
   return [
-    "compose",
-    "--ansi",
-    "never",
-    "--progress",
-    "plain",
-    "--project-name",
-    project.name,
-    "--project-directory",
-    project.directory,
+    ...["compose", "--ansi", "never", "--progress", "plain"],
+    ...["--project-name", project.name, "--project-directory", project.directory],
     ...project.files.flatMap((file) => ["--file", file]),
     ...(envFiles.length === 0 ? [NO_ENV_FILE] : envFiles).flatMap((file) => ["--env-file", file]),
   ];

@@ -1,4 +1,5 @@
-import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
+import { type ErrorCode, StackwrightError, utf8 } from "../../model/mod.ts";
+import { type JsonObject, objectAt, textAt } from "../../compose/mod.ts";
 import type { ComposeArguments, ComposeProject } from "./command.ts";
 import {
   RENDER_LIMIT_BYTES,
@@ -16,28 +17,32 @@ export function asWritten(text: string, { trees = [] }: ComposeProject): string 
 /** The error of a command that failed, in the words of compose or of what ended it. */
 export function failureOf(
   code: ErrorCode,
-  { result, command, project }: {
-    readonly result: Pick<CommandResult, "code" | "stderr">;
+  { result, command, project, model = {} }: {
+    readonly result: Pick<CommandResult, "code" | "stderr" | "stdout">;
     readonly command: Command;
     readonly project: ComposeProject;
+    readonly model?: JsonObject | undefined;
   },
 ): StackwrightError {
   const why = isOutOfMemory(result.stderr)
-    ? TOOK_ALL_MEMORY
+    ? tookAllMemory(code)
     : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
     ? TOOK_ALL_TIME
+    : code === "build_failed"
+    ? `${failedStep(utf8(result.stdout))}${result.stderr}`
     : result.stderr;
-  const said = explain(command.argv, asWritten(why, project));
+  const said = explain(command.argv, asWritten(why, project), objectAt(model, "services"));
   // Of those it includes compose says nothing.
   const files = project.files.map((file) => asWritten(file, project));
   const hint = code === "render_failed" ? renderHint(said, files) : "";
   return new StackwrightError(code, `${said}${hint}`);
 }
 
-/** The error of a rendering that was ended for what it printed, or for its memory. */
-export function tookTooMuch(cause: StackwrightError): StackwrightError {
-  const why = /memory/.test(cause.message) ? TOOK_ALL_MEMORY : PRINTS_TOO_MUCH;
-  return new StackwrightError("render_failed", `docker compose config failed: ${why}`, { cause });
+/** The error of a command that was ended for what it printed, or for its memory. */
+export function tookTooMuch(code: ErrorCode, cause: StackwrightError): StackwrightError {
+  const why = /memory/.test(cause.message) ? tookAllMemory(code) : PRINTS_TOO_MUCH;
+  const command = code === "build_failed" ? "build" : "config";
+  return new StackwrightError(code, `docker compose ${command} failed: ${why}`, { cause });
 }
 
 const PRINTS_TOO_MUCH =
@@ -51,10 +56,14 @@ function isOutOfMemory(stderr: string): boolean {
     .test(stderr);
 }
 
-const TOOK_ALL_MEMORY =
-  `it needed more than ${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB of memory, or the machine has none ` +
-  "left; variables and files that repeat each other several times over do that: write them out, or " +
-  "take out what repeats them";
+function tookAllMemory(code: ErrorCode): string {
+  const why = code === "build_failed"
+    ? "expressions (%{ }) in what is built, and a policy beside the Dockerfile, do that: "
+    : "variables and files that repeat each other several times over do that: write them out, or ";
+  const most = `${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB`;
+  return `it needed more than ${most} of memory, or the machine has none left; ${why}take out what ` +
+    "repeats them";
+}
 
 /** By SIGKILL or SIGXCPU. */
 const KILLED: ReadonlySet<number> = new Set([128 + 9, 128 + 24]);
@@ -64,12 +73,44 @@ const TOOK_ALL_TIME =
   "machine has no memory left; files that include or extend each other several times over do that: " +
   "include each of them once";
 
+/** The step at which a build failed, with the end of its output: most versions print it as progress. */
+function failedStep(stdout: string): string {
+  const [, step = ""] = /^------\n( > \[[^]*?\n)------$/m.exec(stdout) ?? [];
+  const [what = "", ...printed] = step.trim().split("\n");
+  return step === "" ? "" : `${[what, ...printed.slice(-10)].join("\n").slice(0, 4096)}\n`;
+}
+
+const DAEMON = "Error response from daemon: ";
+
+/** Lines about a pull: most versions name services alone, and all of them say again what the engine said. */
+function withImages(lines: readonly string[], services: JsonObject): readonly string[] {
+  const named = lines.map((line) =>
+    line.replace(/^\s*(\S+) Error (?:response from daemon: )?/, (whole, service) => {
+      const image = textAt(objectAt(services, service), "image");
+      return image === "" ? whole : `service ${service}, image ${image}: `;
+    })
+  );
+  const others = named.filter((line) => !line.startsWith(DAEMON));
+  return named.filter((line) =>
+    others.includes(line) || !others.some((each) => each.endsWith(line.slice(DAEMON.length)))
+  );
+}
+
+/** Lines at the end of what a pull said that are compared with each other: a registry says how many there are. */
+const MOST_LINES = 200;
+
+/** Characters of a line that are looked at and told: keys and values of a repository stand in them. */
+const LONGEST_LINE = 4000;
+
 /** The lines in which compose says what went wrong, without its progress. */
-function explain(args: ComposeArguments, stderr: string): string {
+function explain(args: ComposeArguments, stderr: string, services: JsonObject): string {
   const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
-  const lines = stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "").map((line) =>
+    line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.trimEnd()
+  );
   const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
-  const text = withoutValue((telling.length > 0 ? telling : lines).slice(-15).join("\n"));
+  const told = subcommand === "pull" ? withImages(telling.slice(-MOST_LINES), services) : telling;
+  const text = withoutValue((told.length > 0 ? told : lines).slice(-15).join("\n"));
   return `docker compose ${subcommand} failed: ${text.trimStart() || "it gave no reason"}`;
 }
 
@@ -94,7 +135,7 @@ function withoutValueInName(warning: string): string {
 }
 
 function isProgress(line: string): boolean {
-  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull)/
+  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull|Interrupted)/
     .test(line) ||
     /^\s+\S+\s+(?:Pull|Skipped|Interrupted|Download|Extract|Waiting|Verifying)/.test(line) ||
     /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);

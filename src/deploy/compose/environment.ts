@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
+import { type ComposeModel, errors } from "../../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
 
 /**
@@ -38,19 +38,10 @@ const STEERS_PROGRAMS = new RegExp(
  * A compose file can interpolate every one of them, so none may be a secret: proxies are left out.
  */
 const INHERITED = [
-  "PATH",
-  "HOME",
-  "TMPDIR",
-  "XDG_RUNTIME_DIR",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "BUILDX_CONFIG",
-  "DOCKER_HOST",
-  "DOCKER_CONFIG",
-  "DOCKER_API_VERSION",
-  "DOCKER_CERT_PATH",
-  "DOCKER_TLS_VERIFY",
-] as const;
+  ...["PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  ...["BUILDX_CONFIG", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_API_VERSION"],
+  ...["DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"],
+];
 
 /**
  * Compose files come from the deployment's own source, which is all that is checked and recorded.
@@ -82,11 +73,8 @@ const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as cons
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const entries = INHERITED.map((name) => [name, env[name]] as const);
-  const inherited = Object.fromEntries(
-    entries.filter((entry): entry is readonly [typeof entry[0], string] => entry[1] !== undefined),
-  );
-  return { ...inherited, ...AS_A_PLUGIN };
+  const inherited = INHERITED.flatMap((name) => env[name] === undefined ? [] : [[name, env[name]]]);
+  return { ...Object.fromEntries(inherited), ...AS_A_PLUGIN };
 }
 
 /** Beginning of the names under which compose gets the values of configs and secrets. */
@@ -201,15 +189,13 @@ export function canInterpolate(name: string): boolean {
 function requireNames(variables: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(variables)) {
     if (!NAME.test(name)) {
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `environment: ${JSON.stringify(name.slice(0, 100))} is no name of a variable that a ` +
           "compose file could use; write letters, digits and underscores, no digit first",
       );
     }
     if (CONTROLS_THE_PROGRAM.test(name)) {
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `environment.${name} would change how the docker program runs, not what is interpolated; ` +
           `give the variable another name, or put it into a file of env_files`,
       );

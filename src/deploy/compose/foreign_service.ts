@@ -1,11 +1,9 @@
-import type { ReleaseService } from "../../model/mod.ts";
-
-/** Where compose notes what a container's service depends on: `db:service_healthy:false,...`. */
-const DEPENDS_ON = "com.docker.compose.depends_on";
+import { COMPOSE_LABELS, type ReleaseService } from "../../model/mod.ts";
 
 /** The services that a container's service depends on, whoever deployed it. */
 export function dependenciesInLabels(labels: Readonly<Record<string, string>>): string[] {
-  const text = labels[DEPENDS_ON] ?? "";
+  // As compose notes it: `db:service_healthy:false,...`.
+  const text = labels[COMPOSE_LABELS.dependsOn] ?? "";
   return text.split(",").map((each) => each.split(":")[0] ?? "").filter((name) => name !== "");
 }
 
@@ -15,13 +13,7 @@ export function serviceFromContainers(name: string, replicas: number): ReleaseSe
     name,
     digest: "",
     inputs: {},
-    expectation: {
-      replicas,
-      restarts: false,
-      mayFinish: true,
-      oneShot: false,
-      autostart: true,
-    },
+    expectation: { replicas, restarts: false, mayFinish: true, oneShot: false, autostart: true },
     image: "",
     builds: false,
     follows: {},

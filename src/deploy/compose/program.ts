@@ -2,9 +2,9 @@ import { join } from "node:path";
 import {
   type ComposeModel,
   type ErrorCode,
+  errors,
   isStackwrightError,
   messageOf,
-  StackwrightError,
   utf8,
 } from "../../model/mod.ts";
 import type { Command } from "../../system/mod.ts";
@@ -64,8 +64,7 @@ export class Compose {
       timeoutMs: 10_000,
     }, signal);
     if (result.code !== 0) {
-      throw new StackwrightError(
-        "command_failed",
+      throw errors.command_failed(
         `docker compose is not usable: ${lastLine(result.stderr)}; install the compose plugin ` +
           "2.26 or newer",
       );
@@ -87,9 +86,7 @@ export class Compose {
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
     const { rendering } = this.#parts;
     const work = () => this.#render(call, signal);
-    const output = await (rendering?.run(work, signal) ?? work()).catch((error) => {
-      throw isStackwrightError(error, "payload_too_large") ? tookTooMuch(error) : error;
-    });
+    const output = await (rendering?.run(work, signal) ?? work());
     return await this.#normal(withPlainKeys(modelIn(output)), signal);
   }
 
@@ -103,8 +100,12 @@ export class Compose {
     // Where programs put what is theirs alone for a while: compose leaves every inline Dockerfile there.
     await this.#inScratch(async (directory) => {
       const args = buildArguments(call.project, build);
-      // A policy beside a Dockerfile may read what lies below where buildx runs.
-      const more = { cwd: call.project.directory, env: { TMPDIR: directory } };
+      const more = {
+        // A policy beside a Dockerfile may read what lies below where buildx runs.
+        cwd: call.project.directory,
+        env: { TMPDIR: directory },
+        mostMemory: RENDER_LIMIT_MEMORY,
+      };
       await this.#act("build_failed", call, args, signal, more);
     });
   }
@@ -177,7 +178,7 @@ export class Compose {
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
-    more: Partial<Pick<Command, "cwd" | "env" | "timeoutMs">> = {},
+    more: Partial<Pick<Command, "cwd" | "env" | "mostMemory" | "timeoutMs">> = {},
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
@@ -206,9 +207,11 @@ export class Compose {
     command: Command,
     signal: AbortSignal,
   ): Promise<string> {
-    const result = await this.#parts.commands.run(command, signal);
+    const result = await this.#parts.commands.run(command, signal).catch((error) => {
+      throw isStackwrightError(error, "payload_too_large") ? tookTooMuch(failure, error) : error;
+    });
     if (result.code !== 0) {
-      throw failureOf(failure, { result, command, project: call.project });
+      throw failureOf(failure, { result, command, project: call.project, model: call.model });
     }
     const log = this.#parts.log.with({ stack: call.project.name });
     for (const each of warnings(result.stderr)) log.warning(asWritten(each, call.project));
@@ -222,8 +225,8 @@ function modelIn(output: string): JsonObject {
     model = JSON.parse(output);
   } catch (cause) {
     const why = `docker compose config printed no JSON: ${messageOf(cause)}`;
-    throw new StackwrightError("render_failed", why, { cause });
+    throw errors.render_failed(why, { cause });
   }
   if (isObject(model)) return model;
-  throw new StackwrightError("render_failed", "docker compose config printed no object");
+  throw errors.render_failed("docker compose config printed no object");
 }

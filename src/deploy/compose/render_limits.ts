@@ -6,7 +6,8 @@ export const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Memory for rendering: variables that repeat each other take all there is otherwise. 60 MiB are
- * usual.
+ * usual. Also for each program that builds, 100 MiB there: buildx evaluates expressions in labels and
+ * arguments, and policies beside a Dockerfile. The steps of a build run in the engine.
  */
 export const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 

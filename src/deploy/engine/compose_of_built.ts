@@ -1,6 +1,6 @@
 import type { Backend, Changes } from "../backend.ts";
 import type { Engine } from "../../docker/engine.ts";
-import { COMPOSE_LABELS, keptName, StackwrightError } from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors, keptName, type StackwrightError } from "../../model/mod.ts";
 import { serviceOf, servicesOf } from "../../compose/mod.ts";
 import { isMadeOf, type LookingEngine } from "./make_of_built.ts";
 
@@ -84,8 +84,7 @@ async function wronglyMade(
 }
 
 function movedAgain({ service, built }: WronglyMade): StackwrightError {
-  return new StackwrightError(
-    "conflict",
+  return errors.conflict(
     `service ${service}: its container was made twice of another image than ${built}, which was built for ` +
       `it: somebody moves its name and ${keptName(built)}. It was not started`,
   );

@@ -71,11 +71,7 @@ function withoutOurLabels(service: JsonObject): JsonObject {
   const labels = Object.entries(objectAt(service, "labels")).filter(([name]) => !ours.has(name));
   const { labels: _labels, ...rest } = service;
   if (labels.length === 0) return rest;
-  return Object.fromEntries(
-    Object.entries(service).map((
-      [key, value],
-    ) => [key, key === "labels" ? Object.fromEntries(labels) : value]),
-  );
+  return { ...service, labels: Object.fromEntries(labels) };
 }
 
 function dependencies(service: JsonObject): string {

@@ -1,4 +1,4 @@
-import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
+import { type ComposeModel, errors } from "../../model/mod.ts";
 import { sleepingUntil, withDeadline } from "../../system/mod.ts";
 import { type Backend, composeBackend } from "../backend.ts";
 import { composeOfBuilt } from "./compose_of_built.ts";
@@ -61,8 +61,7 @@ function deadline({ parts, changes }: EngineWork) {
     clock: sleepingUntil(parts.clock),
     milliseconds: changes.timeoutMs,
     late: () =>
-      new StackwrightError(
-        "timeout",
+      errors.timeout(
         `containers of ${names} were not made and started within the deployment's timeout`,
       ),
   };
@@ -72,9 +71,8 @@ function deadline({ parts, changes }: EngineWork) {
 function asExternal(model: ComposeModel): ComposeModel {
   const external = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};
-    const entries = resourcesOf(model, kind).map((
-      { key, name },
-    ) => [key, { name, external: true }]);
+    const entries = resourcesOf(model, kind)
+      .map(({ key, name }) => [key, { name, external: true }]);
     return { [kind]: Object.fromEntries(entries) };
   };
   return { ...model, ...external("networks"), ...external("volumes") };

@@ -3,6 +3,7 @@ import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
+  errors,
   isStackwrightError,
   LABELS,
   StackwrightError,
@@ -77,15 +78,12 @@ function requireMadeByUs(
 ): void {
   for (const { name, labels } of made) {
     const ours = wanted.find((each) => each.name === name)?.body.Labels?.[LABELS.sourceName];
-    const theirs = labels[LABELS.sourceName];
+    const { [LABELS.sourceName]: theirs, [COMPOSE_LABELS.project]: project } = labels;
     // Stacks of one source may share; labels of volumes have what is deployed, not who decides.
     if (ours === undefined || theirs === undefined || ours === theirs) continue;
     if (isOwners?.(labels[LABELS.deployment] ?? "") === true) continue;
-    throw new StackwrightError(
-      "conflict",
-      `volume ${name} was made for ${
-        labels[COMPOSE_LABELS.project]
-      }, which runs from ${theirs}, at the same ` +
+    throw errors.conflict(
+      `volume ${name} was made for ${project}, which runs from ${theirs}, at the same ` +
         "time, so no container was made with it; give the volume another name, or say that it is shared " +
         "on purpose: external: true",
     );
@@ -141,8 +139,7 @@ export function lacking(
   { key, name }: Pick<Resource, "key" | "name">,
   options = "",
 ): StackwrightError {
-  return new StackwrightError(
-    "deploy_failed",
+  return errors.deploy_failed(
     `${kind}s.${key}: ${kind} ${name} is declared external and does not exist, so nothing was ` +
       `touched; make it first (docker ${kind} create ${options}${name}), or take external away`,
     { cause: LACKING },

@@ -53,9 +53,8 @@ function withChosenRanges(model: ComposeModel): string[] {
 export function withoutAliases(wish: ContainerWish, networks: ReadonlySet<string>): ContainerWish {
   const hidden = (endpoints: Readonly<Record<string, EndpointBody>>) =>
     Object.fromEntries(
-      Object.entries(endpoints).map((
-        [name, each],
-      ) => [name, networks.has(name) ? { ...each, Aliases: [] } : each]),
+      Object.entries(endpoints)
+        .map(([name, each]) => [name, networks.has(name) ? { ...each, Aliases: [] } : each]),
     );
   const { body, connect } = wish;
   const at = body.NetworkingConfig?.EndpointsConfig;

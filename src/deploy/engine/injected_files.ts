@@ -1,4 +1,4 @@
-import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
+import { type ComposeModel, errors, own } from "../../model/mod.ts";
 import {
   type JsonObject,
   objectAt,
@@ -59,8 +59,7 @@ export function injectedFiles(
     const variable = textAt(resource, "environment");
     const content = variable === "" ? textAt(resource, "content") : own(variables, variable);
     if (content === undefined) {
-      throw new StackwrightError(
-        "deploy_failed",
+      throw errors.deploy_failed(
         `service ${service}: the file ${path} takes its value from the variable ${variable}, which ` +
           "is not set; set it in environment or in a file of env_files",
       );

@@ -5,27 +5,29 @@ type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
 /** Keys of an object with what is understood of each. */
 export type Keys = Readonly<Record<string, Shape>>;
 
-/** Keys of which everything is understood. */
-export const all = (...names: readonly string[]): Keys =>
-  Object.fromEntries(names.map((name) => [name, "all" as const]));
+/** Keys, with spaces between them, of which everything is understood. */
+export const all = (names: string): Keys =>
+  Object.fromEntries(names.split(" ").map((name) => [name, "all" as const]));
 
 /** Keys of a service that mean the same for a container and for a task of a swarm. */
 export const SHARED_KEYS: Keys = {
-  healthcheck: {
-    keys: all(
-      "disable",
-      "test",
-      "interval",
-      "timeout",
-      "retries",
-      "start_period",
-      "start_interval",
-    ),
-  },
-  configs: { each: all("source", "target", "uid", "gid", "mode") },
-  secrets: { each: all("source", "target", "uid", "gid", "mode") },
-  logging: { keys: all("driver", "options") },
+  ...all("image platform command entrypoint environment env_file hostname user working_dir tty"),
+  ...all("stdin_open stop_signal stop_grace_period labels label_file tmpfs network_mode init"),
+  ...all("read_only shm_size sysctls group_add dns dns_search dns_opt extra_hosts mem_limit"),
+  ...all("mem_reservation cpus pids_limit ulimits restart cap_add cap_drop security_opt"),
+  healthcheck: { keys: all("disable test interval timeout retries start_period start_interval") },
+  configs: { each: all("source target uid gid mode") },
+  secrets: { each: all("source target uid gid mode") },
+  logging: { keys: all("driver options") },
 };
+
+/** Keys of a network of the project that mean the same on a host and in a swarm. */
+export const NETWORK_KEYS: Keys = {
+  ...all("name external driver driver_opts internal attachable enable_ipv4 enable_ipv6 labels"),
+  ipam: { keys: { driver: "all", config: { each: all("subnet ip_range gateway") } } },
+};
+/** Keys of a volume, likewise. */
+export const VOLUME_KEYS: Keys = all("name external driver driver_opts labels");
 
 /** Path of the first key that a shape does not have; a key without a value says nothing. */
 export function unknownKey(value: unknown, shape: Shape): string | undefined {

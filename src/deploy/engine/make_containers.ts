@@ -1,5 +1,6 @@
 import {
   COMPOSE_LABELS,
+  errors,
   messageOf,
   type ObservedContainer,
   own,
@@ -130,8 +131,7 @@ async function builtImage(
 ): Promise<string | undefined> {
   const built = own(changes.built ?? {}, service);
   if (built === undefined || await engine.imageId(built, signal) !== undefined) return built;
-  throw new StackwrightError(
-    "deploy_failed",
+  throw errors.deploy_failed(
     `the image that was built for service ${service}, ${built}, is not on the engine any more; ` +
       "it is built again with the next deployment",
   );
@@ -149,7 +149,7 @@ async function presentImage(
     ? await engine.imageContent(image, platform, signal)
     : await engine.imageId(image, signal);
   if (id !== undefined) return id;
-  throw new StackwrightError("engine_refused", `image ${image} is not on this engine`);
+  throw errors.engine_refused(`image ${image} is not on this engine`);
 }
 
 /** Puts the values of configs and secrets into a container that has not run yet. */
@@ -170,9 +170,7 @@ export async function attempt<T>(what: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (cause) {
     if (!(cause instanceof StackwrightError) || cause.code !== "engine_refused") throw cause;
-    throw new StackwrightError("deploy_failed", `${what}: ${portTold(messageOf(cause))}`, {
-      cause,
-    });
+    throw errors.deploy_failed(`${what}: ${portTold(messageOf(cause))}`, { cause });
   }
 }
 

@@ -1,6 +1,14 @@
 import { type ComposeModel, listOf } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
-import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "./known_keys.ts";
+import {
+  all,
+  isFilled,
+  type Keys,
+  NETWORK_KEYS,
+  SHARED_KEYS,
+  unknownKey,
+  VOLUME_KEYS,
+} from "./known_keys.ts";
 import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, serviceOf, textAt } from "../../compose/model.ts";
 
@@ -10,120 +18,47 @@ import { isObject, type JsonObject, objectAt, serviceOf, textAt } from "../../co
  * not known cannot be left out in silence.
  */
 export const SERVICE_KEYS: Keys = {
-  ...all(
-    "image",
-    "build",
-    "platform",
-    "command",
-    "entrypoint",
-    "environment",
-    "env_file",
-    "hostname",
-    "domainname",
-    "user",
-    "working_dir",
-    "tty",
-    "stdin_open",
-    "stop_signal",
-    "stop_grace_period",
-    "labels",
-    "label_file",
-    "annotations",
-    "expose",
-    "tmpfs",
-    "volumes_from",
-    "network_mode",
-    "ipc",
-    "pid",
-    "uts",
-    "cgroup",
-    "userns_mode",
-    "runtime",
-    "cgroup_parent",
-    "init",
-    "read_only",
-    "privileged",
-    "shm_size",
-    "sysctls",
-    "group_add",
-    "storage_opt",
-    "oom_score_adj",
-    "oom_kill_disable",
-    "device_cgroup_rules",
-    "dns",
-    "dns_search",
-    "dns_opt",
-    "mac_address",
-    "extra_hosts",
-    "mem_limit",
-    "memswap_limit",
-    "mem_swappiness",
-    "mem_reservation",
-    "cpus",
-    "cpu_shares",
-    "cpu_period",
-    "cpu_quota",
-    "cpuset",
-    "pids_limit",
-    "ulimits",
-    "restart",
-    "cap_add",
-    "cap_drop",
-    "container_name",
-    "scale",
-    "attach",
-    "develop",
-    "profiles",
-    "pull_policy",
-  ),
-  depends_on: { each: all("condition", "required", "restart") },
   ...SHARED_KEYS,
-  ports: {
-    each: all("target", "published", "protocol", "host_ip", "mode", "name", "app_protocol"),
-  },
+  ...all("build domainname annotations expose volumes_from ipc pid uts cgroup userns_mode runtime"),
+  ...all("cgroup_parent privileged storage_opt oom_score_adj oom_kill_disable container_name"),
+  ...all("device_cgroup_rules mac_address memswap_limit mem_swappiness cpu_shares cpu_period"),
+  ...all("cpu_quota cpuset scale attach develop profiles pull_policy"),
+  depends_on: { each: all("condition required restart") },
+  ports: { each: all("target published protocol host_ip mode name app_protocol") },
   volumes: {
     each: {
-      ...all("type", "source", "target", "read_only", "consistency"),
-      bind: { keys: all("create_host_path", "propagation", "recursive", "selinux") },
-      volume: { keys: all("nocopy", "subpath", "labels") },
-      tmpfs: { keys: all("size", "mode") },
+      ...all("type source target read_only consistency"),
+      bind: { keys: all("create_host_path propagation recursive selinux") },
+      volume: { keys: all("nocopy subpath labels") },
+      tmpfs: { keys: all("size mode") },
     },
   },
   networks: {
     each: {
-      ...all("aliases", "ipv4_address", "ipv6_address", "link_local_ips"),
-      ...all("mac_address", "driver_opts", "priority", "gw_priority"),
+      ...all("aliases ipv4_address ipv6_address link_local_ips mac_address driver_opts priority"),
+      ...all("gw_priority"),
     },
   },
-  devices: { each: all("source", "target", "permissions") },
-  security_opt: "all",
+  devices: { each: all("source target permissions") },
   deploy: {
     keys: {
-      ...all("mode", "labels", "placement", "endpoint_mode", "update_config", "rollback_config"),
-      ...all("replicas"),
-      restart_policy: { keys: all("condition", "max_attempts", "delay", "window") },
+      ...all("mode labels placement endpoint_mode update_config rollback_config replicas"),
+      restart_policy: { keys: all("condition max_attempts delay window") },
       resources: {
         keys: {
-          limits: { keys: all("cpus", "memory", "pids") },
-          reservations: { keys: all("cpus", "memory") },
+          limits: { keys: all("cpus memory pids") },
+          reservations: { keys: all("cpus memory") },
         },
       },
     },
   },
 };
 
-/** The keys of a network and of a volume of the project that are understood. */
-const NETWORK_KEYS: Keys = {
-  ...all("name", "external", "driver", "driver_opts", "internal", "attachable"),
-  ...all("enable_ipv4", "enable_ipv6", "labels"),
-  ipam: {
-    keys: {
-      driver: "all",
-      config: { each: all("subnet", "ip_range", "gateway", "aux_addresses") },
-    },
-  },
+/** The keys of a network of the project that are understood. */
+const OWN_NETWORK_KEYS: Keys = {
+  ...NETWORK_KEYS,
+  ipam: { keys: { driver: "all", config: { each: all("subnet ip_range gateway aux_addresses") } } },
 };
-const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
 
 /**
  * Tells why a service cannot be made by us: the path of the first key or value of a rendered model
@@ -141,7 +76,7 @@ export function notMappedResource(model: ComposeModel): string | undefined {
     const path = unknownKey(objectAt(model, kind), { each: keys });
     return path === undefined ? undefined : `${kind}.${path}`;
   };
-  return unknown("networks", NETWORK_KEYS) ?? unknown("volumes", VOLUME_KEYS);
+  return unknown("networks", OWN_NETWORK_KEYS) ?? unknown("volumes", VOLUME_KEYS);
 }
 
 /** What is written with keys that are known and still has to be left to compose. */

@@ -1,5 +1,6 @@
 import type { ComposeModel } from "../../model/mod.ts";
 import { isObject } from "../../compose/model.ts";
+import { plainDollars } from "../../compose/tree_paths.ts";
 
 /** A rendered model as the engine is to get it: compose doubles every dollar of the values it prints. */
 export function withPlainDollars(model: ComposeModel): ComposeModel {
@@ -7,7 +8,7 @@ export function withPlainDollars(model: ComposeModel): ComposeModel {
 }
 
 function plain(value: unknown): unknown {
-  if (typeof value === "string") return value.replaceAll("$$", "$");
+  if (typeof value === "string") return plainDollars(value);
   if (Array.isArray(value)) return value.map(plain);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));

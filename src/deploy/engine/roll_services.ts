@@ -135,11 +135,7 @@ async function worksOrIsLeft(rolling: Rolling, lot: Lot, signal: AbortSignal): P
   }
 }
 
-async function startAndProve(
-  { work }: Rolling,
-  lot: Lot,
-  signal: AbortSignal,
-): Promise<void> {
+async function startAndProve({ work }: Rolling, lot: Lot, signal: AbortSignal): Promise<void> {
   const { service, successors } = lot;
   const { parts: { engine, clock }, changes, model } = work;
   const { key, timeoutMs, progress } = changes;

@@ -1,11 +1,6 @@
 import type { Engine } from "../../docker/engine.ts";
 import { type Clock, withDeadline } from "../../system/mod.ts";
-import {
-  COMPOSE_LABELS,
-  isStackwrightError,
-  messageOf,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors, isStackwrightError, messageOf } from "../../model/mod.ts";
 
 /** What engines say when every range that they may give to networks is taken. */
 const NO_RANGE_LEFT = /address pools?\b/i;
@@ -29,8 +24,7 @@ export async function withoutNetworks(
   if (!isStackwrightError(error, "engine_refused")) return error;
   if (!NO_RANGE_LEFT.test(error.message)) return error;
   const holders = await holdersOf(engine, signal).catch(() => "");
-  return new StackwrightError(
-    "deploy_failed",
+  return errors.deploy_failed(
     `the engine has no range of addresses left for a network (${messageOf(error)})${holders}; ` +
       "remove networks that nobody uses (docker network prune), give the engine more ranges " +
       "(default-address-pools), or have stacks share a network",
@@ -47,7 +41,7 @@ async function takeBack(
   made: readonly string[],
   clock: Clock,
 ): Promise<void> {
-  const late = () => new StackwrightError("timeout", "networks could not be removed in time");
+  const late = () => errors.timeout("networks could not be removed in time");
   await withDeadline({ clock, milliseconds: TAKE_BACK_MS, late }, async (within) => {
     for (const name of made) {
       await engine.removeNetwork(name, within).catch(() => {});

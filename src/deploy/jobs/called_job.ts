@@ -67,29 +67,31 @@ class AuthorsJobs<R extends Recorded> {
     return true;
   }
 
-  async #saidBy(release: R): Promise<Said> {
-    const known = this.#said.get(release.id);
-    if (known !== undefined) return known;
-    const said = new Map(
-      this.#ledger.services(release).map(({ name, digest, expectation: { autostart } }) => [
+  #saidBy(release: R): Promise<Said> {
+    return this.#once(this.#said, release, () => {
+      const services = this.#ledger.services(release);
+      return new Map(services.map(({ name, digest, expectation: { autostart } }) => [
         name,
         { digest, autostart },
-      ]),
-    );
-    this.#said.set(release.id, said);
-    await this.#pauses.after(1);
-    return said;
+      ]));
+    });
   }
 
-  async #calledBy(release: R): Promise<ReadonlySet<string>> {
-    const known = this.#called.get(release.id);
-    if (known !== undefined) return known;
-    const services = Object.entries(servicesOf(this.#ledger.open(release).model));
-    const called = services.filter(([, each]) => isJobService(labelsOf(each)));
-    const names = new Set(called.map(([name]) => name));
-    this.#called.set(release.id, names);
+  #calledBy(release: R): Promise<ReadonlySet<string>> {
+    return this.#once(this.#called, release, () => {
+      const services = Object.entries(servicesOf(this.#ledger.open(release).model));
+      const called = services.filter(([, each]) => isJobService(labelsOf(each)));
+      return new Set(called.map(([name]) => name));
+    });
+  }
+
+  async #once<T>(known: Map<string, T>, { id }: R, read: () => T): Promise<T> {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const found = read();
+    known.set(id, found);
     await this.#pauses.after(1);
-    return names;
+    return found;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EngineClient } from "../../docker/mod.ts";
-import { COMPOSE_LABELS, type ObservedContainer, StackwrightError } from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
 import { isOneOff } from "../../docker/containers.ts";
@@ -22,8 +22,12 @@ interface ContainerJobFacts {
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
   const toStop = async (signal: AbortSignal) => {
-    const lists = await Promise.all(stopServices.map((each) => runningOf(engine, each, signal)));
-    return [...new Set(lists.flat().map(({ id }) => id))];
+    const lists = await Promise.all(stopServices.map(({ project, service }) => {
+      const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
+      return engine.listContainers(labels, signal);
+    }));
+    const running = lists.flat().filter((each) => each.state === "running" && !isOneOff(each));
+    return [...new Set(running.map(({ id }) => id))];
   };
   return {
     noun: "container",
@@ -32,8 +36,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     startAgain: (id, signal) => engine.startContainer(id, signal),
     requireRestart() {
       if (scale === 1) return;
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `a job that restarts its container has one, and this has ${scale}: use scale 1 or one_off`,
       );
     },
@@ -69,14 +72,4 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     printed: (id, lines, signal) => engine.containerLogs(id, lines, signal),
   };
-}
-
-async function runningOf(
-  engine: EngineClient,
-  { project, service }: JobOrder["stopServices"][number],
-  signal: AbortSignal,
-): Promise<ObservedContainer[]> {
-  const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
-  const found = await engine.listContainers(labels, signal);
-  return found.filter((each) => each.state === "running" && !isOneOff(each));
 }

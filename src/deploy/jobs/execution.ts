@@ -1,12 +1,5 @@
 import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
-import {
-  COMPOSE_LABELS,
-  JOB_INFIX,
-  LABELS,
-  listOf,
-  parseJson,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors, JOB_INFIX, LABELS, listOf, parseJson } from "../../model/mod.ts";
 import { asRecord, asText } from "../../docker/json.ts";
 
 interface ExecutionFacts {
@@ -29,7 +22,7 @@ export async function makeExecution(
 ): Promise<{ readonly id: string; readonly name: string }> {
   const recipe = await engine.containerRecipe(source, signal);
   if (recipe === undefined) {
-    throw new StackwrightError("not_found", "the container of the job is gone");
+    throw errors.not_found("the container of the job is gone");
   }
   const name = `${recipe.name}${JOB_INFIX}${runId}`;
   const labels = {
@@ -42,7 +35,7 @@ export async function makeExecution(
   const imageId = await engine.imageId(recipe.imageId, signal) ??
     await engine.imageId(image, signal);
   if (imageId === undefined) {
-    throw new StackwrightError("pull_failed", `the image ${image} is not on the engine`);
+    throw errors.pull_failed(`the image ${image} is not on the engine`);
   }
   const made = executionRecipe({ ...recipe, imageId }, name, labels);
   return { id: await engine.createContainer(made, signal), name };

@@ -1,4 +1,4 @@
-import { messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
+import { errors, messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
 import type { FoundJob } from "./found_job.ts";
 
@@ -118,8 +118,7 @@ export class JobRun<Stopped> {
     if (made?.isStarted) return;
     await this.#putBack(signal);
     const { noun } = this.#engine;
-    throw new StackwrightError(
-      "not_found",
+    throw errors.not_found(
       made === undefined
         ? `its ${noun} is gone: nobody knows how it ended`
         : `the process that made its ${noun} ended before it was started`,
@@ -168,8 +167,7 @@ export class JobRun<Stopped> {
     );
     const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
     if (failures.length === 0) return;
-    throw new StackwrightError(
-      "deploy_failed",
+    throw errors.deploy_failed(
       "the job was not run, as services could not be stopped: " +
         `${[...new Set(failures.map(messageOf))].join("; ")}`,
       { cause: failures[0] },
@@ -180,8 +178,7 @@ export class JobRun<Stopped> {
     const { clock, found: { service }, spec: { maxSeconds } } = this.#facts;
     const wait = (within: AbortSignal) => this.#engine.exitCode(id, within);
     if (maxSeconds === undefined) return await wait(signal);
-    const late = () =>
-      new StackwrightError("timeout", `job ${service} was ended after ${maxSeconds} seconds`);
+    const late = () => errors.timeout(`job ${service} was ended after ${maxSeconds} seconds`);
     try {
       return await withDeadline({ clock, milliseconds: maxSeconds * 1000, late }, wait, signal);
     } catch (error) {
@@ -209,7 +206,7 @@ export class JobRun<Stopped> {
     if (signal.aborted && this.#isOwn && leaves()) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
-    const late = () => new StackwrightError("timeout", "the engine did not answer");
+    const late = () => errors.timeout("the engine did not answer");
     const results = await withDeadline(
       { clock, milliseconds: CLEANUP_MS, late },
       async (patient) => {

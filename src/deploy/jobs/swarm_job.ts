@@ -1,13 +1,6 @@
 import { asList, asRecord, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
-import {
-  JOB_INFIX,
-  LABELS,
-  listOf,
-  parseJson,
-  recordOf,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { errors, JOB_INFIX, LABELS, listOf, parseJson, recordOf } from "../../model/mod.ts";
 import { currentTasks, isWanted } from "../swarm/observed_services.ts";
 import { withoutUpdates } from "../swarm/stack_actions.ts";
 import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
@@ -76,10 +69,7 @@ export function idle(body: JsonRecord): JsonRecord {
   const template = asRecord(body["TaskTemplate"]);
   const placement = asRecord(template["Placement"]);
   const Constraints = [...asList(placement["Constraints"]), NOWHERE];
-  return {
-    ...body,
-    TaskTemplate: { ...template, Placement: { ...placement, Constraints } },
-  };
+  return { ...body, TaskTemplate: { ...template, Placement: { ...placement, Constraints } } };
 }
 
 /** Whether a service has no task because {@link idle} said so. */
@@ -97,8 +87,7 @@ export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRec
   const labels = asRecord(spec["Labels"]);
   const tasks = Number(labels[LABELS.jobTasks]);
   if (mode.kind !== "replicated-job" || !Number.isSafeInteger(tasks)) {
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       `service ${name} cannot be run again: Stackwright did not deploy it as a job that restarts; ` +
         "execution_mode one_off runs it",
     );

@@ -1,8 +1,9 @@
 import type { JsonRecord } from "../../docker/json.ts";
 import type { EngineClient, SwarmService } from "../../docker/mod.ts";
-import { messageOf, StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import { withDeadline } from "../../system/mod.ts";
-import { imageOf } from "../swarm/observed_services.ts";
+import { holdsSomething, imageOf } from "../swarm/observed_services.ts";
+import { postAgain } from "../swarm/post_again.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {
@@ -19,8 +20,6 @@ import {
 const INTERVAL_MS = 1000;
 /** Seconds that the tasks of a stopped service may take to end, where nobody says how many. */
 const STOP_SECONDS = 60;
-/** Number of times that a service is posted again because somebody else changed it in between. */
-const MOST_POSTS = 3;
 
 interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
   readonly swarm: EngineClient["swarm"];
@@ -64,12 +63,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
   /** Scales a service to nothing, and waits until its tasks have ended. */
   async stop({ id }: StoppedService, signal: AbortSignal): Promise<void> {
     const { swarm, clock, spec: { stopTimeoutSeconds: seconds = STOP_SECONDS } } = this.#facts;
-    const late = () => new StackwrightError("timeout", `tasks did not end within ${seconds} s`);
+    const late = () => errors.timeout(`tasks did not end within ${seconds} s`);
     await withDeadline({ clock, milliseconds: seconds * 1000, late }, async (within) => {
       await this.#post(id, (now) => scaled(now, 0), within);
       for (;;) {
         const tasks = await swarm.tasksOf(id, within);
-        if (tasks.every(({ state }) => !ALIVE.includes(state))) return;
+        if (!tasks.some(holdsSomething)) return;
         await clock.sleep(INTERVAL_MS, within);
       }
     }, signal);
@@ -114,12 +113,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     for (let before = "";;) {
       const service = await this.#read(id, signal);
       if (service === undefined) {
-        throw new StackwrightError("not_found", "its service is gone: nobody knows how it ended");
+        throw errors.not_found("its service is gone: nobody knows how it ended");
       }
       const state = runState(service, await swarm.tasksOf(id, signal));
       if (state.kind === "ended") {
         if (state.why === "") return state.code;
-        throw new StackwrightError("deploy_failed", `the job did not run: ${state.why}`);
+        throw errors.deploy_failed(`the job did not run: ${state.why}`);
       }
       if (state.why !== before) progress(state.why === "" ? "running" : state.why);
       before = state.why;
@@ -147,18 +146,13 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     change: (now: SwarmService) => JsonRecord | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    for (let attempt = 1;; attempt++) {
+    await postAgain(async () => {
       const now = await this.#read(id, signal);
-      if (now === undefined) throw new StackwrightError("not_found", "its service was removed");
+      if (now === undefined) throw errors.not_found("its service was removed");
       const body = change(now);
-      if (body === undefined) return;
-      try {
-        // Without credentials the engine keeps those that it was given.
-        return await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);
-      } catch (error) {
-        if (attempt === MOST_POSTS || !/update out of sequence/.test(messageOf(error))) throw error;
-      }
-    }
+      // Without credentials the engine keeps those that it was given.
+      if (body) await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);
+    });
   }
 }
 
@@ -172,6 +166,3 @@ function scaled(
   if (from !== undefined && mode.replicas !== from) return undefined;
   return { ...spec, Mode: { Replicated: { Replicas: replicas } } };
 }
-
-/** States of tasks that hold something. */
-const ALIVE = ["assigned", "accepted", "preparing", "ready", "starting", "running"];

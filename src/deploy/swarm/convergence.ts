@@ -110,9 +110,7 @@ function failedUpdate(
   const named = /termination of task (\w+)/.exec(update.message)?.[1];
   // In the end an engine does not say any more what the reason was.
   const old = () =>
-    newest(
-      all.filter((each) => each.serviceId === service.id && isFailed(each) && !isNow(each)),
-    );
+    newest(all.filter((each) => each.serviceId === service.id && isFailed(each) && !isNow(each)));
   const task = named === undefined ? old() : all.find(({ id }) => id === named);
   const error = task?.error ?? "";
   return error === "" ? update.message : `${update.message}: ${error}`;

@@ -1,7 +1,8 @@
 import type { Engine } from "../../docker/engine.ts";
-import { messageOf, type StackKey, StackwrightError } from "../../model/mod.ts";
+import { errors, messageOf, type StackKey } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { volumesOf } from "../destroy.ts";
+import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /** Milliseconds between two looks whether the tasks of a stack ended, and looks at most. */
@@ -55,11 +56,10 @@ async function tasksEnded(
 ): Promise<void> {
   for (let look = 1;; look++) {
     const tasks = await swarm.tasks({ [STACK_LABELS.namespace]: name }, signal);
-    const left = tasks.filter(({ state }) => ALIVE.includes(state));
+    const left = tasks.filter(holdsSomething);
     if (left.length === 0) return;
     if (look === MOST_LOOKS) {
-      throw new StackwrightError(
-        "timeout",
+      throw errors.timeout(
         `stack ${name}: ${left.length} tasks of its removed services did not end within ` +
           `${MOST_LOOKS * INTERVAL_MS / 1000} s; is a node down?`,
       );
@@ -67,9 +67,6 @@ async function tasksEnded(
     await clock.sleep(INTERVAL_MS, signal);
   }
 }
-
-/** States of tasks that hold something. */
-const ALIVE = ["assigned", "accepted", "preparing", "ready", "starting", "running"];
 
 /** The engine lets go of what a task used some time after it ended. */
 async function patiently(

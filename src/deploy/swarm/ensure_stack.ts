@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import type { StackParts } from "./stack_parts.ts";
 import type { WantedStack } from "./stack_of.ts";
 
@@ -19,8 +19,7 @@ export async function ensureStack(
   signal: AbortSignal,
 ): Promise<StackParts["object"]> {
   const missing = (what: string) =>
-    new StackwrightError(
-      "conflict",
+    errors.conflict(
       `stack ${stack.name}: ${what} is external and not there in the swarm; make it first`,
     );
   const networks = new Set((await swarm.networks(signal)).map(({ name }) => name));
@@ -38,8 +37,7 @@ export async function ensureStack(
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
       if (body !== undefined && known?.data !== undefined && known.data !== body.Data) {
-        throw new StackwrightError(
-          "conflict",
+        throw errors.conflict(
           `stack ${stack.name}: ${kind}.${key}: there is a config ${name} with other content, which ` +
             "was not made from this file; find out who made it, and remove it",
         );
@@ -52,6 +50,6 @@ export async function ensureStack(
   return (kind, key) => {
     const found = ids.get(`${kind} ${key}`);
     if (found !== undefined) return found;
-    throw new StackwrightError("internal", `stack ${stack.name}: ${kind}.${key} was not made`);
+    throw errors.internal(`stack ${stack.name}: ${kind}.${key} was not made`);
   };
 }

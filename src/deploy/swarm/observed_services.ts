@@ -3,10 +3,10 @@ import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import {
   type ContainerHealth,
   type ContainerState,
+  errors,
   LABELS,
   type ObservedContainer,
   type ObservedStack,
-  StackwrightError,
 } from "../../model/mod.ts";
 
 /**
@@ -57,8 +57,7 @@ const MOST_TASKS = 50_000;
 export function requireFewTasks(services: readonly SwarmService[]): void {
   const wanted = services.reduce((sum, each) => sum + Math.max(0, placesOf(each)), 0);
   if (wanted <= MOST_TASKS) return;
-  throw new StackwrightError(
-    "engine_refused",
+  throw errors.engine_refused(
     `services of the swarm want ${wanted} tasks, says its engine; the most that are looked at is ${MOST_TASKS}`,
   );
 }
@@ -110,6 +109,11 @@ export function isWanted({ desired }: SwarmTask): boolean {
 /** Whether a task ended by itself. */
 export function hasEnded(state: string): boolean {
   return state === "complete" || state === "failed" || state === "rejected";
+}
+
+/** Whether a task holds something of its node. */
+export function holdsSomething({ state }: SwarmTask): boolean {
+  return ["assigned", "accepted", "preparing", "ready", "starting", "running"].includes(state);
 }
 
 type JudgedTask = Pick<ObservedContainer, "state" | "health" | "exitCode">;

@@ -3,7 +3,6 @@ import type { SwarmService } from "../../docker/swarm.ts";
 import { asNumber, asRecord } from "../../docker/json.ts";
 import {
   LABELS,
-  messageOf,
   own,
   type ReleaseService,
   type ServicePlan,
@@ -11,13 +10,11 @@ import {
   toStackwrightError,
 } from "../../model/mod.ts";
 import { imageOf } from "./observed_services.ts";
+import { postAgain } from "./post_again.ts";
 import { serviceBody } from "./service_body.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import type { WantedStack } from "./stack_of.ts";
-
-/** Number of times that a service is read and posted again because somebody else changed it in between. */
-const MOST_POSTS = 3;
 
 /** Services of a stack that are about to be made or changed. */
 interface ToPost {
@@ -34,16 +31,12 @@ export async function postServices(
   signal: AbortSignal,
 ): Promise<void> {
   for (const plan of work.services) {
-    for (let attempt = 1;; attempt++) {
-      try {
-        await post(parts, work, plan, signal);
-        break;
-      } catch (thrown) {
-        signal.throwIfAborted();
-        if (attempt < MOST_POSTS && /update out of sequence/.test(messageOf(thrown))) continue;
-        const { code, message } = toStackwrightError(thrown, "a call of the engine");
-        throw new StackwrightError(code, `service ${plan.name}: ${message}`, { cause: thrown });
-      }
+    try {
+      await postAgain(() => post(parts, work, plan, signal));
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const { code, message } = toStackwrightError(thrown, "a call of the engine");
+      throw new StackwrightError(code, `service ${plan.name}: ${message}`, { cause: thrown });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ObjectKind } from "../../docker/swarm.ts";
-import { type ComposeModel, own, StackwrightError } from "../../model/mod.ts";
+import { type ComposeModel, errors, own } from "../../model/mod.ts";
 import { textAt } from "../../compose/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
@@ -44,8 +44,7 @@ async function contentOf(
   definition: { readonly [key: string]: unknown },
   { files, tree, stackDirectory, variables, most }: ContentSources & { readonly most: number },
 ): Promise<Uint8Array> {
-  const missing = (what: string) =>
-    new StackwrightError("config_invalid", `${name}: ${what}. Nothing was changed`);
+  const missing = (what: string) => errors.config_invalid(`${name}: ${what}. Nothing was changed`);
   const { content } = definition;
   if (typeof content === "string") return new TextEncoder().encode(content);
   const variable = textAt(definition, "environment");

@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { type Release, StackwrightError } from "../../model/mod.ts";
+import { errors, type Release } from "../../model/mod.ts";
 import { resourcesOf } from "../../compose/mod.ts";
 import { lacking } from "../engine/ensure_resources.ts";
 import { OF_NODES } from "./ensure_stack.ts";
@@ -41,8 +41,7 @@ export async function requireStackParts(
       }
       const owner = found.labels[STACK_LABELS.namespace];
       if (owner === undefined || owner === stack) continue;
-      throw new StackwrightError(
-        "conflict",
+      throw errors.conflict(
         `${kind}.${key}: ${name} was made for stack ${owner}, and goes when its content changes, so ` +
           "nothing was touched; give both stacks the content, or make one by hand for both",
       );
@@ -61,13 +60,10 @@ async function requireOwnNames(
     names.has(name) && labels[STACK_LABELS.namespace] !== stack
   );
   if (taken === undefined) return;
-  const owner = taken.labels[STACK_LABELS.namespace];
-  throw new StackwrightError(
-    "conflict",
+  const { [STACK_LABELS.namespace]: owner } = taken.labels;
+  const whose = owner === undefined ? "of no stack" : `of stack ${owner}`;
+  throw errors.conflict(
     `stack ${stack}: a swarm would call one of its services ${taken.name}, which is a service ` +
-      `${
-        owner === undefined ? "of no stack" : `of stack ${owner}`
-      }, so nothing was touched; give the ` +
-      "service another name",
+      `${whose}, so nothing was touched; give the service another name`,
   );
 }

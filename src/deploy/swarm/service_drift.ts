@@ -240,9 +240,8 @@ const CONTENT = /_[0-9a-f]{8}$/;
 function portText({ Protocol, TargetPort, PublishedPort, PublishMode }: JsonRecord): string {
   const published = asNumber(PublishedPort) ?? 0;
   const mode = asText(PublishMode) === "host" ? " on its node" : "";
-  return `${published === 0 ? "" : `${published}:`}${asNumber(TargetPort)}/${
-    asText(Protocol) || "tcp"
-  }${mode}`;
+  const host = published === 0 ? "" : `${published}:`;
+  return `${host}${asNumber(TargetPort)}/${asText(Protocol) || "tcp"}${mode}`;
 }
 
 function at(spec: JsonRecord, path: string): Json | undefined {

@@ -3,7 +3,13 @@ import { createHash } from "node:crypto";
 import type { ObjectKind } from "../../docker/swarm.ts";
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { ObjectBody } from "../../docker/swarm_bodies.ts";
-import { type ComposeModel, LABELS, MANAGER, StackwrightError } from "../../model/mod.ts";
+import {
+  type ComposeModel,
+  errors,
+  LABELS,
+  MANAGER,
+  type StackwrightError,
+} from "../../model/mod.ts";
 import { type JsonObject, labelsOf, textAt } from "../../compose/mod.ts";
 import { wantedNetworks, type WantedResource } from "../engine/resource_bodies.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
@@ -80,7 +86,7 @@ export function tooLong(name: string, bytes: number, most: number): StackwrightE
 }
 
 function refusedObject(name: string, why: string): StackwrightError {
-  return new StackwrightError("unsupported", `${name}: ${why}. Nothing was changed`);
+  return errors.unsupported(`${name}: ${why}. Nothing was changed`);
 }
 
 function requireFits(kind: ObjectKind, key: string, base: string, bytes: Uint8Array): void {

@@ -1,10 +1,5 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
-import {
-  type ComposeModel,
-  type Release,
-  type ReleaseService,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { type ComposeModel, errors, type Release, type ReleaseService } from "../../model/mod.ts";
 import { canonicalJson } from "../../compose/mod.ts";
 import type { WantedResource } from "../engine/resource_bodies.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
@@ -77,8 +72,7 @@ export async function requireStack(
 function requireConvertible(name: string, model: ComposeModel): void {
   const unknown = notForSwarm(model);
   if (unknown.length === 0) return;
-  throw new StackwrightError(
-    "unsupported",
+  throw errors.unsupported(
     `stack ${name}: a swarm cannot do ${unknown.join(", ")}; remove it, or deploy with ` +
       "swarm.enabled: false. Nothing was changed",
   );

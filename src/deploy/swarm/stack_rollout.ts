@@ -1,20 +1,12 @@
-import {
-  messageOf,
-  type ServicePlan,
-  type StackwrightError,
-  toStackwrightError,
-} from "../../model/mod.ts";
-import { engineWasAway } from "../engine_away.ts";
-import { leftBehind } from "../left_behind.ts";
+import { messageOf, type ServicePlan } from "../../model/mod.ts";
+import { attempted } from "../attempts.ts";
 import { observe } from "../observe.ts";
+import { imagesByService } from "../rollout.ts";
 import type { Rollout, RolloutResult } from "../rollout_words.ts";
 import { applyStack } from "./apply_stack.ts";
 import { pruneObjects } from "./prune_objects.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import { stackOf } from "./stack_of.ts";
-
-/** Number of times that a release is begun while the engine goes away in the middle. */
-const MOST_ATTEMPTS = 3;
 
 /** A rollout of a stack. */
 interface StackRollout
@@ -35,20 +27,34 @@ export async function rolloutStack(
   work: StackRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  for (let attempt = 1;; attempt++) {
-    try {
-      const now = attempt === 1 ? work : await planAgain(parts, work, signal);
+  const { release } = work.next;
+  return await attempted(parts, work, {
+    async forward(isRest) {
+      const now = isRest ? await planAgain(parts, work, signal) : work;
       await applyStack(parts, { ...now, verify: now.verify ?? [] }, signal);
-      const images = await runningImages(parts, work.next, signal);
+      const images = imagesByService(await observe(parts.engine, release, signal));
       await prune(parts, work, signal);
-      return { kind: "deployed", images };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const error = toStackwrightError(thrown, `deploying ${work.next.release.key.name}`);
-      if (await engineWasAway(parts, error, signal) && attempt < MOST_ATTEMPTS) continue;
-      return await putBack(parts, work, error, signal);
-    }
-  }
+      return images;
+    },
+    async back(previous) {
+      const observed = await observe(parts.engine, previous.release, signal);
+      const services = parts.replan(previous.release, observed, release);
+      await applyStack(parts, {
+        next: previous,
+        services,
+        // The engine may have taken some of them back by itself, and says so before they run.
+        verify: changed(work.services).filter((name) =>
+          previous.release.services.some((each) => each.name === name)
+        ),
+        liveNow: release.live,
+        timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
+      }, signal);
+      const restored = services.filter(({ action }) => action !== "keep").map(({ name }) => name);
+      return restored.length === 0
+        ? "no service had to be changed"
+        : `restored ${restored.join(", ")}`;
+    },
+  }, signal);
 }
 
 /** The rest of a rollout that an engine which went away cut off. */
@@ -66,66 +72,6 @@ async function planAgain(
 function changed(services: readonly ServicePlan[]): string[] {
   return services.filter(({ action }) => action !== "keep" && action !== "remove")
     .map(({ name }) => name);
-}
-
-async function putBack(
-  parts: StackRolloutParts,
-  work: StackRollout,
-  error: StackwrightError,
-  signal: AbortSignal,
-): Promise<RolloutResult> {
-  const { previous, next } = work;
-  if (previous === undefined) {
-    const text = await leftBehind(parts.engine, next.release, signal);
-    return { kind: "failed", error, text };
-  }
-  if (!work.rollback) {
-    return { kind: "failed", error, text: "DEPLOY_ROLLBACK is off: left as it is" };
-  }
-  const { key, timeoutSeconds } = previous.release;
-  const log = parts.log.with({ stack: key.name, context: key.context });
-  log.warning("rolling back", { error });
-  parts.progress("rolling back");
-  for (let attempt = 1;; attempt++) {
-    try {
-      const observed = await observe(parts.engine, previous.release, signal);
-      const services = parts.replan(previous.release, observed, next.release);
-      await applyStack(parts, {
-        next: previous,
-        services,
-        // The engine may have taken some of them back by itself, and says so before they run.
-        verify: changed(work.services).filter((name) =>
-          previous.release.services.some((each) => each.name === name)
-        ),
-        liveNow: next.release.live,
-        timeoutSeconds: Math.max(timeoutSeconds, work.timeoutSeconds),
-      }, signal);
-      const restored = services.filter(({ action }) => action !== "keep").map(({ name }) => name);
-      const what = restored.length === 0
-        ? "no service had to be changed"
-        : `restored ${restored.join(", ")}`;
-      return { kind: "rolled_back", error, text: `the previous release was put back: ${what}` };
-    } catch (thrown) {
-      signal.throwIfAborted();
-      const second = toStackwrightError(thrown, "putting the previous release back");
-      const isAway = await engineWasAway(parts, second, signal);
-      if (!isAway && (attempt >= MOST_ATTEMPTS || second.code === "unhealthy")) {
-        const text = `putting the previous release back failed too: ${second.message}`;
-        return { kind: "failed", error, text };
-      }
-      log.warning(`rolling back again: ${second.message}`);
-    }
-  }
-}
-
-/** The image that each service runs, with its digest where one was found. */
-async function runningImages(
-  { engine }: StackRolloutParts,
-  { release }: StackRelease,
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const { containers } = await observe(engine, release, signal);
-  return Object.fromEntries(containers.map((each) => [each.service, each.imageId]));
 }
 
 /** What is too much is removed another time: no reason to fail a release that is good. */

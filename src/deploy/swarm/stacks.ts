@@ -3,7 +3,7 @@ import type { SwarmService } from "../../docker/swarm.ts";
 import {
   byText,
   DEFAULT_CONTEXT,
-  messageOf,
+  errors,
   type StackKey,
   StackwrightError,
   toStackwrightError,
@@ -13,6 +13,7 @@ import { withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
 import { isRunOfJob, shortName } from "./observed_services.ts";
 import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
+import { postAgain } from "./post_again.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
 import {
@@ -22,9 +23,6 @@ import {
   type StackControl,
   type StackService,
 } from "./stack_service.ts";
-
-/** Number of times that a service is read and posted again because somebody else changed it in between. */
-const MOST_POSTS = 3;
 
 interface StacksParts {
   readonly engine: Engine;
@@ -125,8 +123,7 @@ export class Stacks {
 
   async #requireSwarm(signal: AbortSignal): Promise<void> {
     if (await this.#parts.isManager(signal)) return;
-    throw new StackwrightError(
-      "conflict",
+    throw errors.conflict(
       "swarm features are disabled, or the container engine is not an active swarm manager",
     );
   }
@@ -170,8 +167,8 @@ export class Stacks {
     signal: AbortSignal,
   ): Promise<StackActionResult> {
     const { swarm } = this.#parts.engine;
-    for (let attempt = 1;; attempt++) {
-      try {
+    try {
+      return await postAgain(async () => {
         const all = await swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
         const now = all.find((each) => each.name === name);
         if (now === undefined) throw unknown("service", name, key);
@@ -180,16 +177,15 @@ export class Stacks {
         // Without credentials the engine keeps those that it was given.
         await swarm.updateService(now, { body: change.body, auth: "" }, signal);
         return { service: name };
-      } catch (thrown) {
-        signal.throwIfAborted();
-        if (attempt < MOST_POSTS && /update out of sequence/.test(messageOf(thrown))) continue;
-        const { code, message } = toStackwrightError(thrown, `${order.action} of ${name}`);
-        const before = done.filter(({ skipped }) => skipped === undefined);
-        const stays = before.length === 0
-          ? ""
-          : `; done before: ${before.map(({ service }) => service).join(", ")}`;
-        throw new StackwrightError(code, `service ${name}: ${message}${stays}`, { cause: thrown });
-      }
+      });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const { code, message } = toStackwrightError(thrown, `${order.action} of ${name}`);
+      const before = done.filter(({ skipped }) => skipped === undefined);
+      const stays = before.length === 0
+        ? ""
+        : `; done before: ${before.map(({ service }) => service).join(", ")}`;
+      throw new StackwrightError(code, `service ${name}: ${message}${stays}`, { cause: thrown });
     }
   }
 
@@ -226,15 +222,15 @@ function requireOne(
   const [name = ""] = chosen.map((each) => each.name);
   if (named) {
     const message = `service ${name} is not ${PAST[order.action]}: ${skipped[0]}`;
-    throw new StackwrightError("conflict", message);
+    throw errors.conflict(message);
   }
   const what = order.action === "run"
     ? "job services found to retrigger"
     : `services found to ${order.action}`;
-  throw new StackwrightError("not_found", `no ${what} in stack: ${key.name}`);
+  throw errors.not_found(`no ${what} in stack: ${key.name}`);
 }
 
 function unknown(what: string, name: string, { context }: StackKey): StackwrightError {
   const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
-  return new StackwrightError("not_found", `${what} not found: ${name}${where}`);
+  return errors.not_found(`${what} not found: ${name}${where}`);
 }

@@ -7,7 +7,15 @@ import {
   servicesOf,
   textAt,
 } from "../../compose/mod.ts";
-import { all, isFilled, type Keys, SHARED_KEYS, unknownKey } from "../engine/known_keys.ts";
+import {
+  all,
+  isFilled,
+  type Keys,
+  NETWORK_KEYS,
+  SHARED_KEYS,
+  unknownKey,
+  VOLUME_KEYS,
+} from "../engine/known_keys.ts";
 
 /**
  * The keys of a rendered service that mean nothing in a swarm, and why that is fine. What they ask for
@@ -25,48 +33,40 @@ export const MEANINGLESS_KEYS: Readonly<Record<string, string>> = {
   scale: "it is the number of replicas",
 };
 
+const UPDATE_KEYS = all("parallelism delay failure_action monitor max_failure_ratio order");
+
 /** The keys of a service that become part of a task, or of the service around it. */
 const SWARM_SERVICE_KEYS: Keys = {
-  ...all(...Object.keys(MEANINGLESS_KEYS)),
-  ...all("image", "platform", "command", "entrypoint", "environment", "env_file", "hostname"),
-  ...all("user", "working_dir", "tty", "stdin_open", "stop_signal", "stop_grace_period"),
-  ...all("labels", "label_file", "tmpfs", "network_mode", "init", "read_only", "shm_size"),
-  ...all("sysctls", "group_add", "dns", "dns_search", "dns_opt", "extra_hosts", "isolation"),
-  ...all("mem_limit", "mem_reservation", "cpus", "pids_limit", "ulimits", "restart"),
-  ...all("cap_add", "cap_drop", "security_opt"),
-  credential_spec: { keys: all("config", "file", "registry") },
   ...SHARED_KEYS,
-  ports: { each: all("target", "published", "protocol", "mode", "name", "app_protocol") },
+  ...all(Object.keys(MEANINGLESS_KEYS).join(" ")),
+  isolation: "all",
+  credential_spec: { keys: all("config file registry") },
+  ports: { each: all("target published protocol mode name app_protocol") },
   volumes: {
     each: {
-      ...all("type", "source", "target", "read_only", "consistency"),
-      bind: { keys: all("create_host_path", "propagation", "recursive") },
-      volume: { keys: all("nocopy", "subpath", "labels") },
-      tmpfs: { keys: all("size", "mode") },
+      ...all("type source target read_only consistency"),
+      bind: { keys: all("create_host_path propagation recursive") },
+      volume: { keys: all("nocopy subpath labels") },
+      tmpfs: { keys: all("size mode") },
     },
   },
-  networks: { each: all("aliases", "driver_opts", "priority") },
+  networks: { each: all("aliases driver_opts priority") },
   deploy: {
     keys: {
-      ...all("mode", "replicas", "labels", "endpoint_mode"),
+      ...all("mode replicas labels endpoint_mode"),
       placement: {
-        keys: {
-          ...all("constraints", "max_replicas_per_node"),
-          preferences: { each: all("spread") },
-        },
+        keys: { ...all("constraints max_replicas_per_node"), preferences: { each: all("spread") } },
       },
-      update_config: { keys: updateKeys() },
-      rollback_config: { keys: updateKeys() },
-      restart_policy: { keys: all("condition", "delay", "max_attempts", "window") },
+      update_config: { keys: UPDATE_KEYS },
+      rollback_config: { keys: UPDATE_KEYS },
+      restart_policy: { keys: all("condition delay max_attempts window") },
       resources: {
         keys: {
-          limits: { keys: all("cpus", "memory", "pids") },
+          limits: { keys: all("cpus memory pids") },
           reservations: {
             keys: {
-              ...all("cpus", "memory"),
-              generic_resources: {
-                each: { discrete_resource_spec: { keys: all("kind", "value") } },
-              },
+              ...all("cpus memory"),
+              generic_resources: { each: { discrete_resource_spec: { keys: all("kind value") } } },
             },
           },
         },
@@ -75,17 +75,7 @@ const SWARM_SERVICE_KEYS: Keys = {
   },
 };
 
-function updateKeys(): Keys {
-  return all("parallelism", "delay", "failure_action", "monitor", "max_failure_ratio", "order");
-}
-
-const NETWORK_KEYS: Keys = {
-  ...all("name", "external", "driver", "driver_opts", "internal", "attachable"),
-  ...all("enable_ipv4", "enable_ipv6", "labels"),
-  ipam: { keys: { driver: "all", config: { each: all("subnet", "ip_range", "gateway") } } },
-};
-const VOLUME_KEYS: Keys = all("name", "external", "driver", "driver_opts", "labels");
-const OBJECT_KEYS: Keys = all("name", "external", "file", "content", "environment", "labels");
+const OBJECT_KEYS: Keys = all("name external file content environment labels");
 const RESOURCE_KEYS = [
   ["networks", NETWORK_KEYS],
   ["volumes", VOLUME_KEYS],

@@ -1,6 +1,6 @@
 import type { Engine } from "../../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
-import { isStackwrightError, type Progress, StackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError, type Progress } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
@@ -37,7 +37,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
     const tasks: string[] = [];
     for (const [name, now] of seen) {
       if (now.kind === "failed") {
-        throw new StackwrightError("unhealthy", `service ${name}: ${now.why}`);
+        throw errors.unhealthy(`service ${name}: ${now.why}`);
       }
       if (now.kind === "waiting") missing.push(`${name}: ${now.why}`);
       else tasks.push(now.tasks);
@@ -50,7 +50,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
     // What is as it should be may be looked at as often as it takes, not begun anew time and again.
     if (clock.now() >= deadline && (text !== "" || ++late >= GOOD_LOOKS)) {
       const why = text === "" ? "its tasks end and are replaced all the time" : text;
-      throw new StackwrightError("timeout", `not running within the deployment's timeout: ${why}`);
+      throw errors.timeout(`not running within the deployment's timeout: ${why}`);
     }
     progress(text === "" ? "making sure that it stays healthy" : `waiting for ${text}`);
     await clock.sleep(INTERVAL_MS, signal);

@@ -1,7 +1,6 @@
 import { replicasOf, servicesOf } from "../../compose/mod.ts";
-import { type ComposeModel, StackwrightError } from "../../model/mod.ts";
-import { watchPeriod } from "../watch_period.ts";
-import { updateOf } from "./update_config.ts";
+import { type ComposeModel, errors } from "../../model/mod.ts";
+import { updateOf, watchPeriod } from "./update_config.ts";
 
 /** Milliseconds for which a service may be watched and pause altogether: both hold a turn of all. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
@@ -21,8 +20,7 @@ export function requireShortUpdates(model: ComposeModel): void {
       const watchedMs = lots * watchPeriod(model, name, 0, way);
       if (watchedMs + (lots - 1) * delayMs <= LONGEST_MS) continue;
       const rules = way === "forward" ? "update_config" : "rollback_config";
-      throw new StackwrightError(
-        "config_invalid",
+      throw errors.config_invalid(
         `service ${name}: to replace ${lots} lots by deploy.${rules} takes more than a day by its ` +
           "monitor and delay alone: make them shorter, or parallelism larger",
       );

@@ -1,13 +1,13 @@
 import type { Engine } from "../../docker/engine.ts";
 import {
   type ComposeModel,
+  errors,
   listOf,
   type ObservedStack,
   own,
   type Plan,
   type Release,
   type ServicePlan,
-  StackwrightError,
 } from "../../model/mod.ts";
 import {
   imageReference,
@@ -73,7 +73,8 @@ export async function findUpdates(
     }
     const obstacle = startFirstObstacle(model, name) ?? leftToCompose(model, name) ??
       await changedProxyLabels(engine, { model, name, observed }, signal) ??
-      remadeNetwork(model, name, remade) ??
+      remade.filter(({ key }) => Object.hasOwn(objectAt(serviceOf(model, name), "networks"), key))
+        .map(({ key }) => `network ${key} is made anew`)[0] ??
       await imageVolume(engine, { model, name }, signal);
     found.set(name, obstacle === undefined ? update : { ...update, obstacle });
   }
@@ -84,7 +85,7 @@ export async function findUpdates(
     if (obstacle === undefined) continue;
     // Going back is more than the order in which it is done.
     if (way === "forward" && isRequired(serviceOf(model, name))) {
-      throw new StackwrightError("config_invalid", startFirstRefused(name, obstacle));
+      throw errors.config_invalid(startFirstRefused(name, obstacle));
     }
     found.set(name, { ...update, order: "stop-first", obstacle });
   }
@@ -129,7 +130,9 @@ export async function withUpdateOrders(
     ...plan,
     services: services.map((each) => {
       const update = updates.get(each.name);
-      const joined = networksOf(question.release.model, each.name);
+      const { model } = question.release;
+      const joined = Object.keys(objectAt(serviceOf(model, each.name), "networks"))
+        .map((key) => resourceName(model, "networks", key));
       const rough = losing.find((network) => joined.includes(network));
       const serves = question.observed.containers.some(({ service, state }) =>
         service === each.name && state === "running"
@@ -165,12 +168,6 @@ async function addressLosers(
   return networks.map((each) => each.name).filter((name) => !keepers.has(name));
 }
 
-/** Names of the networks that a service is in. */
-function networksOf(model: ComposeModel, name: string): string[] {
-  return Object.keys(objectAt(serviceOf(model, name), "networks"))
-    .map((key) => resourceName(model, "networks", key));
-}
-
 function leftToCompose(model: ComposeModel, name: string): string | undefined {
   const path = notMappedResource(model) ?? notMapped(model, name);
   return path === undefined ? undefined : `${path} is left to docker compose, which stops first`;
@@ -203,16 +200,6 @@ async function changedProxyLabels(
     return `the label ${label} changes, and a reverse proxy takes no two versions of it`;
   }
   return undefined;
-}
-
-function remadeNetwork(
-  model: ComposeModel,
-  name: string,
-  remade: readonly { readonly key: string }[],
-): string | undefined {
-  const joined = objectAt(serviceOf(model, name), "networks");
-  const found = remade.find(({ key }) => Object.hasOwn(joined, key));
-  return found === undefined ? undefined : `network ${found.key} is made anew`;
 }
 
 /** A volume that the image asks for goes from the old container to the new one. */

@@ -1,6 +1,6 @@
 import type { HttpClient, HttpRequest } from "../../system/mod.ts";
 import { unresolved } from "./provider.ts";
-import { parseJson } from "../../model/mod.ts";
+import { parseJson, valueAt } from "../../model/mod.ts";
 
 /** An answer in JSON. */
 interface JsonAnswer {
@@ -53,17 +53,6 @@ function meaningOf(status: number): string {
 
 function originOf({ url }: HttpRequest): string {
   return new URL(url).origin;
-}
-
-/** The value at a path of keys; `undefined` when there is none. */
-export function valueAt(value: unknown, ...path: readonly string[]): unknown {
-  let current = value;
-  for (const key of path) {
-    if (typeof current !== "object" || current === null) return undefined;
-    // Own keys only: a reference must not reach what every object inherits.
-    current = Object.hasOwn(current, key) ? (current as Record<string, unknown>)[key] : undefined;
-  }
-  return current;
 }
 
 /** The text at a path, if it is one. */

@@ -2,9 +2,9 @@ import type { ProviderOptions } from "../../config/mod.ts";
 import { AwsV4Signer } from "aws4fetch";
 import { Buffer } from "node:buffer";
 import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
-import { askJson, scalarText, statusReason, textAt, valueAt } from "./ask_json.ts";
+import { askJson, scalarText, statusReason, textAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-import { parseJson } from "../../model/mod.ts";
+import { parseJson, valueAt } from "../../model/mod.ts";
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 

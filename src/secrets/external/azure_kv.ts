@@ -1,6 +1,7 @@
 import type { AzureIdentity, ProviderOptions } from "../../config/mod.ts";
+import { valueAt } from "../../model/mod.ts";
 import type { Clock, HttpClient, HttpRequest } from "../../system/mod.ts";
-import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
+import { askJson, below, scalarText, textAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 

@@ -1,9 +1,4 @@
-import {
-  isStackwrightError,
-  messageOf,
-  type SecretReference,
-  StackwrightError,
-} from "../../model/mod.ts";
+import { errors, isStackwrightError, messageOf, type SecretReference } from "../../model/mod.ts";
 import { createLimiter, type Redactor, secretParts } from "../../system/mod.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 
@@ -103,8 +98,7 @@ async function resolveAll(
 ): Promise<Record<string, string>> {
   const names = Object.keys(references).sort();
   if (names.length > MOST_REFERENCES) {
-    throw new StackwrightError(
-      "secret_unresolved",
+    throw errors.secret_unresolved(
       `deployment ${deployment} has ${names.length} external secrets, the most it may have is ` +
         `${MOST_REFERENCES}; nothing was asked for`,
     );
@@ -128,8 +122,7 @@ async function resolveAll(
   if (reasons.size === 0) return found;
   const texts = [...reasons].map(([reason, variables]) => `${variables.join(", ")}: ${reason}`);
   const from = provider === undefined ? "" : ` from ${provider}`;
-  throw new StackwrightError(
-    "secret_unresolved",
+  throw errors.secret_unresolved(
     `deployment ${deployment}: external secrets could not be read${from}: ${texts.join("; ")}`,
     { cause: results.find((each) => each.status === "rejected")?.reason },
   );

@@ -1,7 +1,7 @@
 import type { ProviderOptions } from "../../config/mod.ts";
-import { withoutEnd } from "../../model/mod.ts";
+import { valueAt, withoutEnd } from "../../model/mod.ts";
 import type { Clock, HttpClient } from "../../system/mod.ts";
-import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
+import { askJson, below, scalarText, textAt } from "./ask_json.ts";
 import { createLogin, type Grant } from "./login.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 

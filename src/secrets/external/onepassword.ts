@@ -1,8 +1,8 @@
 import type { ProviderOptions } from "../../config/mod.ts";
 import type { HttpClient } from "../../system/mod.ts";
-import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
+import { askJson, below, scalarText, textAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
-import { listOf } from "../../model/mod.ts";
+import { listOf, valueAt } from "../../model/mod.ts";
 
 const SHAPE = "op://vault/item/[section/]field[?attribute=otp]";
 

@@ -1,6 +1,7 @@
 import type { ProviderOptions } from "../../config/mod.ts";
+import { valueAt } from "../../model/mod.ts";
 import type { HttpClient } from "../../system/mod.ts";
-import { askJson, below, scalarText, textAt, valueAt } from "./ask_json.ts";
+import { askJson, below, scalarText, textAt } from "./ask_json.ts";
 import { Memo, referenceText, type SecretProvider, unresolved } from "./provider.ts";
 
 const SHAPE = "kv:[namespace:]engine:secret:key";

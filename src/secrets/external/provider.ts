@@ -1,4 +1,4 @@
-import { type SecretReference, StackwrightError } from "../../model/mod.ts";
+import { errors, type SecretReference, type StackwrightError } from "../../model/mod.ts";
 
 /** A store of secrets, as one of its kinds (`SECRET_PROVIDER`). */
 export interface SecretProvider {
@@ -19,7 +19,7 @@ interface SecretReader {
 
 /** The failure of one reference. The reason ends up in the message of its deployment. */
 export function unresolved(reason: string): StackwrightError {
-  return new StackwrightError("secret_unresolved", reason);
+  return errors.secret_unresolved(reason);
 }
 
 /** The text of a scalar reference, for providers that know no stores. */

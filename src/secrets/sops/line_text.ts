@@ -30,7 +30,7 @@ export function readDotenvText(text: string): SopsText | undefined {
   for (const line of text.split("\n")) {
     const equals = line.indexOf("=");
     if (line.startsWith("sops_")) {
-      metadata.set(line.slice(5, equals), withBreaks(line.slice(equals + 1).trimEnd()));
+      setOnce(metadata, line.slice(5, equals), withBreaks(line.slice(equals + 1).trimEnd()));
     } else lines.push([line, dotenvLine(line, equals)]);
   }
   const spelled = ({ bytes }: PlainValue) =>
@@ -54,18 +54,46 @@ export function readIniText(text: string): SopsText | undefined {
   const lines: [string, Line][] = [];
   let section = "DEFAULT";
   for (const line of text.split("\n")) {
+    requirePlainLine(line);
     const title = TITLE.exec(line);
     if (title !== null) section = title[1] ?? "";
     if (section === "sops") {
       const { key, value } = assignmentOf(line);
       const isComment = /^\s*[#;]/.test(line);
-      if (title === null && key !== "" && !isComment) metadata.set(key, withBreaks(value));
+      if (title === null && key !== "" && !isComment) setOnce(metadata, key, withBreaks(value));
     } else lines.push([line, iniLine(line, section)]);
   }
   return readLines({ format: "ini", metadata, lines, spelled: spelledIni });
 }
 
 const TITLE = /^\s*\[([^\]]+)\]\s*$/;
+
+/**
+ * Refuses what the sops program reads as other lines than we do: it knows values of several lines, names in
+ * quotes, comments behind sections, and other blanks. So an author could hide a section, or its end, from us.
+ */
+function requirePlainLine(line: string): void {
+  if (/^\s*[#;]/.test(line) || TITLE.test(line)) return requireUsualBlanks(line);
+  const { value } = assignmentOf(line);
+  const isOpen = value.endsWith("\\") ||
+    ['"""', "`"].some((each) => value.startsWith(each) && value.lastIndexOf(each) < each.length);
+  if (isOpen || /^\s*["`[]/.test(line)) throw unclear();
+  requireUsualBlanks(line);
+}
+
+function requireUsualBlanks(line: string): void {
+  if (/[\u0085\ufeff]/.test(line)) throw unclear();
+}
+
+function unclear(): SopsFormatError {
+  return new SopsFormatError("a line is written as SOPS never writes it: write it as name = value");
+}
+
+/** Of what is there twice some readers take the first, others the last. */
+function setOnce(metadata: Map<string, string>, key: string, value: string): void {
+  if (metadata.has(key)) throw new SopsFormatError("a part of its metadata is there twice");
+  metadata.set(key, value);
+}
 
 function iniLine(line: string, section: string): Line {
   const [comment] = /^\s*[#;]\s*/.exec(line) ?? [];

@@ -65,9 +65,9 @@ function requirePlainNames(value: unknown): void {
  */
 export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMetadata {
   requirePlainNames(block);
-  const groups = listOf(block["key_groups"]).filter(isObject);
+  const groups = listOf(block["key_groups"]);
   const holders = [block, ...groups];
-  const keys = (kind: string) => holders.flatMap((each) => listOf(each[kind])).filter(isObject);
+  const keys = (kind: string) => holders.flatMap((each) => listOf(each[kind]));
   const mac = textOf(block, "mac");
   if (mac === "") {
     throw new SopsFormatError("it has no MAC, so nobody can tell whether it was changed");
@@ -97,7 +97,7 @@ export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMeta
 /** Lists of keys: everything with an encrypted data key in it. */
 function keyTypesIn(holder: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(holder).filter(([name, value]) =>
-    name !== "key_groups" && listOf(value).some((each) => isObject(each) && "enc" in each)
+    name !== "key_groups" && listOf(value).some((each) => "enc" in each)
   ).map(([name]) => name);
 }
 
@@ -114,9 +114,15 @@ function textOf(holder: Readonly<Record<string, unknown>>, name: string): string
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** A list, or an object whose keys are places in a list (dotenv and INI). */
-function listOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  if (!isObject(value) || Object.keys(value).some((key) => !/^\d+$/.test(key))) return [];
-  return Object.values(value);
+/**
+ * The entries of a list, or of an object whose keys are places in one (dotenv and INI); none of a scalar.
+ * Refuses everything else: the program takes an object in the place of a list for its only entry.
+ */
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof value !== "object" || value === null) return [];
+  const entries = Object.entries(value);
+  if (entries.every(([key, each], index) => key === String(index) && isObject(each))) {
+    return entries.map(([, each]) => each);
+  }
+  throw new SopsFormatError("its metadata has something else in the place of a list");
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { parseYaml } from "../../config/mod.ts";
-import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { createPauses, MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
@@ -172,8 +172,7 @@ function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightEr
   const { keyGroups, keyTypes } = metadata;
   const types = keyTypes.join(", ") || "no known kind";
   if (keyGroups > 1) {
-    return new StackwrightError(
-      "unsupported",
+    return errors.unsupported(
       `its data key is split among ${keyGroups} key groups (${types}), which needs the sops program; ` +
         `it is not on PATH`,
     );
@@ -185,14 +184,13 @@ function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightEr
     : "";
   const only = keyTypes.every((each) => each === "age");
   const needs = only ? "" : `, which needs the sops program; it is not on PATH`;
-  return new StackwrightError("unsupported", `it is encrypted for keys of ${types}${needs}${age}`);
+  return errors.unsupported(`it is encrypted for keys of ${types}${needs}${age}`);
 }
 
 /** Says which file it is; aborts and time limits pass. */
 function named(error: unknown, name: string): unknown {
   if (error instanceof SopsFormatError) {
-    return new StackwrightError(
-      "config_invalid",
+    return errors.config_invalid(
       `${name} is encrypted with SOPS and cannot be decrypted: ${error.message}`,
     );
   }

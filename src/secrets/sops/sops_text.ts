@@ -70,13 +70,17 @@ export const ENCRYPTED_COMMENT = /ENC\[AES256_GCM,[^\][]*\]/;
 export function unflatten(flat: ReadonlyMap<string, string>): Record<string, unknown> {
   const root: Record<string, unknown> = Object.create(null);
   for (const [name, value] of flat) {
-    const [first = "", ...steps] = name.split(/__(?=list_\d+(?:__|$)|map_)/);
+    const [first = "", ...steps] = name.split(/__(?=list_|map_)/);
+    // The program takes a place that is no number for the first.
+    if (steps.some((each) => !/^(?:list_(?:0|[1-9]\d{0,3})|map_.+)$/s.test(each))) {
+      throw malformed(name);
+    }
     let holder: Record<string, unknown> = root;
     let key = first;
     for (const step of steps) {
       const isList = step.startsWith("list_");
       const next = holder[key] ?? Object.create(null);
-      if (typeof next !== "object") throw new SopsFormatError(`its metadata ${name} is malformed`);
+      if (typeof next !== "object") throw malformed(name);
       holder[key] = next;
       holder = next as Record<string, unknown>;
       key = step.slice(isList ? "list_".length : "map_".length);
@@ -84,4 +88,8 @@ export function unflatten(flat: ReadonlyMap<string, string>): Record<string, unk
     holder[key] = value;
   }
   return root;
+}
+
+function malformed(name: string): SopsFormatError {
+  return new SopsFormatError(`its metadata ${JSON.stringify(name.slice(0, 100))} is malformed`);
 }

@@ -2,9 +2,15 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { type Call, INPUT_WORDS, type Power } from "../../api/mod.ts";
 import { nearestKey } from "../../config/mod.ts";
-import { isStackwrightError, messageOf, type Run, StackwrightError } from "../../model/mod.ts";
+import {
+  errors,
+  isStackwrightError,
+  messageOf,
+  type Run,
+  type StackwrightError,
+} from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
-import { type Clock, type Log, type Meter, type Redactor, redactTexts } from "../../system/mod.ts";
+import { type Clock, type Log, type Meter, redactLists, type Redactor } from "../../system/mod.ts";
 import { refusalOf } from "../problem.ts";
 import type { Exchange } from "../route.ts";
 import type { RunningCalls } from "./running_calls.ts";
@@ -70,13 +76,15 @@ export function createToolServer(
       server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
         const tool = tools.get(params.name);
         if (tool === undefined) {
-          throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${params.name}`);
+          const name = parts.redactor.redact(params.name);
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${name}`);
         }
         const caller = AbortSignal.any([mcpReq.signal, message.call.signal]);
         const turn = parts.running.begin(message.session, mcpReq.id, caller);
         const tell = tellerFor(mcpReq);
         try {
-          const call = { ...callFacts(message.call, log), signal: turn.signal };
+          const { client } = message.call;
+          const call = { log, signal: turn.signal, ...(client !== undefined && { client }) };
           const { powers } = message;
           await message.turn();
           return await callTool({ tool, input: params.arguments ?? {}, call, powers, tell }, parts);
@@ -106,10 +114,6 @@ function tellerFor(asked: ServerContext["mcpReq"]): ToolCall["tell"] {
       method: "notifications/progress",
       params: { progressToken, progress, message },
     });
-}
-
-function callFacts({ client }: Call, log: Log): Omit<Call, "signal"> {
-  return { log, ...(client === undefined ? {} : { client }) };
 }
 
 function describeTool({ name, description, hints, input, output }: Tool) {
@@ -150,7 +154,7 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
   meter.observe("mcp_request_duration_seconds", labels, (clock.now().getTime() - began) / 1000);
   const stack = tool.about(input);
   const about = stack === undefined ? [] : [stack];
-  return answerOf(result, (text) => redactor.redact(text, ...about));
+  return await answerOf(result, (text) => redactor.redact(text, ...about));
 }
 
 /** The fault of the arguments, or nothing. */
@@ -196,8 +200,7 @@ async function runTool(asked: ToolCall, parts: ToolServerParts): Promise<ToolRes
 }
 
 function tooLittlePower({ name, power }: Tool): StackwrightError {
-  return new StackwrightError(
-    "forbidden",
+  return errors.forbidden(
     `${name} needs a key with the power to ${power}: API_READ_SECRET may only read, API_SECRET may ` +
       "do all",
   );
@@ -212,8 +215,8 @@ function logFailure(error: unknown, { tool, call: { log, signal } }: ToolCall): 
   log.error(`a tool failed: ${messageOf(error)}`, { tool: tool.name, error, stack });
 }
 
-function answerOf({ value, failure }: ToolResult, redact: (text: string) => string) {
-  const structured = redactTexts(value, redact);
+async function answerOf({ value, failure }: ToolResult, redact: (text: string) => string) {
+  const structured = await redactLists(value, redact);
   const isEmpty = Object.keys(structured).length === 0;
   const text = failure === undefined ? JSON.stringify(structured) : redact(failure);
   return {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import {
   DEFAULT_TOKEN_USER,
   findDomain,
@@ -105,8 +105,7 @@ export class GitAccess {
 
   async #ssh(url: RepositoryUrl, login: GitLogin): Promise<RemoteAccess> {
     if (login.kind !== "ssh_key") {
-      throw new StackwrightError(
-        "repository_denied",
+      throw errors.repository_denied(
         `there is no SSH key for ${url.host}; ` +
           "set SSH_PRIVATE_KEY, or an entry with a key in GIT_AUTH_DOMAINS",
       );

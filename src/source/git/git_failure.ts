@@ -1,4 +1,4 @@
-import { type ErrorCode, StackwrightError } from "../../model/mod.ts";
+import { type ErrorCode, errors, StackwrightError } from "../../model/mod.ts";
 
 /** Reasons for which git commands fail, as far as their English messages tell. */
 export type GitFailure =
@@ -174,7 +174,7 @@ const DAMAGED: unique symbol = Symbol("damaged mirror");
 
 /** The error of a mirror that lacks what it must have; it is repaired where it is caught. */
 export function damagedError(message: string): StackwrightError {
-  return new StackwrightError("source_invalid", message, { cause: DAMAGED });
+  return errors.source_invalid(message, { cause: DAMAGED });
 }
 
 /**
@@ -214,8 +214,7 @@ export function tooLarge(
       : [`takes more than the ${seconds} seconds of processor time of GIT_MAX_CPU_SECONDS`]),
     "takes more memory than the machine has left",
   ];
-  return new StackwrightError(
-    "source_invalid",
+  return errors.source_invalid(
     `fetching was ended: what the remote sends at once ${reasons.join(", or ")}; fetch less of ` +
       "its history (git_depth), take large files out of it, or allow more",
     { cause: TOO_LARGE },

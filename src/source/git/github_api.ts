@@ -1,4 +1,4 @@
-import { memberOf, messageOf, parseJson, StackwrightError } from "../../model/mod.ts";
+import { errors, memberOf, messageOf, parseJson, type StackwrightError } from "../../model/mod.ts";
 import type { HttpAnswer, HttpClient } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -38,8 +38,7 @@ export async function askGitHub(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }, new AbortController().signal);
   } catch (cause) {
-    throw new StackwrightError(
-      "repository_unreachable",
+    throw errors.repository_unreachable(
       `making a token for ${shown(url)} failed: ${messageOf(cause)}`,
       { cause },
     );
@@ -68,16 +67,12 @@ function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
 
 /** The error where GitHub refuses the App, or it is not installed. */
 export function denied(url: RepositoryUrl, why: string): StackwrightError {
-  return new StackwrightError(
-    "repository_denied",
-    `no token of a GitHub App for ${shown(url)}: ${why}`,
-  );
+  return errors.repository_denied(`no token of a GitHub App for ${shown(url)}: ${why}`);
 }
 
 /** The error where GitHub cannot be asked, or answers as it should not. */
 export function unexpected(url: RepositoryUrl, why: string): StackwrightError {
-  return new StackwrightError(
-    "repository_unreachable",
+  return errors.repository_unreachable(
     `no token of a GitHub App for ${shown(url)}: asked ${apiBase(url)}, but ${why}`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Clock, HttpClient, Redactor } from "../../system/mod.ts";
+import { abortable, type Clock, type HttpClient, type Redactor } from "../../system/mod.ts";
 import type { GitHubApp } from "./credentials.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { apiBase, askGitHub, denied, numberAt, textAt, unexpected } from "./github_api.ts";
@@ -50,7 +50,8 @@ export function createGitHubTokens(parts: GitHubTokensParts): GitHubTokens {
         request = makeToken(parts, app, url).finally(() => asking.delete(key));
         asking.set(key, request);
       }
-      const token = await unlessAborted(request, signal);
+      // One caller going away must not take the others' token with him.
+      const token = await abortable(request, signal);
       kept.set(key, token);
       return token.value;
     },
@@ -88,13 +89,4 @@ async function makeToken(
   const expiresAt = Date.parse(textAt(answer, "expires_at"));
   // A lifetime nobody knows is none: the token serves this one fetch.
   return { value, expiresAt: Number.isNaN(expiresAt) ? 0 : expiresAt };
-}
-
-/** One caller going away must not take the others' token with him. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -1,4 +1,4 @@
-import { StackwrightError, withoutEnd } from "../../model/mod.ts";
+import { errors, withoutEnd } from "../../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 
 /** URLs by path, from the output of `git config --blob=<.gitmodules> -z --list`. */
@@ -42,8 +42,7 @@ export function submoduleUrl(
   const allowed = root === undefined || root === "/"
     ? "only a source on this machine, in a directory of its own, may have such submodules"
     : `a submodule on this machine has a relative URL that leads to another repository below ${root}`;
-  throw new StackwrightError(
-    "bad_request",
+  throw errors.bad_request(
     `the submodule URL ${JSON.stringify(url)} is a path on this machine; ${allowed}`,
   );
 }
@@ -57,8 +56,7 @@ function climb(remote: string, relative: string): string {
     if (part !== "..") {
       parts.push(part);
     } else if (parts.pop() === undefined) {
-      throw new StackwrightError(
-        "bad_request",
+      throw errors.bad_request(
         `the submodule URL ${JSON.stringify(relative)} climbs above its host`,
       );
     }

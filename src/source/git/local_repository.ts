@@ -1,5 +1,5 @@
 import { dirname } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors, type StackwrightError } from "../../model/mod.ts";
 import type { Files } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -18,8 +18,7 @@ export async function refuseOwnData(
   const real = await files.realPath(dataDir) ?? dataDir;
   for (const path of [url.remote, ...await realPlaces(files, url)]) {
     if (!isAtOrBelow(path, dataDir) && !isAtOrBelow(path, real)) continue;
-    throw new StackwrightError(
-      "forbidden",
+    throw errors.forbidden(
       `the repository ${url.remote} lies in the data directory of Stackwright (DATA_DIR), ` +
         "which is no source",
     );
@@ -71,10 +70,7 @@ async function checkoutAround(
 }
 
 function outside(url: RepositoryUrl, why: string): StackwrightError {
-  return new StackwrightError(
-    "forbidden",
-    `the repository ${url.remote} cannot be a submodule: ${why}`,
-  );
+  return errors.forbidden(`the repository ${url.remote} cannot be a submodule: ${why}`);
 }
 
 function isAtOrBelow(path: string, top: string): boolean {

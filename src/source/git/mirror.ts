@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path/posix";
-import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError } from "../../model/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
@@ -157,8 +157,7 @@ export class Mirror {
 
   #refuseSha256(picked: RemoteRef): void {
     if (picked.id.length === 40) return;
-    throw new StackwrightError(
-      "unsupported",
+    throw errors.unsupported(
       `${this.#parts.name} is a SHA-256 repository; only SHA-1 repositories are supported`,
     );
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { StackwrightError, utf8 } from "../../model/mod.ts";
+import { errors, utf8 } from "../../model/mod.ts";
 import { requireRoom } from "../disk_room.ts";
 import {
   fetchArgs,
@@ -121,8 +121,7 @@ export class MirrorExchange {
       ? await this.#content.commitId(name, signal)
       : await this.#commitIn(directory, name, signal);
     if (id !== undefined) return id;
-    throw new StackwrightError(
-      "reference_not_found",
+    throw errors.reference_not_found(
       `${wanted.name} of ${this.#parts.name} is no commit; name a branch, a tag or a commit`,
     );
   }
@@ -147,8 +146,7 @@ export class MirrorExchange {
       if (await this.#content.keep(directory, wanted.name, wanted.name, signal)) return;
       if (await this.#content.shallow(directory) === "") break;
     }
-    throw new StackwrightError(
-      "reference_not_found",
+    throw errors.reference_not_found(
       `the commit ${wanted.name} is not in any branch or tag of ${this.#parts.name}; ` +
         "was it pushed, and is it the right repository?",
     );

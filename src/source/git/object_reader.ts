@@ -1,4 +1,4 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import { abortable } from "../../system/mod.ts";
 import type { GitObject } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
@@ -27,7 +27,7 @@ export class ObjectReader {
    */
   async read(name: string, signal: AbortSignal): Promise<GitObject | undefined> {
     if (/[\n\0]/.test(name)) {
-      throw new StackwrightError("internal", "BUG: object name with a break");
+      throw errors.internal("BUG: object name with a break");
     }
     for (let attempt = 1;; attempt++) {
       const session = await this.#open();

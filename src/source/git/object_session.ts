@@ -1,4 +1,4 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import type { Clock, RunningCommand } from "../../system/mod.ts";
 import { AnswerParser, type GitObject } from "./answer_parser.ts";
 
@@ -82,8 +82,7 @@ export class Session {
   #refuse(size: number): void {
     const question = this.#questions.shift();
     question?.reject(
-      new StackwrightError(
-        "source_invalid",
+      errors.source_invalid(
         `a file of ${size} bytes is too large to be read (limit ${this.#parts.largest} bytes)`,
       ),
     );
@@ -116,8 +115,7 @@ export class Session {
     const seconds = this.#parts.answerMs / 1000;
     for (const question of this.#questions.splice(0)) {
       question.reject(
-        new StackwrightError(
-          "timeout",
+        errors.timeout(
           `git said nothing for ${seconds} s while it was asked for an object of a mirror; ` +
             "is the disk of the data directory all right?",
         ),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { editDistance } from "../../config/mod.ts";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 
 /** The meaning of a reference text. */
 type Reference =
@@ -46,8 +46,7 @@ export function isReference(text: string): boolean {
 
 function checkName(text: string): void {
   if (!isReference(text)) {
-    throw new StackwrightError(
-      "bad_request",
+    throw errors.bad_request(
       `${JSON.stringify(text.slice(0, 200))} is no Git reference: ` +
         "give a branch, a tag, a full name such as refs/heads/main, or a 40-digit commit id",
     );

@@ -1,4 +1,10 @@
-import { isStackwrightError, type PollRound, StackwrightError, utf8 } from "../../model/mod.ts";
+import {
+  errors,
+  isStackwrightError,
+  type PollRound,
+  type StackwrightError,
+  utf8,
+} from "../../model/mod.ts";
 import { lsRemoteArgs } from "./git_command.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest } from "./mirror_parts.ts";
 import {
@@ -72,7 +78,7 @@ export async function missingReference(
   const hint = refs === undefined
     ? "it has too many to look for one that is near"
     : hintAt(request.reference, names);
-  return new StackwrightError("reference_not_found", `${name} has no reference ${asked}; ${hint}`);
+  return errors.reference_not_found(`${name} has no reference ${asked}; ${hint}`);
 }
 
 /** The way on for who asked for a reference that a remote with these does not have. */

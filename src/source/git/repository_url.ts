@@ -1,5 +1,5 @@
 import { CONTROL, LONGEST_URL } from "../../config/repository_url.ts";
-import { StackwrightError, withoutEnd } from "../../model/mod.ts";
+import { errors, type StackwrightError, withoutEnd } from "../../model/mod.ts";
 
 /** Schemes by which repositories are reached. */
 export type RepositoryScheme = "http" | "https" | "ssh" | "file";
@@ -171,5 +171,5 @@ function refused(text: string, why: string): StackwrightError {
   const shown = JSON.stringify(
     text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, "").slice(0, 200),
   );
-  return new StackwrightError("bad_request", `${shown} is no repository URL: ${why}`);
+  return errors.bad_request(`${shown} is no repository URL: ${why}`);
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError } from "../../model/mod.ts";
 import type { Clock, HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import { HostHolds } from "./host_holds.ts";
@@ -153,8 +153,7 @@ export class SmartHttp {
     const { host } = new URL(request.url);
     const until = this.#holds.note(host, answer);
     if (until === undefined) return answer;
-    throw new StackwrightError(
-      "repository_unreachable",
+    throw errors.repository_unreachable(
       `${host} answered ${answer.status} to a question for references: it is asked too much. Polls ` +
         `of this host wait until ${until.toISOString()}; poll less often, or use webhooks`,
     );

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { StackwrightError, utf8 } from "../../model/mod.ts";
+import { errors, type StackwrightError, utf8 } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import type { TreeEntry } from "../source.ts";
 
@@ -23,9 +23,7 @@ const AT_ONCE = 512 * 1024;
  * Reads a tree object: entries by name, of this directory only. Of a long one, piece by piece. Throws
  * `source_invalid` for too many.
  */
-export async function parseTreeObject(
-  bytes: Uint8Array,
-): Promise<ReadonlyMap<string, TreeEntry>> {
+export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<string, TreeEntry>> {
   const pauses = createPauses(AT_ONCE);
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const entries = new Map<string, TreeEntry>();
@@ -87,8 +85,7 @@ function newDirectories(previous: string, path: string): string[] {
 
 /** Git itself makes no such tree, and a checkout could hold only one of the two. */
 function namedTwice(path: string): StackwrightError {
-  return new StackwrightError(
-    "source_invalid",
+  return errors.source_invalid(
     `the tree holds two entries of the name ${JSON.stringify(path)}; no git makes such a commit: ` +
       "check it with git fsck, and make it anew",
   );
@@ -96,8 +93,7 @@ function namedTwice(path: string): StackwrightError {
 
 /** The error for a tree with more than {@link MOST_ENTRIES}. */
 export function tooManyEntries(): StackwrightError {
-  return new StackwrightError(
-    "source_invalid",
+  return errors.source_invalid(
     `the tree has more than ${MOST_ENTRIES} files and directories; deploy from a smaller repository`,
   );
 }
@@ -110,8 +106,7 @@ function decodeListing(bytes: Uint8Array): string {
     const lines = utf8(bytes).split("\0");
     const line = lines.find((each) => each.includes("\ufffd")) ?? "";
     const shown = JSON.stringify(line.slice(line.indexOf("\t") + 1).slice(0, 200));
-    throw new StackwrightError(
-      "source_invalid",
+    throw errors.source_invalid(
       `the name of ${shown} is not UTF-8; rename the file in the repository`,
     );
   }
@@ -119,15 +114,13 @@ function decodeListing(bytes: Uint8Array): string {
 
 function checkPath(path: string): void {
   if (path.length > LONGEST_PATH) {
-    throw new StackwrightError(
-      "source_invalid",
+    throw errors.source_invalid(
       `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${path.length} ` +
         `characters, the most is ${LONGEST_PATH}`,
     );
   }
   if (!/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path)) return;
-  throw new StackwrightError(
-    "source_invalid",
+  throw errors.source_invalid(
     `the tree holds ${JSON.stringify(path)}, a name that no checkout may create`,
   );
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors, type StackwrightError } from "../../model/mod.ts";
 import type { GitResult } from "../git/git_result.ts";
 import { damagedError } from "../git/git_failure.ts";
 import type { TreePart } from "./expanded_tree.ts";
@@ -30,16 +30,14 @@ export async function checkOut(
 function refusal(result: GitResult, scratch: string, part: TreePart): StackwrightError {
   const said = result.stderr.trim().split("\n").slice(0, 3).join("; ").slice(0, 300);
   if (/invalid path/i.test(said)) {
-    return new StackwrightError(
-      "source_invalid",
+    return errors.source_invalid(
       `the commit ${part.commit} holds a path that no checkout may create: ${said}`,
     );
   }
   const isDisk = result.failure === "disk" ||
     /unable to (?:write|create)|cannot create|could not write/i.test(said);
   if (!isDisk) return damagedError(`exporting ${part.commit} failed: ${said}`);
-  return new StackwrightError(
-    "data_dir_unusable",
+  return errors.data_dir_unusable(
     `writing below ${scratch} failed: ${said}; is the disk full, or not writable?`,
   );
 }

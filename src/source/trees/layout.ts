@@ -5,9 +5,15 @@ import type { SourceLayout } from "../source.ts";
 /** Names inside the directory of a source, which no part of a source name may equal. */
 const RESERVED = new Set(["mirror", "trees", "submodules"]);
 
+/** One more mirror of a source, beside those of its submodules, which are named after digests. */
+const PLAIN_MIRROR = "submodules/http";
+
 /** The layout below a data directory, with the places only the Git source knows. */
 export interface GitLayout extends SourceLayout {
-  /** Bare mirror of a source. */
+  /**
+   * Bare mirror of a source. What came by plain http is never in that of https and ssh: who answers there,
+   * and has not even the objects, is not known to be the same host.
+   */
   mirror(location: SourceLocation): string;
   /** Directory that holds one tree per revision. */
   trees(location: SourceLocation): string;
@@ -23,7 +29,8 @@ export function createLayout(dataDir: string): GitLayout {
   return {
     directory,
     trees,
-    mirror: (location) => join(directory(location), "mirror"),
+    mirror: (location) =>
+      join(directory(location), /^http:/i.test(location.url) ? PLAIN_MIRROR : "mirror"),
     submodules: (location) => join(directory(location), "submodules"),
     tree: (revision: Revision) => join(trees(revision.source), revision.id.replace(":", "-")),
   };

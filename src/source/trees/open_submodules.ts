@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path/posix";
 import {
+  errors,
   type SourceLocation,
   StackwrightError,
   toStackwrightError,
@@ -111,16 +112,13 @@ async function openModule(
   if (options.fetch) {
     await repository.mirror.fetchCommit(url, commit, 1, signal);
   } else if (await repository.objects.read(`${commit}^{commit}`, signal) === undefined) {
-    throw new StackwrightError("source_invalid", `${commit} was not fetched`);
+    throw errors.source_invalid(`${commit} was not fetched`);
   }
   return { repository, url, commit, prefix, written };
 }
 
 function tooDeep(): StackwrightError {
-  return new StackwrightError(
-    "source_invalid",
-    `submodules nest deeper than ${DEEPEST_SUBMODULE} levels`,
-  );
+  return errors.source_invalid(`submodules nest deeper than ${DEEPEST_SUBMODULE} levels`);
 }
 
 function named(error: unknown, path: string, signal: AbortSignal): unknown {
@@ -154,5 +152,5 @@ async function readConfig(
 }
 
 function invalid({ prefix }: TreePart, why: string): StackwrightError {
-  return new StackwrightError("source_invalid", `${prefix}.gitmodules ${why}`);
+  return errors.source_invalid(`${prefix}.gitmodules ${why}`);
 }

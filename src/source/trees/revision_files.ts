@@ -56,10 +56,7 @@ export class RevisionFiles {
     path: string,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>> {
-    const { part, path: root } = await this.#partOf(first, path, {
-      orIs: true,
-      signal,
-    });
+    const { part, path: root } = await this.#partOf(first, path, { orIs: true, signal });
     return await withRepair(part, signal, async () => {
       const entry = await part.repository.paths.find(part.commit, root, signal);
       if (entry === undefined) return new Map();

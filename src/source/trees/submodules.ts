@@ -1,4 +1,4 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { errors, type StackwrightError } from "../../model/mod.ts";
 import { type CommitPlace, withRepair } from "../git/repository.ts";
 import type { TreeEntry } from "../source.ts";
 import { MOST_ENTRIES, tooManyEntries } from "../git/tree_object.ts";
@@ -53,7 +53,7 @@ export async function expandTree(
     if (count > MOST_PARTS) {
       const message =
         `the tree has more than ${MOST_PARTS} submodules, those inside others included`;
-      throw new StackwrightError("source_invalid", message);
+      throw errors.source_invalid(message);
     }
     const found = await openModules(part, modules, { ...options, level, root }, signal);
     parts.push(...found.map((each) => ({ part: each, level: level + 1 })));
@@ -63,8 +63,7 @@ export async function expandTree(
 
 /** A pack of a megabyte can mean any number of files of a gigabyte of zeros. */
 function tooManyBytes(most: number): StackwrightError {
-  return new StackwrightError(
-    "source_invalid",
+  return errors.source_invalid(
     `the files of the tree have more than the ${most} bytes of GIT_MAX_BYTES; deploy from a smaller ` +
       "repository, or raise the setting",
   );

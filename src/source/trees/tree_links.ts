@@ -1,5 +1,5 @@
 import { dirname } from "node:path/posix";
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 
 /** After so many links the kernel gives up, so nothing is reached. */
 const MOST_HOPS = 40;
@@ -24,12 +24,11 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
     bytes += size;
     if (size > LONGEST_TARGET) {
       const link = `the symbolic link ${JSON.stringify(path)}`;
-      throw new StackwrightError("source_invalid", `${link} has a target of ${size} bytes`);
+      throw errors.source_invalid(`${link} has a target of ${size} bytes`);
     }
   }
   if (sizes.size <= MOST_LINKS && bytes <= MOST_TARGET_BYTES) return;
-  throw new StackwrightError(
-    "source_invalid",
+  throw errors.source_invalid(
     `the tree has ${sizes.size} symbolic links with targets of ${bytes} bytes, the most are ` +
       `${MOST_LINKS} with ${MOST_TARGET_BYTES}; deploy from a smaller repository`,
   );
@@ -53,8 +52,7 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
       ? "leaves the source through another link"
       : undefined;
     if (why === undefined) continue;
-    throw new StackwrightError(
-      "path_escapes",
+    throw errors.path_escapes(
       `the symbolic link ${JSON.stringify(path)} points to ${JSON.stringify(target)}, which ` +
         `${why}; links must stay inside the repository`,
     );
@@ -82,8 +80,7 @@ function walk(
     const place = at.join("/");
     budget.characters -= place.length + STEP;
     if (budget.characters < 0) {
-      throw new StackwrightError(
-        "source_invalid",
+      throw errors.source_invalid(
         "the symbolic links lead through each other too often; let them lead to files directly",
       );
     }

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { StackwrightError } from "../../model/mod.ts";
+import { requestError } from "../../model/mod.ts";
 import type { Proof, WebhookHeaders, WebhookProvider } from "./providers.ts";
 
 /**
@@ -18,9 +18,7 @@ export function authenticateWebhook(
   const given = request.headers.get(provider.securityHeader) ?? "";
   if (secret !== "" && isProven(provider.proof, given, request.body, secret)) return;
   const { message, detail } = refusal(provider);
-  throw new StackwrightError("unauthorized", message, {
-    problems: [{ file: "request", message: detail }],
-  });
+  throw requestError(message, detail, "unauthorized");
 }
 
 function isProven(proof: Proof, given: string, body: Uint8Array, secret: string): boolean {

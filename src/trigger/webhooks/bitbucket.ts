@@ -1,4 +1,4 @@
-import { withoutEnd } from "../../model/mod.ts";
+import { valueAt, withoutEnd } from "../../model/mod.ts";
 import {
   otherEvent,
   pingEvent,
@@ -6,7 +6,7 @@ import {
   type WebhookEvent,
   type WebhookRepository,
 } from "./event.ts";
-import { fullReference, isCommit, listAt, textAt, valueAt } from "./payload.ts";
+import { fullReference, isCommit, listAt, textAt } from "./payload.ts";
 
 /** Reads the payload of Bitbucket, Cloud or Data Center; they have nothing in common but the name. */
 export function readBitbucketPayload(name: string, payload: unknown): WebhookEvent {

@@ -1,8 +1,9 @@
 import { checkArtifactUrl, isConfigTarget } from "../../config/mod.ts";
 import {
   type DeclaredDeployment,
+  errors,
+  requestError,
   type SourceRequest,
-  StackwrightError,
   type WebhookDelivery,
 } from "../../model/mod.ts";
 import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
@@ -24,10 +25,7 @@ export interface WebhookSourceOptions {
 export const MOST_REFERENCES = 50;
 
 const DELETED = "branch or tag deletion event received, skipping webhook event";
-const NO_TARGET = {
-  file: "request",
-  message: "a target consists of letters, digits, dots, dashes and underscores",
-};
+const NO_TARGET = "a target consists of letters, digits, dots, dashes and underscores";
 const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
 
 /**
@@ -44,7 +42,7 @@ export function deliveryOf(
   options: WebhookSourceOptions,
 ): WebhookDelivery {
   if (target !== "" && !isConfigTarget(target)) {
-    throw new StackwrightError("bad_request", "invalid target", { problems: [NO_TARGET] });
+    throw requestError("invalid target", NO_TARGET);
   }
   switch (event.kind) {
     case "other":
@@ -68,7 +66,7 @@ function pushDelivery(
   const live = changes.filter((change) => !change.deleted);
   if (live.length === 0) return skip(repository, target, DELETED);
   if (live.some(({ reference }) => reference === "")) {
-    throw new StackwrightError("bad_request", NO_REFERENCE);
+    throw errors.bad_request(NO_REFERENCE);
   }
   const deployable = live.filter(isBranchOrTag);
   if (deployable.length === 0) {
@@ -99,20 +97,14 @@ function isBranchOrTag({ reference }: WebhookChange): boolean {
 /** All or nothing: which of them are deployed is not for the order in a payload to decide. */
 function checkCount(references: number): void {
   if (references <= MOST_REFERENCES) return;
-  throw new StackwrightError("payload_too_large", "too many references in one push", {
-    problems: [{
-      file: "request",
-      message: `${references} branches and tags, and at most ${MOST_REFERENCES} are looked at: ` +
-        "nothing was deployed; push what is to be deployed by itself, or poll it",
-    }],
-  });
+  const detail = `${references} branches and tags, and at most ${MOST_REFERENCES} are looked at: ` +
+    "nothing was deployed; push what is to be deployed by itself, or poll it";
+  throw requestError("too many references in one push", detail, "payload_too_large");
 }
 
 function checkFullName(name: string): void {
   if (!name.split(/[/\\]/).includes("..")) return;
-  throw new StackwrightError("bad_request", "invalid repository name", {
-    problems: [{ file: "request", message: "it leaves its directory" }],
-  });
+  throw requestError("invalid repository name", "it leaves its directory");
 }
 
 /** The digest pins what the tag led to when the event was sent. */

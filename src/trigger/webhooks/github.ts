@@ -1,5 +1,6 @@
+import { valueAt } from "../../model/mod.ts";
 import { otherEvent, pingEvent, type WebhookEvent, type WebhookRepository } from "./event.ts";
-import { fullReference, isCommit, textAt, valueAt } from "./payload.ts";
+import { fullReference, isCommit, textAt } from "./payload.ts";
 
 /**
  * Reads the payload of GitHub, and of Gitea, Forgejo, Gogs and everybody else who sends that shape.

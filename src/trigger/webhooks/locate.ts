@@ -1,5 +1,5 @@
 import { checkRepositoryUrl } from "../../config/mod.ts";
-import { type SourceRequest, StackwrightError } from "../../model/mod.ts";
+import { requestError, type SourceRequest } from "../../model/mod.ts";
 import type { WebhookRepository } from "./event.ts";
 import { malformed } from "./payload.ts";
 
@@ -78,13 +78,9 @@ function checkGiven(url: string, allowLocal: boolean): string {
   const checked = checkRepositoryUrl(url, allowLocal);
   if ("value" in checked) return checked.value;
   if (/^(?:\/|\.{0,2}\/|file:|[a-z]:\\)/i.test(url)) {
-    throw new StackwrightError("forbidden", "webhook clone URL is not allowed", {
-      problems: [{
-        file: "request",
-        message: "it names a repository on this machine; see SOURCE_URL_REWRITES and " +
-          "ALLOW_LOCAL_REPOSITORY_URL",
-      }],
-    });
+    const detail = "it names a repository on this machine; see SOURCE_URL_REWRITES and " +
+      "ALLOW_LOCAL_REPOSITORY_URL";
+    throw requestError("webhook clone URL is not allowed", detail, "forbidden");
   }
   throw malformed(checked.problem);
 }

@@ -1,17 +1,7 @@
-import { listOf, StackwrightError } from "../../model/mod.ts";
+import { listOf, requestError, type StackwrightError, valueAt } from "../../model/mod.ts";
 
 /** Longest text that is taken from a payload. */
 const LONGEST_TEXT = 2048;
-
-/** The value at a path of keys inside a JSON value; `undefined` when there is nothing. */
-export function valueAt(value: unknown, ...path: readonly string[]): unknown {
-  let at = value;
-  for (const key of path) {
-    if (at === null || typeof at !== "object" || !Object.hasOwn(at, key)) return undefined;
-    at = (at as Record<string, unknown>)[key];
-  }
-  return at;
-}
 
 /** The text there, trimmed; empty when there is none, or one that nothing real is as long as. */
 export function textAt(value: unknown, ...path: readonly string[]): string {
@@ -37,7 +27,5 @@ export function fullReference(name: string, type: "branch" | "tag"): string {
 
 /** A payload that is not what its sender says it is. */
 export function malformed(detail: string): StackwrightError {
-  return new StackwrightError("bad_request", "failed to parse payload", {
-    problems: [{ file: "request", message: detail }],
-  });
+  return requestError("failed to parse payload", detail);
 }

@@ -1,10 +1,11 @@
-import { StackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import { readAzurePayload } from "./azure.ts";
 import { readBitbucketPayload } from "./bitbucket.ts";
 import type { WebhookEvent } from "./event.ts";
 import { readGithubPayload } from "./github.ts";
 import { readGitlabPayload } from "./gitlab.ts";
 import { readOciPayload } from "./oci.ts";
+import { malformed } from "./payload.ts";
 
 /** The headers of a request, as far as they are read here. */
 export type WebhookHeaders = Pick<Headers, "get">;
@@ -82,7 +83,7 @@ export const WEBHOOK_PROVIDERS: readonly WebhookProvider[] = [
 export function detectProvider(headers: WebhookHeaders): WebhookProvider {
   const found = WEBHOOK_PROVIDERS.find((each) => isSentBy(each, headers));
   if (found !== undefined) return found;
-  throw new StackwrightError("bad_request", "missing signature or token header");
+  throw errors.bad_request("missing signature or token header");
 }
 
 /** The event's name; empty where the payload names it. Throws `bad_request` when it is missing. */
@@ -91,12 +92,7 @@ export function eventName(provider: WebhookProvider, headers: WebhookHeaders): s
   const name = names.find((each) => each !== "") ?? "";
   if (name !== "" || !provider.eventRequired) return name;
   const header = provider.eventHeaders[0] ?? "";
-  throw new StackwrightError("bad_request", "failed to parse payload", {
-    problems: [{
-      file: "request",
-      message: `missing event header for ${provider.name}: ${header}`,
-    }],
-  });
+  throw malformed(`missing event header for ${provider.name}: ${header}`);
 }
 
 function isSentBy(provider: WebhookProvider, headers: WebhookHeaders): boolean {

@@ -163,6 +163,26 @@ describe("access to Git repositories", () => {
     });
   });
 
+  it("by plain http gives nothing of what came from that host by https", async () => {
+    const stranger = await createRepository(join(root, "stranger/o"));
+    await stranger.commit({ "a.txt": "mine\n" });
+    fs.renameSync(join(root, "stranger/o/remote.git"), join(root, "stranger/o/r.git"));
+    t = await createTestSource({
+      options: {
+        rewrites: {
+          "https://git.example": `file://${root}`,
+          "http://git.example": `file://${root}/stranger`,
+        },
+      },
+    });
+    const theirs = await t.resolve("https://git.example/o/r.git", "main");
+    await assert.rejects(t.resolve("http://git.example/o/r.git", theirs.id));
+    const mine = await t.resolve("http://git.example/o/r.git", "main");
+    assert.equal(mine.source.name, theirs.source.name);
+    assert.notEqual(mine.id, theirs.id);
+    assert.equal(await t.source.isAncestor(theirs, mine, never()), "unknown");
+  });
+
   describe("rewriting", () => {
     it("replaces the remote, keeps the name, and takes no credentials along", async () => {
       const mirror = await git();

@@ -56,6 +56,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     contexts: () => Promise.resolve(["default"]),
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
+      isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(memory),
       clock,

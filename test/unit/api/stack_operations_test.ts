@@ -9,7 +9,7 @@ import { listDecisionsOperation } from "../../../src/api/list_decisions.ts";
 import { listReleasesOperation } from "../../../src/api/list_releases.ts";
 import { stackStatuses } from "../../../src/api/stack_statuses.ts";
 import { unpinOperation } from "../../../src/api/unpin.ts";
-import { isStackwrightError } from "../../../src/model/mod.ts";
+import { isStackwrightError, stackKey } from "../../../src/model/mod.ts";
 import type { RecordedRelease } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
@@ -79,6 +79,30 @@ describe("the operations on one stack", () => {
       releases.map(({ number, current, status }) => `${number} ${current} ${status}`)
     );
     assert.deepEqual(shown, [["3 false rolled_back", "2 true deployed"], ["1 false deployed"]]);
+  });
+
+  it("say of a stack without releases where the reason is", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    const begun = {
+      trigger: "poll",
+      origin: "automatic",
+      revision: "refs/heads/main (a)",
+    } as const;
+    const failed = {
+      ...begun,
+      kind: "error",
+      message: "pull failed",
+      changes: [],
+      services: [],
+    } as const;
+    for (const [context, words] of [["", "new"], ["nas", "--context nas new"]] as const) {
+      ledger.decisions.add(stackKey(context, "new"), failed, clock.now());
+      const says = new RegExp(`none was begun; stackwright explain ${words} says why`);
+      const stack = { context, name: "new" };
+      await assert.rejects(listReleasesOperation(parts).call(stack, call), says);
+      const diff = { ...stack, from: 1, to: 2, limit: 9 };
+      await assert.rejects(diffReleasesOperation(parts).call(diff, call), says);
+    }
   });
 
   it("list decisions in pages, newest first", async () => {
@@ -224,10 +248,14 @@ describe("the operations on one stack", () => {
       const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);
       assert.equal(owner.source, "deploy@nas_2222/infra");
     }
+    for (const source of ["gitea_3000/o/r", "gitea_3000_0/o/r"]) {
+      const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);
+      assert.equal(owner.source, source);
+    }
     assert.deepEqual(log.lines.map(({ message }) => message), [
       "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
-      ...[1, 2, 3].map(() => "a command asked to adopt stack shop: done"),
+      ...[1, 2, 3, 4, 5].map(() => "a command asked to adopt stack shop: done"),
     ]);
   });
 });

@@ -29,6 +29,14 @@ describe("unifiedDiff()", () => {
     }
   });
 
+  it("keeps what other ends of lines stand in, however long it is", () => {
+    // A line that was looked for from each of its places took a minute.
+    const long = `${"a".repeat(20_000)}\u2028b\rc\n`;
+    const [before, after] = [lines(1100, "one") + long, long + lines(1100, "two")];
+    const patch = unifiedDiff("a", "b", before, after);
+    assert.equal(patch.split("\n").filter((line) => line.slice(1) === long.trimEnd()).length, 2);
+  });
+
   it("does not look for the fewest lines of thousands that differ", () => {
     const before = lines(5000, "old");
     const after = before.replaceAll(/old (\d*[05])\n/g, "new $1\n");

@@ -28,6 +28,19 @@ describe("openDataDirectory", () => {
     });
   });
 
+  it("openDataDirectory() finds out that there is no room for any content", async () => {
+    await inDirectory(async (directory) => {
+      const full: Files["write"] = (path, content, options) =>
+        content !== ""
+          ? Promise.reject(new Error("ENOSPC: no space left on device"))
+          : systemFiles.write(path, content, options);
+      await assert.rejects(
+        openDataDirectory({ ...systemFiles, write: full }, directory),
+        (error) => isStackwrightError(error, "data_dir_unusable") && /ENOSPC/.test(error.message),
+      );
+    });
+  });
+
   it("openDataDirectory() closes what has secrets in it, also where the directory itself is open", async () => {
     await inDirectory(async (directory) => {
       await chmod(directory, 0o755);

@@ -37,6 +37,19 @@ describe("followedPaths()", () => {
     assert.deepEqual(named({ networks: { default: null } }), []);
   });
 
+  it("knows the networks whose names are those of the engine's bridge and of a container's network", () => {
+    const web = { networks: { n: null }, external_links: ["stackwright:sw"] };
+    const of = (name: string) =>
+      followedPaths({ services: { web }, networks: { n: { name, external: true } } });
+    assert.deepEqual(of("bridge").shared, [
+      { what: "service web: external_links", name: "stackwright" },
+    ]);
+    assert.deepEqual([of("shop").shared, of("shop").refused], [[], []]);
+    assert.deepEqual(of("container:stackwright").refused, [
+      "networks.n with a name that begins with container:",
+    ]);
+  });
+
   it("refuses models, also those that no service uses", () => {
     const web = { image: "a" };
     assert.match(
@@ -211,6 +224,45 @@ describe("followedPaths()", () => {
     ],
     ["a place of another driver", { mountpoint: "/srv/x", size: "1G" }, ["/srv/x"]],
   ];
+  it("refuses what compose and buildx read by a path that climbs back: a link may be before it", () => {
+    const model = (context: string, profile: string, file: string) => ({
+      services: {
+        web: {
+          build: { context, additional_contexts: { a: context }, secrets: [{ source: "s" }] },
+          security_opt: [`seccomp:${profile}`],
+          volumes: [{ type: "bind", source: context, target: "/x" }],
+        },
+      },
+      secrets: { s: { file } },
+    });
+    assert.deepEqual(followedPaths(model("/tree/l/..", "/tree/l/../x", "/tree/l/../..")).refused, [
+      "service web: security_opt seccomp by a path that climbs back with ..",
+      "service web: build context by a path that climbs back with ..",
+      "service web: build additional_contexts.a by a path that climbs back with ..",
+      "service web: build secret s by a path that climbs back with ..",
+    ]);
+    assert.deepEqual(followedPaths(model("/../tree/./l", "/tree/..x", "/tree/s")).refused, []);
+  });
+
+  it("refuses volumes by a path that climbs back: it leads elsewhere behind a link", () => {
+    const refusedOf = (driver_opts: Record<string, string>) =>
+      followedPaths({ services: {}, volumes: { v: { name: "v", driver_opts } } }).refused;
+    for (const path of ["/var/run/../data", "/dev/fd/../root/data", "a/..", "/a/./../b"]) {
+      assert.deepEqual(refusedOf({ o: "bind", device: path }), [
+        "volumes.v by a path that climbs back with ..",
+      ]);
+      assert.deepEqual(refusedOf({ type: "overlay", o: `lowerdir=/x:${path}` }), [
+        "volumes.v.driver_opts by a path that climbs back with ..",
+      ]);
+    }
+    for (const path of ["/../data", "../../data", "/a..b/..c", "./a"]) {
+      assert.deepEqual(refusedOf({ o: "bind", device: path }), []);
+    }
+    assert.deepEqual(refusedOf({ o: "bind", device: "/dev/fd/3" }), [
+      "volumes.v through what a process has open",
+    ]);
+  });
+
   for (const [what, driver_opts, expected] of options) {
     it(`followedPaths() finds the paths in the options of a volume: ${what}`, () => {
       const { paths } = followedPaths({ services: {}, volumes: { v: { name: "v", driver_opts } } });

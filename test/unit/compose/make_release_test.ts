@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { livePaths, makeRelease, type ReleaseParts } from "../../../src/compose/mod.ts";
+import { livePaths, makeRelease, type ReleaseParts, treeUses } from "../../../src/compose/mod.ts";
 import { COMPOSE_LABELS, LABELS } from "../../../src/model/mod.ts";
 
 const revision = {
@@ -42,6 +42,29 @@ const OURS = [
 ];
 
 describe("makeRelease()", () => {
+  it("serves files with a dollar sign in their names, of which compose prints two", () => {
+    const mounts = ["a$$b", "w$$/x"].map((name) => (
+      { type: "bind", source: `/t/${name}`, target: `/${name}`, read_only: name === "a$$b" }
+    ));
+    const rendered = { name: "shop", services: { web: { image: "x", volumes: mounts } } };
+    const uses = treeUses(rendered, "/t");
+    assert.deepEqual(uses.map(({ path }) => path), ["a$b", "w$/x"]);
+    const live = livePaths(uses, new Set(), () => true);
+    const { model } = makeRelease(
+      parts({
+        rendered,
+        uses,
+        live,
+        inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+      }),
+    );
+    const { web } = model.services as Record<string, { volumes: { source: string }[] }>;
+    assert.deepEqual(web?.volumes.map(({ source }) => source), [
+      "/s/current/a$$b",
+      "/s/live/w$$/x",
+    ]);
+  });
+
   it("labels objects as ours, whatever labels of ours an author wrote", () => {
     const forged = Object.fromEntries(OURS.map((name) => [name, "forged"]));
     const labels = { ...forged, "stackwright.deployment.autostart": "true", mine: "1" };

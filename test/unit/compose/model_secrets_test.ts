@@ -22,6 +22,10 @@ describe("secretsInModel()", () => {
         test: ["CMD-SHELL", "ping --password 'k-canary 1'; A_TOKEN='l-canary-1' ping"],
       },
     }, ["i-canary-1", "j-canary 1", "k-canary 1", "l-canary-1"]],
+    ["options of one letter", {
+      healthcheck: { test: ["CMD", "curl", "-u", "me:pass-words", "http://h"] },
+      command: ["redis-cli", "-a", "n1x-Canary9x2", "-p", "6379", "--user", "node:node"],
+    }, ["n1x-Canary9x2", "pass-words"]],
     ["annotations", { annotations: { "vault.token": "m-canary-1" } }, ["m-canary-1"]],
     ["URLs", { healthcheck: { test: ["CMD", "curl", "http://u:h-canary-1@h"] } }, ["h-canary-1"]],
     [

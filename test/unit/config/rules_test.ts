@@ -40,6 +40,8 @@ describe("compileWebhookFilter", () => {
     ["^\\pL+$", "main", true],
     ["^\\Qa.b\\E$", "axb", false],
     ["a(?i)B", "ab", true],
+    ["^(?i)[0-9A-F]{40}$", "0123456789".repeat(4), true],
+    ["^refs/tags/v(?:[0-9]{1,4}\\.){2}[0-9]{1,4}$", "refs/tags/v10.0.1", true],
   ];
   for (const [pattern, text, expected] of matches) {
     it(`compileWebhookFilter() ${pattern} ${expected ? "finds" : "does not find"} ${text}`, () => {
@@ -60,6 +62,9 @@ describe("compileWebhookFilter", () => {
       "(a{1000}){1000}",
     ]
       .concat(["\\Z", "\\C", "x".repeat(1001)])
+      // Each of them took a tenth of a second, or eight to match.
+      .concat(["a{1000}".repeat(142), "((.?)){900}", "(?:ab[(]c){300}", "((a{10}){10}){10}"])
+      .concat(["\\PL".repeat(20), "[\\PL\\PN]{9}", "(?i)[!-\\x{10ffff}]"])
   ) {
     it(`compileWebhookFilter() refuses ${pattern.slice(0, 20)}`, () => {
       assert.ok("problem" in compileWebhookFilter(pattern));

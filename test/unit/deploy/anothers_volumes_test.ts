@@ -15,8 +15,9 @@ const labels = (stack: string, source: string) => ({
 /** Deploys stack `shop` with one volume, which exists with the labels that are given. */
 function check(
   made: Readonly<Record<string, string>>,
-  { external = false, owners = {} }: {
+  { external = false, owners = {}, repository = OURS }: {
     readonly external?: boolean;
+    readonly repository?: string;
     readonly owners?: Readonly<Record<string, string>>;
   } = {},
 ): void {
@@ -25,7 +26,7 @@ function check(
     { context: "default", name: "shop" },
     { name: "shop", services: {}, volumes },
     { existing: [{ name: "wiki_data", labels: made }], ownerOf: (stack) => owners[stack] },
-    { source: OURS, reference: "", repository: OURS },
+    { source: OURS, reference: "", repository },
   );
 }
 
@@ -38,6 +39,10 @@ describe("requireOwnVolumes()", () => {
     }]],
     ["one that nobody made for a project", [{}]],
     ["one of a project that nobody manages", [{ "com.docker.compose.project": "wiki" }]],
+    ["one of the repository that it deploys, where no ledger knows its stack", [
+      labels("wiki", THEIRS),
+      { repository: THEIRS },
+    ]],
     ["an external one", [labels("wiki", THEIRS), { external: true }]],
   ];
   for (const [title, parts] of fine) it(`lets ${title} be`, () => check(...parts));
@@ -45,6 +50,10 @@ describe("requireOwnVolumes()", () => {
   const refused: readonly (readonly [string, Parameters<typeof check>])[] = [
     ["says so itself", [labels("wiki", THEIRS)]],
     ["is in the ledger", [labels("wiki", OURS), { owners: { wiki: THEIRS } }]],
+    ["is in the ledger, and it deploys their repository", [labels("wiki", THEIRS), {
+      owners: { wiki: THEIRS },
+      repository: THEIRS,
+    }]],
     ["had it before it was managed", [{ "com.docker.compose.project": "wiki" }, {
       owners: { wiki: THEIRS },
     }]],

@@ -55,15 +55,32 @@ describe("ownership()", () => {
 
   it("asks the ledger, the containers and the volumes", () => {
     const theirs = { source: "host/b/shop", reference: MAIN };
-    refuses(facts({ recorded: theirs }), /already runs from host\/b\/shop \(refs\/heads\/main\)/);
+    refuses(facts({ recorded: theirs }), /already belongs to host\/b\/shop \(refs\/heads\/main\)/);
     refuses(facts(containers(labels("host/b/shop"))), /host\/b\/shop \(container shop-0\)/);
     const volumes = [{ name: "shop_data", labels: labels("host/b/shop") }];
     refuses(facts({ volumes }), /data of host\/b\/shop \(volume shop_data\)/);
-    const own = [{ name: "shop_data", labels: labels("host/x/app") }, { name: "old", labels: {} }];
-    assert.equal(
-      ownership(KEY, facts({ volumes: own }), { ...MINE, repository: "host/x/app" }),
-      "nobody",
-    );
+    const deployed = [{ name: "shop_data", labels: labels("host/x/app") }];
+    const naming = { ...MINE, repository: "host/x/app" };
+    refuses(facts({ volumes: deployed }), /data of host\/x\/app/, naming);
+    const own = [{ name: "shop_data", labels: labels("host/a/shop") }, { name: "old", labels: {} }];
+    assert.equal(ownership(KEY, facts({ volumes: own }), naming), "nobody");
+  });
+
+  it("names a branch so that a shell takes it for one word, whatever its author called it", () => {
+    const recorded = { source: "host/b/shop", reference: MAIN };
+    for (
+      const [reference, word] of [
+        [MAIN, MAIN],
+        ["refs/heads/a;reboot", "'refs/heads/a;reboot'"],
+        ["refs/heads/it's$(id)", "'refs/heads/it'\\''s$(id)'"],
+      ] as const
+    ) {
+      assert.throws(
+        () => ownership(KEY, facts({ recorded }), { ...MINE, reference }),
+        (error: Error) =>
+          error.message.endsWith(`adopt shop --source host/a/shop --reference ${word}`),
+      );
+    }
   });
 
   it("tells branches of one source apart, and no other references", () => {

@@ -5,7 +5,7 @@ import { stackKey, StackwrightError, type Sync, type Work } from "../../../src/m
 import { createRuns } from "../../../src/record/runs.ts";
 import { createRedactor, sourceAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
-import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { createRecordingLog, writtenLines } from "../../fakes/recording_log.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 const work: Sync = { kind: "sync", trigger: "webhook", origin: "automatic", sources: [] };
@@ -31,6 +31,7 @@ function createPerformance(
   const parts = { runs, redactor, log, conclude, performers: { sync: execute }, ...more };
   return {
     log,
+    redactor,
     run: () => runs.get("run-1"),
     perform: (signal = open) => perform({ id: "run-1", work: asked }, parts, signal),
   };
@@ -80,7 +81,7 @@ describe("perform()", () => {
 
   for (const [repository, shown] of [["h/loud", "***"], ["h/quiet", "settled"]] as const) {
     it(`masks words of a source in runs of it alone: ${repository}`, async () => {
-      const { perform, run } = createPerformance((_work, reporter) => {
+      const { perform, run, log, redactor } = createPerformance((_work, reporter) => {
         reporter.describe({ repository, message: "resolving settled" });
         assert.equal(run()?.message, `resolving ${shown}`);
         reporter.describe({ message: "reading settled" });
@@ -90,6 +91,8 @@ describe("perform()", () => {
         return Promise.reject(new StackwrightError("config_invalid", "it is settled"));
       });
       assert.equal((await perform()).message, `it is ${shown}`);
+      const lines = writtenLines(log.lines, redactor).filter((line) => line.includes("it is "));
+      assert.deepEqual(lines.map((line) => line.includes(`it is ${shown}`)), [true, true]);
     });
   }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { upperCaseName } from "../../../src/model/mod.ts";
+import { badImageName } from "../../../src/model/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
-describe("upperCaseName()", () => {
+describe("badImageName()", () => {
   const refused = [
     ["App", "it"],
     ["App:1", "all but its registry, tag and digest"],
@@ -15,7 +15,27 @@ describe("upperCaseName()", () => {
   for (const [reference, what] of refused) {
     it(`says of ${reference} that ${what} has to be in lower case`, () => {
       const text = `${reference} is no name of an image: ${what} has to be in lower case`;
-      assert.equal(upperCaseName(reference), text);
+      assert.equal(badImageName(reference), text);
+    });
+  }
+
+  for (
+    const reference of [
+      "app:",
+      "/app:1",
+      "ghcr.io//app:1",
+      ":1",
+      "app@",
+      "host:/app",
+      "app:@sha256:0a",
+    ]
+  ) {
+    it(`says of ${reference} that a part of it is empty`, () => {
+      const text = badImageName(reference) ?? "";
+      assert.ok(
+        text.startsWith(`${reference} is no name of an image: a part of it is empty`),
+        text,
+      );
     });
   }
 
@@ -30,7 +50,7 @@ describe("upperCaseName()", () => {
     it(`leaves nothing of ${secret} to be seen where it is a secret`, () => {
       const redactor = createRedactor();
       redactor.add(secret);
-      const text = redactor.redact(upperCaseName(secret) ?? "").toLowerCase();
+      const text = redactor.redact(badImageName(secret) ?? "").toLowerCase();
       for (let at = 0; at + 5 <= secret.length; at++) {
         assert.ok(!text.includes(secret.slice(at, at + 5).toLowerCase()), text);
       }
@@ -45,11 +65,12 @@ describe("upperCaseName()", () => {
       "ghcr.io/a/b:V1",
       "Docker/app",
       "Host:5000/a",
+      "[fd00::1]:5000/a:1",
       "sha256:0a",
     ]
   ) {
     it(`has nothing against ${JSON.stringify(reference)}`, () => {
-      assert.equal(upperCaseName(reference), undefined);
+      assert.equal(badImageName(reference), undefined);
     });
   }
 });

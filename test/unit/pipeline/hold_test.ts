@@ -116,7 +116,7 @@ function createShop(directory: string) {
       sharesFiles: true,
       copiesFiles: false,
       dataDir: directory,
-      own: unused,
+      own: () => Promise.resolve(undefined),
       localPath: unused,
     },
     hosts: { of: unused },

@@ -30,6 +30,7 @@ describe("requireSafeModel()", () => {
         dataDir: "/srv/volumes/sw_data/_data",
         own: () => Promise.resolve(own === undefined ? undefined : { id: own }),
         engine: {
+          findVolumes: () => Promise.resolve([]),
           inspectContainer: (name: string) =>
             Promise.resolve(
               ids.has(name) ? { container: { id: ids.get(name) }, mounts: [] } : undefined,
@@ -103,6 +104,71 @@ describe("requireSafeModel()", () => {
     const volumes = [{ type: "volume", source: "data", target: "/data" }];
     const rest = { volumes: { data: { name: "sw_data", external: true } } };
     await assert.rejects(check({ volumes_from, volumes }, OWN, { rest }), refused);
+  });
+
+  describe("knows what is ours", () => {
+    const bind = (source: string) => ({ volumes: [{ type: "bind", source, target: "/x" }] });
+    const by = async (
+      web: Record<string, unknown>,
+      { links = {}, mounts = [], rest = {} }: {
+        links?: Record<string, string>;
+        mounts?: Record<string, string>[];
+        rest?: Record<string, unknown>;
+      },
+    ) => {
+      const parts = {
+        log: createRecordingLog(),
+        files: {
+          realPath: (path: string) =>
+            path.startsWith("/none")
+              ? Promise.reject(new Error("EACCES"))
+              : Promise.resolve(links[path] ?? path),
+        },
+        host: {
+          dataDir: "/data",
+          own: () => Promise.resolve(mounts.length === 0 ? undefined : { id: OWN }),
+          engine: {
+            inspectContainer: () => Promise.resolve({ container: { id: OWN }, mounts }),
+            findVolumes: (names: string[]) =>
+              Promise.resolve(names.includes("sw") ? [{ options: { device: "/srv/sw" } }] : []),
+          },
+        },
+        options: { protectedPaths: ["/var/run/secrets/api", "/none/key"] },
+      } as unknown as PrepareParts;
+      const target = { key: { context: "default", name: "shop" } } as Target;
+      const { signal } = new AbortController();
+      await requireSafeModel(parts, target, { services: { web }, ...rest }, "/tree", signal);
+    };
+    const refused = { code: "path_escapes", message: /mounts data or secrets of Stackwright/ };
+
+    it("where settings name it through links", async () => {
+      const links = { "/data": "/mnt/disk/sw", "/var/run/secrets/api": "/run/secrets/api" };
+      for (const path of ["/mnt/disk/sw", "/mnt/disk/sw/state.db", "/run/secrets/api"]) {
+        await assert.rejects(by(bind(path), { links }), refused);
+        await by(bind(path), {});
+      }
+    });
+
+    it("behind a link with a dollar sign in its name, of which compose prints two", async () => {
+      await assert.rejects(by(bind("/mnt/a$$b"), { links: { "/mnt/a$b": "/data" } }), refused);
+      await by(bind("/mnt/a$$b"), { links: { "/mnt/a$$b": "/data" } });
+    });
+
+    it("by what is mounted there when it runs in a container", async () => {
+      const mounts = [
+        { destination: "/data", source: "/volumes/x/data", name: "sw", kind: "volume" },
+        { destination: "/run", source: "/srv/run", name: "run", kind: "volume" },
+        { destination: "/run/secrets/api", source: "/opt/sw/api.txt", name: "", kind: "bind" },
+      ];
+      const links = { "/var/run/secrets/api": "/run/secrets/api" };
+      const volumes = (name: string) => ({ volumes: { v: { name, external: true } } });
+      // The last is what the volume of the data directory stands for.
+      for (const path of ["/opt/sw/api.txt", "/volumes/x/data/state.db", "/srv/sw"]) {
+        await assert.rejects(by(bind(path), { links, mounts }), refused);
+      }
+      await assert.rejects(by({}, { links, mounts, rest: volumes("sw") }), refused);
+      await by(bind("/opt/sw/other.txt"), { links, mounts, rest: volumes("run") });
+    });
   });
 
   const more = { swarm: {} } as unknown as Partial<Target>;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
-import { type Release, stackKey } from "../../../src/model/mod.ts";
+import { type Release, type StackKey, stackKey } from "../../../src/model/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -138,6 +138,16 @@ describe("a bounded ledger", () => {
       ledger.beginDeploy(releaseOf(interrupted, "a"));
       const failure = { release: "x", message: "no", at: clock.now(), automatic: true };
       ledger.failures.fail(stackKey("", "x1"), failure);
+      const [source, before] = ["example.com/heir", "example.com/before"];
+      const [left, kept] = ["left", "kept"].map((name) => stackKey("", name)) as [
+        StackKey,
+        StackKey,
+      ];
+      for (const key of [left, kept]) ledger.owners.settle(key, { source: before, reference: "" });
+      ledger.owners.adopt(left, { source, reference: "" });
+      for (const key of [left, kept]) {
+        ledger.destroyed(ledger.beginDestroy(key, {}), "destroyed", { keepsOwner: true });
+      }
       await clock.advance(1000);
       for (let name = 0; name < 1300; name++) {
         if (name % 50 === 0) await clock.advance(1);
@@ -149,6 +159,10 @@ describe("a bounded ledger", () => {
       for (const name of ["web", "followed", "x1299"]) assert.ok(known.includes(name), name);
       assert.equal(ledger.failures.get(stackKey("", "x1")), undefined);
       assert.equal(ledger.openIntents().length, 1);
+      // Volumes that are left of it have labels of the owner before.
+      assert.equal(ledger.owners.get(left)?.source, source);
+      // They tell no branch either, and another one must not get them by naming many stacks.
+      assert.equal(ledger.owners.get(kept)?.source, before);
 
       const held = stackKey("", "x1298");
       ledger.holds.set(held, { reason: "no", heldAt: clock.now() });
@@ -170,6 +184,11 @@ describe("a bounded ledger", () => {
         say(`w${name}`);
       }
       assert.ok(!names().includes("x1298"), "the hold has ended");
+      assert.equal(ledger.owners.get(kept)?.source, before);
+      await clock.advance(83 * DAY_MS);
+      for (let name = 0; name < 100; name++) say(`v${name}`);
+      assert.equal(ledger.owners.get(left)?.source, source);
+      assert.equal(ledger.owners.get(kept), undefined);
     }));
 
   it("keeps what waits for a window of each repository, however many names another one has", () =>

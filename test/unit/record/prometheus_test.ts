@@ -14,6 +14,17 @@ describe("createPrometheus()", () => {
     }
   });
 
+  it("masks secrets in labels, but not the names of stacks", async () => {
+    const redact = (text: string) => text.replaceAll("s3cr3t", "***");
+    const meter = createPrometheus(undefined, redact);
+    meter.count("poll_errors_total", { repository: "git.test/s3cr3t/shop" });
+    const labels = { repository: "a", deployment: "s3cr3t", context: "default" };
+    meter.count("deployments_total", labels);
+    const text = await meter.text();
+    assert.match(text, /service_poll_errors_total\{repository="git\.test\/\*\*\*\/shop"\} 1/);
+    assert.match(text, /deployment="s3cr3t"/);
+  });
+
   it("counts, moves and observes under the given labels", async () => {
     const meter = createPrometheus();
     meter.count("polls_total", { repository: "git.test/me/shop" });

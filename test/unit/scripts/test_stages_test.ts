@@ -15,6 +15,9 @@ const FILES = [
   "test/contract/http_test.ts",
   "test/flow/drift_test.ts",
   "test/flow/projects_test.ts",
+  "test/unit/a_test.ts",
+  "test/unit/hostile_engine_test.ts",
+  "test/unit/saturated_a_test.ts",
 ];
 
 function names(stages: readonly Stage[]): string[] {
@@ -28,7 +31,8 @@ describe("the stages of ./scripts/test", () => {
     root = mkdtempSync(join(tmpdir(), "stackwright-stages-"));
     for (const file of FILES) {
       mkdirSync(dirname(join(root, file)), { recursive: true });
-      writeFileSync(join(root, file), "");
+      const text = /hostile|saturated/.test(file) ? 'import "../processor_time.ts";' : "";
+      writeFileSync(join(root, file), text);
     }
     stages = testSteps(root).flat();
   });
@@ -63,6 +67,39 @@ describe("the stages of ./scripts/test", () => {
         .map(({ env }) => env?.["FLOW_ENGINES"]);
     assert.deepEqual(engines([]), ["fake"]);
     assert.deepEqual(engines(["all"]), ["real", "real", undefined]);
+  });
+
+  it("load tests that may share an isolate once without `all`, each of them", () => {
+    const whole = chosenStages(stages, ["all"]).filter(({ shares }) => shares !== undefined);
+    const sample = chosenStages(stages, []).filter(({ shares }) => shares !== undefined);
+    const files = ({ argv, together = [] }: Stage) =>
+      [...argv, ...together].filter((word) => word.endsWith("_test.ts")).sort();
+    assert.ok(whole.every(({ together }) => together === undefined));
+    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["unit"]));
+    assert.deepEqual(sample.map(files), whole.map(files));
+    assert.deepEqual(
+      sample.flatMap(({ argv }) => argv.filter((word) => word.endsWith("_test.ts"))),
+      [
+        "test/unit/hostile_engine_test.ts",
+        "test/unit/saturated_a_test.ts",
+      ],
+    );
+  });
+
+  it("are all unit tests on Deno, and on Bun without `all` those that do more than calculate", () => {
+    const onBun = (all: readonly string[]) =>
+      chosenStages(stages, ["unit", ...all]).filter(({ runner }) => runner === "bun")
+        .map(({ argv }) => argv.filter((word) => word.endsWith("_test.ts")));
+    const [more, calculating] = [
+      ["./test/unit/a_test.ts", "./test/unit/hostile_engine_test.ts"],
+      ["./test/unit/saturated_a_test.ts"],
+    ];
+    assert.deepEqual(onBun([]), [more]);
+    assert.deepEqual(onBun(["all"]), [more, calculating]);
+    const deno = chosenStages(stages, ["unit"]).find(({ runner }) => runner === "deno");
+    for (const file of [...more, ...calculating]) {
+      assert.ok([...deno?.argv ?? [], ...deno?.together ?? []].includes(file.slice(2)), file);
+    }
   });
 
   it("are, with `all`, 10,000 steps of walks on the fake engine and 500 on the real one", () => {

@@ -44,15 +44,18 @@ describe("Connections", () => {
     assert.deepEqual(open.map(({ destroyed }) => destroyed), [false, false, false]);
   });
 
-  it("begin() takes so many requests of a connection until others had their turn", async () => {
-    const connections = new Connections(2);
-    const [greedy, other] = [connection(1), connection(2)];
-    [greedy, other].forEach((each) => connections.open(each));
-    const begun = Array.from({ length: 40 }, () => connections.begin(greedy, received()));
-    assert.deepEqual(begun.indexOf(false), 32);
-    assert.equal(connections.begin(other, received()), true);
+  it("mayBegin() takes so many requests of a connection, and of all, until others had their turn", async () => {
+    const connections = new Connections(50);
+    const all = Array.from({ length: 50 }, (_, at) => connection(at + 1));
+    all.forEach((each) => connections.open(each));
+    const begun = all.map((each) =>
+      Array.from({ length: 40 }, () => connections.mayBegin(each)).indexOf(false)
+    );
+    assert.equal(begun[0], 32);
+    // Of the last ones no more than one.
+    assert.equal(begun.at(-1), 1);
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(connections.begin(greedy, received()), true);
+    assert.ok(all.every((each) => connections.mayBegin(each) && connections.mayBegin(each)));
   });
 
   const houses: [string, (readonly { complete: boolean }[])[], number | undefined][] = [

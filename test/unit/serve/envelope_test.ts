@@ -5,7 +5,7 @@ import { createRedactor, stackAsOwner } from "../../../src/system/mod.ts";
 
 const SECRET = 'pass"word\\';
 
-function respond(answer: Answer, method = "GET"): Response {
+function respond(answer: Answer, method = "GET"): Promise<Response> {
   const redactor = createRedactor();
   redactor.add(SECRET);
   return toResponse(answer, { method, requestId: "request-1", redactor });
@@ -50,7 +50,7 @@ describe("toResponse()", () => {
   ];
   for (const [name, answer, status, body] of rows) {
     it(`writes ${name}`, async () => {
-      const response = respond(answer);
+      const response = await respond(answer);
       assert.equal(response.status, status);
       assert.deepEqual(await response.json(), body);
       assert.equal(response.headers.get("x-request-id"), "request-1");
@@ -63,8 +63,9 @@ describe("toResponse()", () => {
     redactor.add("complete", stackAsOwner({ context: "default", name: "shop" }));
     const said = async (name: string | undefined) => {
       const about = name === undefined ? {} : { about: stackAsOwner({ context: "default", name }) };
-      const answer = { kind: "plain", status: 200, body: "complete", ...about } as const;
-      return await toResponse(answer, { method: "GET", requestId: "r", redactor }).json();
+      const answer = { kind: "content", status: 200, content: "complete", ...about } as const;
+      const response = await toResponse(answer, { method: "GET", requestId: "r", redactor });
+      return (await response.json()).content;
     };
     assert.deepEqual(await Promise.all(["shop", "blog", undefined].map(said)), [
       "***",
@@ -75,26 +76,26 @@ describe("toResponse()", () => {
 
   it("redacts texts at any depth and stays JSON", async () => {
     const content = { list: [{ text: `say ${SECRET} twice ${SECRET}` }], count: 3, none: null };
-    const response = respond({ kind: "content", status: 200, content });
+    const response = await respond({ kind: "content", status: 200, content });
     const expected = { list: [{ text: "say *** twice ***" }], count: 3, none: null };
     assert.deepEqual((await response.json()).content, expected);
   });
 
   it("stays JSON where a mask could swallow the end of a text", async () => {
     const content = 'see https://example.org/?token=abc"';
-    const response = respond({ kind: "content", status: 200, content });
+    const response = await respond({ kind: "content", status: 200, content });
     assert.equal((await response.json()).content, 'see https://example.org/?token=***"');
   });
 
   it("answers HEAD with headers only", async () => {
-    const response = respond({ kind: "plain", status: 200, body: { a: 1 } }, "HEAD");
+    const response = await respond({ kind: "plain", status: 200, body: { a: 1 } }, "HEAD");
     assert.equal(response.headers.get("content-type"), "application/json; charset=utf-8");
     assert.equal(await response.text(), "");
   });
 
-  it("names the methods of a path in Allow", () => {
+  it("names the methods of a path in Allow", async () => {
     const refusal = { status: 405, error: "invalid http method" };
-    const response = respond({ kind: "refusal", refusal, allow: ["GET", "HEAD"] });
+    const response = await respond({ kind: "refusal", refusal, allow: ["GET", "HEAD"] });
     assert.equal(response.headers.get("allow"), "GET, HEAD");
   });
 });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ERROR_CODES, type ErrorCode, StackwrightError } from "../../../src/model/mod.ts";
-import { refusalOf, requestError } from "../../../src/serve/problem.ts";
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  requestError,
+  StackwrightError,
+} from "../../../src/model/mod.ts";
+import { refusalOf } from "../../../src/serve/problem.ts";
 
 /** Every code whose status is not 500. */
 const STATUSES: Partial<Record<ErrorCode, number>> = {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { posix } from "node:path";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import {
   type Environment,
@@ -146,6 +147,9 @@ describe("readSettings", () => {
       }).secretFiles,
       ["/certs", "/k", "/secret"],
     );
+    assert.deepEqual(read({ DOCKER_CERT_PATH: "keys/../secret" }).secretFiles, [
+      posix.resolve("secret"),
+    ]);
   });
 
   const accepted: [Environment, Partial<Settings>][] = [
@@ -525,7 +529,10 @@ describe("readSettings for what this version does not have", () => {
 
   it("readSettings() takes credentials for registries, and refuses what nobody could use", () => {
     const logins = `{"auths": {"ghcr.io": {"auth": "dTpwYXNz"}}}`;
-    assert.equal(read({ DOCKER_AUTH_CONFIG: logins }).docker.authConfig, logins);
+    const token = `{"auths": {"acr.example": {"identitytoken": "abc"}}}`;
+    for (const text of [logins, token]) {
+      assert.equal(read({ DOCKER_AUTH_CONFIG: text }).docker.authConfig, text);
+    }
     for (const text of ["dTpwYXNz", "{}", `{"auths": {"ghcr.io": "dTpwYXNz"}}`, `[1]`]) {
       assert.throws(() => read({ DOCKER_AUTH_CONFIG: text }), (error: Error) => {
         const said = JSON.stringify([error, error.message]);

@@ -20,6 +20,10 @@ describe("sourceLocation()", () => {
       ["ssh://git@host:22/o/r", "host/o/r"],
       ["git@Host:o/r.git", "host/o/r"],
       ["host:o/r", "host/o/r"],
+      // No host is the port of another one.
+      ["http://host_8080/o/r", "host_8080_0/o/r"],
+      ["ssh://git@host_8080:22/o/r", "host_8080_0/o/r"],
+      ["http://host_8080:90/o/r", "host_8080_90/o/r"],
       ["gitea@host:o/r.git", "host/o/r"],
       ["ssh://forgejo@host:2222/o/r", "host_2222/o/r"],
       // A home of its own: over HTTP, or by another account, that is another repository.

@@ -214,6 +214,20 @@ describe("systemCommands.run", () => {
     assert.match(error.message, /^could not start \/no\/such\/program: /);
   });
 
+  it(
+    "run() kills a program that has more memory with its children than the kernel bounds of each",
+    {
+      skip: !existsSync("/proc/self/statm"),
+    },
+    async () => {
+      const holder = "{ head -c 40000000 /dev/zero; sleep 5; } | tail >/dev/null";
+      const three = shell(`for n in 1 2 3; do ${holder} & done; wait`, { mostMemory: 80_000_000 });
+      const error = await systemCommands.run(three, never).then(() => undefined, (each) => each);
+      assert.ok(isStackwrightError(error, "payload_too_large"), String(error));
+      assert.match(error.message, /more than 80000000 bytes of memory/);
+    },
+  );
+
   it("run() ends with the program, also when something it left behind holds its output", async () => {
     const script = "setsid sleep 1000 & echo $!; exec sleep 0.1";
     const { code, stdout } = await systemCommands.run(shell(script), never);

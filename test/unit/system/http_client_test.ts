@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { isStackwrightError } from "../../../src/model/mod.ts";
+import { readBody } from "../../../src/system/http_client.ts";
 import {
   createHttpClient,
   type HttpClient,
@@ -17,6 +18,20 @@ import {
 import { type JsonServer, startJsonServer } from "../../fakes/json_server.ts";
 
 const SIGNAL = new AbortController().signal;
+
+describe("readBody()", () => {
+  it("gives up an answer in thousands of tiny pieces, and no other", async () => {
+    const bodyOf = (size: number) => {
+      let left = 20_000;
+      const pull = (to: ReadableStreamDefaultController) =>
+        left-- > 0 ? to.enqueue(new Uint8Array(size)) : to.close();
+      return new Response(new ReadableStream({ pull }));
+    };
+    const request = { method: "GET" as const, url: "http://there.example/", headers: {} };
+    await assert.rejects(readBody(bodyOf(1), request, 1e6), /more than 16384 tiny pieces/);
+    assert.equal((await readBody(bodyOf(40), request, 1e6)).length, 800_000);
+  });
+});
 
 describe("HttpClient.send()", () => {
   it("gives status, headers and body of any answer, and sends what it was given", async () => {

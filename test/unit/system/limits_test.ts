@@ -7,7 +7,7 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { systemCommands } from "../../../src/system/mod.ts";
 import { limited, PRLIMIT } from "../../../src/system/limits.ts";
-import { watchMemory } from "../../../src/system/memory_watch.ts";
+import { childrenOf, watchMemory } from "../../../src/system/memory_watch.ts";
 
 const never = new AbortController().signal;
 const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
@@ -77,6 +77,24 @@ describe("watchMemory()", () => {
       },
     }, controller.signal);
     await assert.rejects(run, enough);
+  });
+
+  it("finds children that another thread started", { skip }, async () => {
+    const controller = new AbortController();
+    const seen = new Error("seen");
+    const child = 'import("node:child_process").then((m) => ' +
+      'console.log(process.pid, m.spawn("sleep", ["20"]).pid))';
+    const script = 'import { Worker } from "node:worker_threads";' +
+      `new Worker(${JSON.stringify(child)}, { eval: true }); setTimeout(process.exit, 20_000);`;
+    const run = systemCommands.run({
+      argv: [process.execPath, "Bun" in globalThis ? "-e" : "eval", script],
+      env: { ...env, HOME: process.env["HOME"] ?? "/" },
+      onLine: (line) => {
+        const [parent = 0, started = 0] = line.split(" ").map(Number);
+        controller.abort(childrenOf(parent).includes(started) ? seen : new Error(line));
+      },
+    }, controller.signal);
+    await assert.rejects(run, seen);
   });
 
   it("says nothing of a program that takes little, or has ended", { skip }, async () => {

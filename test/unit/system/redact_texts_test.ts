@@ -6,6 +6,7 @@ import {
   createRedactor,
   EVERYONE,
   MOST_OF_AN_OWNER,
+  redactLists,
   redactOutput,
   redactTexts,
   sourceAsOwner,
@@ -225,6 +226,34 @@ describe("secrets of an owner", () => {
       "5 ***",
       "6",
     ]);
+  });
+});
+
+describe("redactLists()", () => {
+  const value = {
+    content: [{ status: "complete", text: "complete a" }, ["a", { a: "b" }], "aa", 1, null],
+    job_id: "a",
+    nested: { list: ["a"] },
+  };
+  const redact = (text: string) => text.replaceAll("a", "***").replaceAll("complete", "word");
+
+  it("gives what redactTexts() gives", async () => {
+    assert.deepEqual(await redactLists(value, redact), redactTexts(value, redact));
+    let deep: object = { a: "b" };
+    for (let level = 3; level < 260; level++) {
+      deep = { a: deep };
+      assert.deepEqual(
+        await redactLists({ list: [deep] }, redact),
+        redactTexts({ list: [deep] }, redact),
+      );
+    }
+  });
+
+  it("tells after each entry of a list how much it had", async () => {
+    const told: number[] = [];
+    const after = (characters: number) => void told.push(characters);
+    await redactLists(value, redact, { after: (characters) => after(characters) as undefined });
+    assert.deepEqual(told, [10, 2, 2, 0, 0]);
   });
 });
 

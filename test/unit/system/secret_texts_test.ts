@@ -128,10 +128,48 @@ describe("what is taken apart", () => {
     }
   });
 
+  // What people write into commands, health checks, labels and variables.
+  const within: readonly (readonly [string, readonly string[]])[] = [
+    ["curl -u me:aB3k9xY7z http://h", ["aB3k9xY7z"]],
+    ["curl --user 'me:plain words' http://h", ["plain words"]],
+    ["curl --user=me:aB3k9xY7z http://h", ["aB3k9xY7z"]],
+    ["mysqladmin ping -uroot -paB3k9xY7z", ["aB3k9xY7z"]],
+    ["mongosh -u root -p aB3k9xY7z; redis-cli -a zY7xk93Ba ping", ["aB3k9xY7z", "zY7xk93Ba"]],
+    [`curl -H "X-Api-Key: wordkey" http://h`, ["wordkey"]],
+    ["deploy ghcr.io/acme/auth:sha-1a2b3c4d ghcr.io/acme/token:2026-x9k2y", []],
+    [`curl -H X-Api-Key:aB3k9xY7z -H X-Token:zY7xk93Ba http://h`, ["aB3k9xY7z", "zY7xk93Ba"]],
+    [`curl -H "X-Api-Key:aB3k9,xY7z}Q" http://h`, ["aB3k9,xY7z}Q"]],
+    [`curl -H 'Authorization: Bearer wordkey' http://h`, ["wordkey"]],
+    [`{"db":{"user":"shop","password":"wordkey"}}`, ["wordkey"]],
+    [`{"a":"{\\"password\\":\\"wordkey\\"}"}`, ["wordkey"]],
+    ["db:\n  user: shop\n  password: wordkey\n", ["wordkey"]],
+    // A variable of a shell, a user with a group, ports, paths and sentences are none.
+    ['curl -H "X-Api-Key: $API_KEY" -u "me:$API_PASS" http://auth:8080/login', []],
+    ["run -u 1000:1000 --user node:node -p 5432:5432 -p 127.0.0.1:80:80 -progress=plain", []],
+    ["mkdir -p /srv/x9k2m4p7 ./x9k2m4p7; cp -a x /srv; run -v keys:/x9k2m4p7 -v ./a:b", []],
+    ["su --user gitlabber:gitlabber; api_token: vault.example.com:8200", []],
+    ["echo 'Waiting for keys: not ready'; pull acme/auth:v1.22.3-alpine acme/token:latest", []],
+  ];
+  for (const [text, hidden] of within) {
+    it(`embeddedSecrets() finds what is in ${JSON.stringify(text)}`, () => {
+      const found = embeddedSecrets(text);
+      for (const each of hidden) assert.ok(found.includes(each), `${each} of ${found}`);
+      if (hidden.length === 0) assert.deepEqual(found, []);
+    });
+  }
+
   it("namedSecrets() finds values by their names, also in a text that is broken off", () => {
     const text = '- git_access_token: "aB3$k9xY\n  domains: [a]\n  api_key: plain words here\n' +
       "  password: 'single one'\n  ssh_private_key: |\n    x\n";
     assert.deepEqual(namedSecrets(text), ["aB3$k9xY", "plain words here", "single one"]);
+  });
+
+  it("namedSecrets() finds values whose author forgot the blank before them", () => {
+    const text = "[{domains: [a], git_access_token:aB3k9xY7z}, {api_key:plain words here,a: 1}]";
+    const found = namedSecrets(text);
+    for (const each of ["aB3k9xY7z", "plain words here"]) {
+      assert.ok(found.includes(each), `${found}`);
+    }
   });
 
   it("secretsOfFile() hides the whole, the lines and the values", () => {

@@ -111,9 +111,23 @@ describe("preparing beside remotes that say nothing", () => {
     assert.equal(all.town.most, 20);
   });
 
+  it("waits seconds for sixty sources with as many hosts", async () => {
+    const all = createTown();
+    for (let at = 0; at < 60; at++) void all.silent(`s${at}`, `h${at}`);
+    await settle();
+    assert.ok(await wait(all, "well") <= 20);
+  });
+
   it("is bounded for many sources with as many hosts", async () => {
     const all = createTown();
-    for (let at = 0; at < 100; at++) void all.silent(`s${at}`, `h${at}`);
+    for (let at = 0; at < 200; at++) void all.silent(`s${at}`, `h${at}`);
+    await all.clock.advance(60_000);
+    assert.equal(all.town.most, 16 * SLOTS);
+  });
+
+  it("is bounded for one source and few with many hosts", async () => {
+    const all = createTown();
+    for (let at = 0; at < 200; at++) void all.silent(`s${at % 5}`, `h${at}`);
     await all.clock.advance(60_000);
     assert.equal(all.town.most, 4 * SLOTS);
   });

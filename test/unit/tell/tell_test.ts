@@ -258,6 +258,16 @@ describe("the log", () => {
     ]);
     assert.deepEqual(said(thrown), ["error deployment failed: no engine"]);
   });
+
+  it("has the cause of an error, and not the mark by which it is known", () => {
+    const causes = [Symbol("a mark"), new Error("a cause")].map((cause) => {
+      const log = createRecordingLog();
+      const error = new StackwrightError("deploy_failed", "no network", { cause });
+      tellAll(logListener(log), { kind: "ended", end: { status: "failed", message: "", error } });
+      return log.lines[0]?.fields["cause"];
+    });
+    assert.deepEqual(causes, [undefined, new Error("a cause")]);
+  });
 });
 
 describe("the metrics", () => {

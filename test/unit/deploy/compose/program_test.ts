@@ -129,6 +129,8 @@ describe("Compose and the programs it runs", () => {
     assert.equal(asked.length, 3);
     // What a policy beside a Dockerfile names `cwd://` must not be ours.
     assert.equal(asked[0]?.cwd, call.project.directory);
+    // A policy, or an expression in a label, may ask for any.
+    assert.equal(asked[0]?.mostMemory, 1024 ** 3);
     for (const { argv } of asked) {
       const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
       assert.deepEqual(given, ["/dev/null"]);
@@ -326,6 +328,10 @@ describe("Compose and the programs it runs", () => {
       const log = createRecordingLog();
       const compose = new Compose({ commands, programEnvironment: {}, log, scratch: SCRATCH });
       assert.match(await messageOf(compose.render(CALL, SIGNAL), "render_failed"), says);
+      const building = await messageOf(compose.build(CALL, BUILD, SIGNAL), "build_failed");
+      if (ended.endsWith("memory")) {
+        assert.match(building, /^docker compose build failed: .*policy/);
+      }
     });
   }
 
@@ -380,6 +386,10 @@ describe("Compose.render()", () => {
   }
 });
 
+const TWO_IMAGES = {
+  services: { web: { image: "nginx:alpine" }, db: { image: "ghcr.io/me/db:1" } },
+};
+
 /** What compose 2.26 and 2.40 and their builders print, and what of it is told. */
 const FAILURES: readonly {
   readonly what: string;
@@ -387,6 +397,7 @@ const FAILURES: readonly {
   readonly code: string;
   /** Exit code; 1 when absent. */
   readonly ended?: number;
+  readonly stdout?: string;
   readonly stderr: string;
   readonly message: string;
 }[] = [
@@ -442,6 +453,17 @@ const FAILURES: readonly {
       "has none left; variables and files that repeat each other several times over do that: " +
       "write them out, or take out what repeats them",
   })),
+  {
+    what: "a build that takes all memory",
+    run: (compose) => compose.build(CALL, BUILD, SIGNAL),
+    code: "build_failed",
+    stderr:
+      "#1 DONE 0.0s\nfatal error: runtime: cannot allocate memory\n\ngoroutine 1 [running]:\n",
+    message:
+      "docker compose build failed: it needed more than 1024 MiB of memory, or the machine " +
+      "has none left; expressions (%{ }) in what is built, and a policy beside the Dockerfile, do " +
+      "that: take out what repeats them",
+  },
   ...[137, 152].map((ended) => ({
     what: `a rendering that the kernel ends with ${ended}`,
     run: (compose: Compose) => compose.render(CALL, SIGNAL),
@@ -489,9 +511,56 @@ const FAILURES: readonly {
       " db Error Get https://registry.example/v2/: no such host",
       "Error response from daemon: Get https://registry.example/v2/: no such host",
     ].join("\n"),
-    message:
-      "docker compose pull failed: db Error Get https://registry.example/v2/: no such host\n" +
+    message: "docker compose pull failed: db Error Get https://registry.example/v2/: no such host",
+  },
+  {
+    what: "the images of services that cannot be fetched, and each reason once",
+    run: (compose) => compose.pull({ ...CALL, model: TWO_IMAGES }, ["web", "db"], SIGNAL),
+    code: "pull_failed",
+    stderr: [
+      " web Error Get https://registry.example/v2/: no such host",
+      " db Error response from daemon: denied",
       "Error response from daemon: Get https://registry.example/v2/: no such host",
+      "Error response from daemon: something else",
+    ].join("\n"),
+    message: [
+      "docker compose pull failed: service web, image nginx:alpine: " +
+      "Get https://registry.example/v2/: no such host",
+      "service db, image ghcr.io/me/db:1: denied",
+      "Error response from daemon: something else",
+    ].join("\n"),
+  },
+  {
+    what: "an image as newer versions of compose name it",
+    run: (compose) => compose.pull({ ...CALL, model: TWO_IMAGES }, ["web", "db"], SIGNAL),
+    code: "pull_failed",
+    stderr: [
+      " Image nginx:alpine Error Get https://registry.example/v2/: no such host",
+      " Image ghcr.io/me/db:1 Interrupted ",
+      "Error response from daemon: Get https://registry.example/v2/: no such host",
+    ].join("\n"),
+    message: "docker compose pull failed: Image nginx:alpine Error " +
+      "Get https://registry.example/v2/: no such host",
+  },
+  {
+    what: "the step at which a build failed, and what it printed",
+    run: (compose) => compose.build(CALL, BUILD, SIGNAL),
+    code: "build_failed",
+    stdout: [
+      "#9 [api 2/2] RUN npm ci",
+      "#9 1.216 npm ERR no such package",
+      "------",
+      " > [api 2/2] RUN npm ci:",
+      ...Array.from({ length: 12 }, (_, index) => `1.2 line ${index}`),
+      "------",
+      "",
+    ].join("\n"),
+    stderr: "failed to solve: process did not complete successfully: exit code: 4",
+    message: [
+      "docker compose build failed: > [api 2/2] RUN npm ci:",
+      ...Array.from({ length: 10 }, (_, index) => `1.2 line ${index + 2}`),
+      "failed to solve: process did not complete successfully: exit code: 4",
+    ].join("\n"),
   },
   {
     what: "steps of a build around the error",
@@ -549,9 +618,9 @@ const FAILURES: readonly {
 ];
 
 describe("Compose and failures", () => {
-  for (const { what, run, code, ended = 1, stderr, message } of FAILURES) {
+  for (const { what, run, code, ended = 1, stdout = "", stderr, message } of FAILURES) {
     it(`tells ${what}`, async () => {
-      const { compose } = scripted({ code: ended, stderr });
+      const { compose } = scripted({ code: ended, stdout, stderr });
       assert.equal(await messageOf(run(compose), code), message);
     });
   }

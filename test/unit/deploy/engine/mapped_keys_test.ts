@@ -56,7 +56,8 @@ describe("a service is left to compose", () => {
       command: null,
       entrypoint: null,
       depends_on: { db: { condition: "service_started", required: true } },
-      networks: { default: { aliases: ["x"] } },
+      networks: { default: { aliases: ["x"], gw_priority: 1 } },
+      security_opt: ["no-new-privileges:true"],
     };
     assert.equal(reason(service), undefined);
   });
@@ -67,5 +68,7 @@ describe("networks and volumes are left to compose", () => {
     assert.equal(notMappedResource({ networks: { a: { name: "a", new: 1 } } }), "networks.a.new");
     assert.equal(notMappedResource({ volumes: { v: { name: "v", new: 1 } } }), "volumes.v.new");
     assert.equal(notMappedResource({ networks: { a: null }, volumes: { v: {} } }), undefined);
+    const config = [{ subnet: "10.0.0.0/24", aux_addresses: { x: "10.0.0.5" } }];
+    assert.equal(notMappedResource({ networks: { a: { ipam: { config } } } }), undefined);
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  holdsSomething,
   observedServices,
   requireFewTasks,
 } from "../../../../src/deploy/swarm/observed_services.ts";
@@ -86,5 +87,17 @@ describe("observedServices()", () => {
     });
     const job = { ...idle, labels: { "stackwright.job.tasks": "1" } };
     assert.deepEqual(observedServices("shop", [job], []).idle, []);
+  });
+});
+
+describe("holdsSomething()", () => {
+  it("is so of a task from its node on until it has ended", () => {
+    const states = ["assigned", "accepted", "preparing", "ready", "starting", "running"];
+    for (const state of states) assert.ok(holdsSomething(swarmTask({ state })), state);
+    for (
+      const state of ["new", "pending", "complete", "shutdown", "failed", "rejected", "orphaned"]
+    ) {
+      assert.ok(!holdsSomething(swarmTask({ state })), state);
+    }
   });
 });

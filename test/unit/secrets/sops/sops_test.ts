@@ -512,12 +512,22 @@ describe("decrypt() and its keys", () => {
     });
   }
 
-  const EVIL = '[{"vault_address":"https://vault.example.com","enc":"x"}]';
+  const ONE = '{"vault_address":"https://vault.example.com","enc":"x"}';
+  const EVIL = `[${ONE}]`;
+  const lines = (prefix: string, ...more: readonly string[]) =>
+    [
+      "A=ENC[AES256_GCM,data:x,type:str]",
+      `${prefix}mac=x`,
+      ...["lastmodified=2026-11-20T10:11:12Z", "pgp__list_0__map_enc=x", ...more].map((each) =>
+        prefix === "sops_" ? prefix + each : each
+      ),
+    ].join("\n");
   const encryptedJson = async () => {
     const pgp = { age: undefined, pgp: [{ fp: "ABCD", enc: "x" }] };
     return await encryptJson({ a: "b" }, { recipients, metadata: pgp });
   };
-  const hidden: readonly [what: string, name: string, change: (text: string) => string][] = [
+  type Hidden = readonly [what: string, name: string, change: (text: string) => string];
+  const hidden: readonly Hidden[] = [
     ["in other case", "x.json", (json) => json.replace('"pgp":', `"HC_Vault":${EVIL},"pgp":`)],
     [
       "in a block in other case",
@@ -553,6 +563,60 @@ describe("decrypt() and its keys", () => {
         return `v: &v ${EVIL}\nsops: {hc_vault: *v, mac: x}\n---\na: ${JSON.stringify(a)}\n` +
           `sops: ${JSON.stringify(sops)}\n`;
       },
+    ],
+    [
+      "as the only entry of a list, without the list",
+      "x.json",
+      (json) => json.replace('"pgp":', `"hc_vault":${ONE},"pgp":`),
+    ],
+    [
+      "in the only one of groups, without their list",
+      "x.json",
+      (json) => json.replace(/"pgp":\[[^\]]*\]/, `"key_groups":{"hc_vault":[${ONE}]}`),
+    ],
+    [
+      "in a list of lists",
+      "x.json",
+      (json) => json.replace('"pgp":', `"hc_vault":[[${ONE}]],"pgp":`),
+    ],
+    [
+      "at a place that is no number",
+      "x.env",
+      () => lines("sops_", "hc_vault__list_x__map_vault_address=https://vault.example.com"),
+    ],
+    [
+      "of a map that counts as a list",
+      "x.env",
+      () => lines("sops_", "hc_vault__map_vault_address=https://vault.example.com"),
+    ],
+    ...[
+      ["in a section with a comment", "[data]", "[sops] ;a=b"],
+      ["in a section that ends inside a value", "x=a\\", "[data]"],
+      ["in a section that ends inside a value of several lines", "x=`", "[data]\ny=`"],
+      ["in a section that ends inside another one", 'x="""', '[data]\ny="""'],
+      ["in a section whose end has a sign in front", "\ufeff[da=ta]", ""],
+      ["in a section that begins behind another blank", "[data]", "\u0085[sops] ;a=b"],
+    ].map(([what = "", ...before]) =>
+      [
+        `${what} of INI`,
+        "x.ini",
+        () =>
+          lines(
+            "[sops]\n",
+            ...before,
+            "hc_vault__list_0__map_vault_address=https://vault.example.com",
+          ),
+      ] as const
+    ),
+    [
+      "before another one",
+      "x.ini",
+      () =>
+        lines(
+          "[sops]\n",
+          "pgp__list_0__map_fp=https://vault.example.com",
+          "pgp__list_0__map_fp=AB",
+        ),
     ],
   ];
   for (const [what, name, change] of hidden) {

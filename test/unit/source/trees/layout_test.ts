@@ -15,6 +15,11 @@ describe("createLayout()", () => {
     assert.equal(layout.submodules(source), "/data/sources/github.com/o/r/submodules");
   });
 
+  it("keeps what came by plain http apart", () => {
+    const plain = sourceLocation("git", "http://github.com/o/r.git");
+    assert.equal(layout.mirror(plain), "/data/sources/github.com/o/r/submodules/http");
+  });
+
   it("never puts one source inside the mirror or the trees of another", () => {
     assert.equal(directory("https://h/o/mirror"), "/data/sources/h/o/mirror%");
     assert.equal(directory("https://h/trees/submodules"), "/data/sources/h/trees%/submodules%");

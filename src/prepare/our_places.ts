@@ -1,0 +1,40 @@
+import { hostPath, mountAround } from "../docker/own_mounts.ts";
+import type { PrepareParts } from "./parts.ts";
+
+/** Name of a volume in the place where the engine keeps it. */
+const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
+
+/** Whatever no container may mount, as the engine's machine knows it. */
+export interface OurPlaces {
+  readonly paths: readonly string[];
+  /** Names of volumes. */
+  readonly volumes: readonly string[];
+}
+
+/**
+ * The data directory and the files with our secrets: as the settings say it, where links lead from there,
+ * and, when this process runs in a container, what is mounted at these places.
+ */
+export async function ourPlaces(
+  { files, host, options }: Pick<PrepareParts, "files" | "host" | "options">,
+  signal: AbortSignal,
+): Promise<OurPlaces> {
+  const own = await host.own(signal);
+  const { mounts = [] } = own === undefined
+    ? {}
+    : await host.engine.inspectContainer(own.id, signal) ?? {};
+  const known = [host.dataDir, ...options.protectedPaths];
+  // A path of another machine may lead anywhere here, and need not be one that we may look at.
+  const real = await Promise.all(known.map((path) => files.realPath(path).catch(() => path)));
+  const all = [...new Set([...known, ...real.map((path, at) => path ?? known[at] ?? "")])];
+  const shown = mounts.filter(({ source }) => source !== "");
+  const mounted = all.map((path) => mountAround(path, mounts)?.name ?? "");
+  const kept = OWN_VOLUME.exec(host.dataDir)?.[1] ?? "";
+  const volumes = [...new Set([...mounted, kept])].filter((name) => name !== "");
+  // A volume may itself stand for a directory or a disk of that machine.
+  const found = volumes.length === 0 ? [] : await host.engine.findVolumes(volumes, signal);
+  const devices = found.map(({ options }) => options?.["device"] ?? "")
+    .filter((device) => device.startsWith("/"));
+  const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path]);
+  return { paths: [...new Set([...paths, ...devices])], volumes };
+}

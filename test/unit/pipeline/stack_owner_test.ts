@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { type Owned, requireOwner } from "../../../src/pipeline/stack_owner.ts";
+
+const OURS = { source: "host/me/conf", reference: "" };
+const DEPLOYED = "host/them/app";
+
+/** Facts about a stack with a container of before the configuration's source was on it. */
+function owned(owner?: Owned["owner"]): Owned {
+  const labels = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: DEPLOYED };
+  const recorded = { revision: { source: { name: DEPLOYED } } } as Owned["recorded"];
+  return { parts: [{ name: "shop-web-1", labels }], recorded, owner };
+}
+
+const ask = (facts: Owned, wants = OURS) =>
+  requireOwner(stackKey("", "shop"), wants, facts, "gone");
+
+describe("requireOwner()", () => {
+  it("takes what the owner's own configuration deployed from elsewhere for the owner's", () => {
+    assert.doesNotThrow(() => ask(owned({ ...OURS, adopted: false })));
+  });
+
+  it("gives nobody else a right by what is deployed", () => {
+    const theirs = { source: DEPLOYED, reference: "", adopted: false };
+    assert.throws(() => ask(owned(theirs)), /shop is not gone: it belongs to host\/them\/app/);
+    assert.throws(() => ask(owned()), /its container shop-web-1 belongs to host\/them\/app/);
+    assert.throws(() => ask(owned({ ...OURS, adopted: false }), { ...OURS, source: DEPLOYED }));
+  });
+});
