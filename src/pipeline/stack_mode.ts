@@ -62,12 +62,12 @@ export async function requireChangeableMode(
   if (recorded === undefined) {
     if (swarm === undefined && !await managesServices(parts, key, undefined, signal)) return;
     const other: Mode = swarm === undefined ? { swarm: {} } : {};
-    const [first] = await ofMode(parts, key, other, signal);
+    const [first] = (await ofMode(parts, key, other, signal)).map(({ name }) => name).sort();
     if (first === undefined) return;
     const how = swarm === undefined ? "true, and CONTAINER_SWARM_FEATURES not false" : "false";
     throw cannotChange(
       key,
-      `${first.name} of that name runs, and no release of it is known; deploy it once as ` +
+      `${first} of that name runs, and no release of it is known; deploy it once as ` +
         `${wordsFor(other)} (swarm.enabled: ${how}), or remove it`,
     );
   }
