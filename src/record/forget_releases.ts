@@ -59,11 +59,11 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 
 /**
  * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
- * more, and the oldest beyond {@link MOST_GONE}; all but what trees they saw. What a person holds is not
- * forgotten, however many names come after it: it would be deployed; nor is whom a person handed one to:
- * its volumes have labels of the owner before. Nor is what waits for a window, as nobody may ask for it
- * again: of that, as many are kept, and what is beyond goes of the repository that has the most. Belongs
- * inside a transaction of the ledger; `now` is in milliseconds since 1970.
+ * more, and the oldest beyond {@link MOST_GONE}; all but their owners and what trees they saw. What a
+ * person holds is not forgotten, however many names come after it: it would be deployed. Nor is what waits
+ * for a window, as nobody may ask for it again: of that, as many are kept, and what is beyond goes of the
+ * repository that has the most. Belongs inside a transaction of the ledger; `now` is in milliseconds since
+ * 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
@@ -90,8 +90,22 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
     }
-    database.run(`DELETE FROM owners WHERE context = ? AND name = ? AND adopted = 0`, keyIn(row));
   }
+  forgetOwners(database);
+}
+
+/**
+ * Labels of the volumes that may be left tell no branch, and only an engine knows whether they are: so
+ * owners stay, {@link MOST_GONE} of each branch, and what is beyond are its newest. It pushes out nobody.
+ */
+function forgetOwners(database: LedgerDatabase): void {
+  database.run(
+    `DELETE FROM owners WHERE rowid IN (SELECT id FROM (
+       SELECT o.rowid AS id, row_number() OVER (PARTITION BY source, reference ORDER BY o.rowid) AS place
+       FROM owners o LEFT JOIN stacks s ON s.context = o.context AND s.name = o.name
+       WHERE s.release_id IS NULL AND adopted = 0) WHERE place > ?)`,
+    MOST_GONE,
+  );
 }
 
 /** What is beyond `most`: always the oldest of whoever has the most by then; what is nobody's counts as one's. */

@@ -188,7 +188,27 @@ describe("a bounded ledger", () => {
       await clock.advance(83 * DAY_MS);
       for (let name = 0; name < 100; name++) say(`v${name}`);
       assert.equal(ledger.owners.get(left)?.source, source);
-      assert.equal(ledger.owners.get(kept), undefined);
+      // A season later they are there as they were, and their labels still tell no branch.
+      assert.equal(ledger.owners.get(kept)?.source, before);
+    }));
+
+  it("remembers a thousand owners of stacks without a release for each branch", () =>
+    withLedger((ledger) => {
+      const own = (name: string, reference: string) =>
+        ledger.owners.settle(stackKey("", name), { source: "example.com/x", reference });
+      own("first", "refs/heads/many");
+      for (let name = 0; name < MOST_GONE; name++) own(`x${name}`, "refs/heads/many");
+      own("other", "refs/heads/other");
+      own("web", "refs/heads/many");
+      deploy(ledger, releaseOf(WEB, "a"));
+      ledger.destroyed(ledger.beginDestroy(stackKey("", "gone"), {}), "destroyed");
+      const known = (name: string) => ledger.owners.get(stackKey("", name)) !== undefined;
+      assert.deepEqual(["first", "x0", "other", "web"].map(known), [true, true, true, true]);
+      // The last one goes: nobody's are pushed out, not even that branch's own.
+      assert.deepEqual([MOST_GONE - 2, MOST_GONE - 1].map((name) => known(`x${name}`)), [
+        true,
+        false,
+      ]);
     }));
 
   it("keeps what waits for a window of each repository, however many names another one has", () =>
