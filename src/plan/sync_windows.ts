@@ -4,7 +4,7 @@ import { readSchedule, type Schedule } from "./schedule.ts";
 
 /** A deployment, as windows see it. */
 export interface SyncSubject {
-  /** Names of the repositories it is deployed from, such as `github.com/acme/shop`. */
+  /** Names of the repositories it is deployed from, such as `github.com/acme/shop`: each has to be let. */
   readonly repositories: readonly string[];
   readonly deployment: string;
   readonly context: string;
@@ -52,8 +52,11 @@ export function createSyncWindows(windows: readonly SyncWindow[]): SyncWindows {
   const all = windows.map(timed);
   return {
     none: all.length === 0,
-    decide: (subject, now) =>
-      decide(all.filter(({ window }) => concerns(window, subject)), subject, now),
+    decide: (subject, now) => {
+      const about = (repository: string) =>
+        all.filter(({ window }) => concerns(window, repository, subject));
+      return decide([...new Set(subject.repositories)].map(about), subject, now);
+    },
     states: (now) => all.map((each) => stateAt(each, now)),
   };
 }
@@ -81,7 +84,10 @@ function timed(window: SyncWindow): Timed {
   };
 }
 
-function decide(matching: readonly Timed[], { origin }: SyncSubject, now: Date): SyncDecision {
+/** The windows that are about a deployment, for each repository it is deployed from. */
+type Matching = readonly (readonly Timed[])[];
+
+function decide(matching: Matching, { origin }: SyncSubject, now: Date): SyncDecision {
   const blocking = blockingAt(matching, now);
   if (blocking.length === 0) return ALLOWED;
   const windows = blocking.map(({ window }) => window.name);
@@ -93,21 +99,25 @@ function decide(matching: readonly Timed[], { origin }: SyncSubject, now: Date):
   return { allowed: false, manualOverride: false, windows, ...known };
 }
 
-/** The active windows that deny, and those that allow where none of them is active. */
-function blockingAt(matching: readonly Timed[], now: Date): Timed[] {
-  const of = (kind: SyncWindow["kind"]) => matching.filter(({ window }) => window.kind === kind);
+/**
+ * The active windows that deny, and those that allow one of the repositories where none of them is active:
+ * who names a repository to deploy from must not lift a freeze of the own one with a window of that.
+ */
+function blockingAt(matching: Matching, now: Date): Timed[] {
   const isActive = ({ startOf }: Timed) => startOf(now) !== undefined;
-  const allows = of("allow");
-  const denies = of("deny").filter(isActive);
-  return allows.some(isActive) ? denies : [...denies, ...allows];
+  const of = (kind: SyncWindow["kind"]) =>
+    matching.map((each) => each.filter(({ window }) => window.kind === kind));
+  const denies = of("deny").flat().filter(isActive);
+  const closed = of("allow").filter((each) => !each.some(isActive)).flat();
+  return [...new Set([...denies, ...closed])];
 }
 
 /** Goes from change to change until nothing blocks. */
-function opening(matching: readonly Timed[], now: Date): Date | undefined {
+function opening(matching: Matching, now: Date): Date | undefined {
   const last = now.getTime() + FARTHEST_MS;
   let at = now;
   for (let step = 0; step < MOST_STEPS; step++) {
-    const next = nextChange(matching, at);
+    const next = nextChange(matching.flat(), at);
     if (next === undefined || !(next <= last)) return undefined;
     at = new Date(next);
     if (blockingAt(matching, at).length === 0) return at;
@@ -145,14 +155,15 @@ function stateAt(timed: Timed, now: Date): WindowState {
   };
 }
 
-/** Whether a window is about a deployment. */
+/** Whether a window is about a deployment from a repository. */
 function concerns(
   { repositories, deployments, contexts }: SyncWindow,
-  { repositories: names, deployment, context }: SyncSubject,
+  repository: string,
+  { deployment, context }: SyncSubject,
 ): boolean {
-  const fits = (globs: readonly string[], values: readonly string[]) =>
-    globs.length === 0 || globs.some((glob) => values.some((value) => matchesGlob(glob, value)));
-  return fits(repositories, names) && fits(deployments, [deployment]) && fits(contexts, [context]);
+  const fits = (globs: readonly string[], value: string) =>
+    globs.length === 0 || globs.some((glob) => matchesGlob(glob, value));
+  return fits(repositories, repository) && fits(deployments, deployment) && fits(contexts, context);
 }
 
 /**

@@ -52,6 +52,28 @@ describe("sync windows", () => {
     assert.equal(of({ repositories: ["*/config"] }, second), false);
   });
 
+  it("of one repository are not lifted by an open one of another that is deployed", () => {
+    const of = (name: string, schedule: string) => ({
+      name,
+      kind: "allow",
+      schedule,
+      duration: "1h",
+      repositories: [`*/${name}`],
+    });
+    const [shop, apps] = [of("shop", "0 2 * * *"), of("apps", "30 * * * *")];
+    const both = { ...SUBJECT, repositories: ["github.com/acme/apps", "github.com/acme/shop"] };
+    for (const set of [windows(shop, apps), windows(apps, shop)]) {
+      const found = set.decide(both, FRIDAY);
+      assert.deepEqual([found.allowed, found.windows], [false, ["shop"]]);
+      assert.equal(found.nextOpen?.toISOString(), "2026-03-14T01:00:00.000Z");
+      assert.equal(set.decide(both, new Date("2026-03-14T01:10:00Z")).allowed, true);
+      const only = { ...SUBJECT, repositories: ["github.com/acme/apps"] };
+      assert.equal(set.decide(only, FRIDAY).allowed, true);
+    }
+    const denied = windows(shop, apps, FREEZE).decide(both, FRIDAY);
+    assert.deepEqual(denied.windows, ["freeze", "shop"]);
+  });
+
   it("are active from their start up to their end, which is a time later, not a reading", () => {
     const spring = { kind: "deny", schedule: "0 1 29 3 *", duration: "3h" };
     const at = (time: string) => windows(spring).states(new Date(time))[0];
