@@ -287,8 +287,7 @@ function note(
 ): void {
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, { target, request }, decision);
-  const waiting = { ...target, repository: target.revision.source.name };
-  noteDeferred(parts, { target: waiting, request }, holdOf(decision));
+  noteDeferred(parts, { target, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
   if (isAsWanted) settleReconciliation(parts, target);
 }

@@ -93,14 +93,13 @@ export async function openSource(
 /** What a source hides is hidden in texts about its stacks, too: those that are not another's. */
 function noteOwners(
   parts: PipelineParts,
-  { trigger, origin }: SourceRun,
+  { origin }: SourceRun,
   configuration: Revision,
   { deployments, failures }: Expansion,
 ): void {
-  const repository = configuration.source.name;
   for (const key of [...deployments.map(keyOf), ...failures.map((each) => each.key)]) {
-    if (isStrangers(parts, { key, repository, trigger, origin, configuration })) continue;
-    parts.secrets.belongs(stackAsOwner(key), sourceAsOwner(repository));
+    if (isStrangers(parts, { key, origin, configuration })) continue;
+    parts.secrets.belongs(stackAsOwner(key), sourceAsOwner(configuration.source.name));
   }
 }
 

@@ -193,11 +193,8 @@ async function remove(
     const { configuration, origin, request, trigger } = run;
     const repositories = [stack.repository, configuration.source.name];
     const closed = windowHold(parts, { key, repositories, origin }, []);
-    noteDeferred(
-      parts,
-      { target: { key, trigger, origin, configuration, repository: stack.repository }, request },
-      closed,
-    );
+    const asked = { target: { key, trigger, origin, configuration }, request };
+    noteDeferred(parts, asked, closed);
     if (closed !== undefined) return deferRemoval(teller, closed);
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     try {

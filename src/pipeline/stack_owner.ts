@@ -69,13 +69,11 @@ export function mayStop(
  */
 export function isStrangers(
   { ledger }: Pick<PipelineParts, "ledger">,
-  target: ToldTarget,
+  { key, configuration, origin }: Pick<ToldTarget, "key" | "configuration" | "origin">,
 ): boolean {
-  const { configuration } = target;
   if (configuration === undefined) return false;
-  const recorded = recordedOwner(ledger, target.key);
-  return recorded !== undefined &&
-    !isSameOwner(recorded, wantedOwner({ ...target, configuration }));
+  const recorded = recordedOwner(ledger, key);
+  return recorded !== undefined && !isSameOwner(recorded, wantedOwner({ configuration, origin }));
 }
 
 /**

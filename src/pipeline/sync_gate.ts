@@ -1,4 +1,4 @@
-import type { SourceRequest, StackKey, ToldTarget } from "../model/mod.ts";
+import type { SourceRequest, StackKey } from "../model/mod.ts";
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -62,13 +62,13 @@ export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: T
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
   { target, request }: {
-    readonly target: ToldTarget & Pick<Target, "trigger">;
+    readonly target: Pick<Target, "key" | "trigger" | "origin" | "configuration">;
     readonly request: SourceRequest;
   },
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
   if (isStrangers({ ledger }, target)) return;
-  const { key, trigger, repository } = target;
+  const { key, trigger, configuration: { source: { name: repository } } } = target;
   if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, repository, ...(retryAt && { retryAt }) });

@@ -8,7 +8,7 @@ export interface Deferred {
   readonly trigger: Trigger;
   /** What asked for it last. */
   readonly request: SourceRequest;
-  /** Name of the repository it is deployed from. */
+  /** Name of the repository that configures it, whose share of what waits it is. */
   readonly repository: string;
   /** Time at which it is decided about again, where that is known. */
   readonly retryAt?: Date;

@@ -173,6 +173,19 @@ describe("sync windows", () => {
       assert.deepEqual(waiting, [world.stack]);
     }));
 
+  it("count what they defer as that of whoever configures it, whatever is deployed", () =>
+    inWorld("fake", async (world) => {
+      await world.restart({ SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" });
+      const victim = await createRepository(join(dirname(world.repository.path), "victim"));
+      await victim.commit(shop("1"));
+      const more = { repository_url: victim.url };
+      await commit(world, shop("1"), more);
+      await pollTo(world, "skipped");
+      const whose = () => rows(world, "SELECT repository FROM deferred").map(Object.values);
+      const own = [[`local${world.repository.path.replace(/\.git$/, "")}`]];
+      assert.deepEqual(whose(), own);
+    }));
+
   it("forget what they defer of a stack that nothing names any more", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("1"));
