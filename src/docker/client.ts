@@ -151,12 +151,14 @@ async function act(
 /** Facts that the engine tells of itself, with the API version both sides speak. */
 async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
   const info = asRecord(await api.json({ method: "GET", path: "/info" }, signal));
+  const swarm = asRecord(info["Swarm"]);
   const { version, apiVersion } = await api.version(signal);
   return {
     id: asText(info["ID"]),
+    cluster: asText(asRecord(swarm["Cluster"])["ID"]),
     version,
     apiVersion,
-    swarm: swarmRole(asRecord(info["Swarm"])),
+    swarm: swarmRole(swarm),
     keepsUnnamed: !JSON.stringify(info["DriverStatus"] ?? []).includes("io.containerd.snapshotter"),
   };
 }

@@ -4,6 +4,8 @@ import type { JsonRecord } from "./json.ts";
 /** Facts that an engine tells of itself. */
 export interface EngineInfo {
   readonly id: string;
+  /** Id of the swarm that it manages, else empty. */
+  readonly cluster: string;
   readonly version: string;
   /** API version both sides speak, such as `1.45`. */
   readonly apiVersion: string;

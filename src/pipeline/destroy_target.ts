@@ -9,6 +9,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   errors,
+  formatOwner,
   isOurs,
   type ObservedStack,
   type Plan,
@@ -20,7 +21,7 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { requireOwner } from "./stack_owner.ts";
+import { ownedElsewhere, requireOwner } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -45,7 +46,7 @@ export async function destroyTarget(
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  if (!isThere(parts, key, by, observed)) return undefined;
+  if (!await isThere(parts, key, by, observed, signal)) return undefined;
   const intent = parts.ledger.beginDestroy(key, { ...what });
   return await finishDestroy(parts, intent, signal);
 }
@@ -63,12 +64,12 @@ interface ToDestroy {
  * deleted with its data. Throws as {@link destroyTarget} does, and changes nothing.
  */
 export async function decideDestroy(
-  parts: Pick<PipelineParts, "host" | "ledger">,
+  parts: Pick<PipelineParts, "clock" | "host" | "hosts" | "ledger">,
   key: StackKey,
   { by, because, removeVolumes, observed }: ToDestroy,
   signal: AbortSignal,
 ): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
-  if (!isThere(parts, key, by, observed)) {
+  if (!await isThere(parts, key, by, observed, signal)) {
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
@@ -84,17 +85,23 @@ export async function decideDestroy(
 /**
  * True when there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it.
  */
-function isThere(
-  { ledger }: Pick<PipelineParts, "ledger">,
+async function isThere(
+  parts: Parameters<typeof ownedElsewhere>[0],
   key: StackKey,
   by: StackOwner,
   observed: ObservedStack,
-): boolean {
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { ledger } = parts;
   const recorded = ledger.current(key);
   if (observed.containers.length === 0 && recorded === undefined) return false;
   const owner = ledger.owners.get(key);
   requireOwner(key, by, { parts: observed.containers, recorded, owner }, "destroyed");
-  return true;
+  const elsewhere = recorded === undefined && owner === undefined
+    ? await ownedElsewhere(parts, { key, wants: by, isThere: true }, signal)
+    : undefined;
+  if (elsewhere === undefined) return true;
+  throw errors.conflict(`${key.name} is not destroyed: it ${elsewhere}, not to ${formatOwner(by)}`);
 }
 
 /**

@@ -26,11 +26,15 @@ import {
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sameRepository } from "../source/mod.ts";
+import { withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** The label in which the closest peer notes what a container was deployed from. */
 const PEER_SOURCE = "cd.doco.source.url";
+
+/** Milliseconds for another engine to say which one it is. */
+const ASK_MS = 60_000;
 
 /** The owner of a stack by the ledger; releases of before owners were recorded tell it, too. */
 export function recordedOwner(
@@ -110,12 +114,48 @@ export async function ownershipOf(
   const volumes = recorded !== undefined || observed.containers.some(isOurs)
     ? []
     : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
+  const isThere = [...observed.containers, ...volumes].some(isOurs);
+  const elsewhere = recorded === undefined
+    ? await ownedElsewhere(parts, { key, wants: claimant, isThere }, signal)
+    : undefined;
   return remembering(parts, target, () => {
+    if (elsewhere !== undefined) throw notYours(key, elsewhere, claimant);
     const known = { observed, volumes, adopted, ...(recorded && { recorded }) };
     const found = ownership(key, known, claimant);
     if (!adopted) requireNotOfPeer(key, observed, claimant);
     return found;
   });
+}
+
+/**
+ * Says, after a stack's name, whose it is by another context that leads to the same engine, or by another
+ * manager of the same swarm; nothing where it is nobody's but that of `wants`. Asked before its first
+ * deployment by a context, so that two contexts make no second owner.
+ *
+ * An engine that cannot be asked is taken for another one, unless something of that name `isThere`.
+ */
+export async function ownedElsewhere(
+  { ledger, host, hosts, clock }: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
+  { key, wants, isThere }: {
+    readonly key: StackKey;
+    readonly wants: StackOwner;
+    readonly isThere: boolean;
+  },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const { context, ...owner } of ledger.owners.elsewhere(key)) {
+    if (isSameOwner(owner, wants)) continue;
+    const ask = async (within: AbortSignal) => (await hosts.of(context, within)).info(within);
+    const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
+    const other = await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
+    const { id, cluster } = await host.info(signal);
+    const isStack = ledger.current({ ...key, context })?.swarm !== undefined;
+    const isSame = other?.id === id || isStack && cluster !== "" && other?.cluster === cluster;
+    if (!isSame && (other !== undefined || !isThere)) continue;
+    const leads = `${isSame ? "leads" : "cannot be asked, and may lead"} to this engine`;
+    return `belongs to ${formatOwner(owner)} in context ${context}, which ${leads}`;
+  }
+  return undefined;
 }
 
 /**

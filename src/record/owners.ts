@@ -22,6 +22,13 @@ export class Owners extends LedgerTable {
     return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
   }
 
+  /** Whose the stacks of that name in other contexts are. */
+  elsewhere({ context, name }: StackKey): (StackOwner & { readonly context: string })[] {
+    const sql = "SELECT * FROM owners WHERE name = ? AND context <> ? ORDER BY context";
+    return this.database.all(sql, name, context)
+      .map((row) => ({ ...toOwner(row), context: String(row["context"]) }));
+  }
+
   /**
    * Records that a stack is deployed by `owner`. What is known more exactly stays, and so does another
    * owner: a person handed it over meanwhile.

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { ContainerHealth, ContainerState } from "../../src/model/mod.ts";
 import type { Json, JsonRecord } from "../../src/docker/json.ts";
 import { SwarmState } from "./fake_engine_swarm_state.ts";
@@ -123,6 +123,8 @@ const FAKE_API_VERSION = "1.45";
 
 /** Everything the fake engine knows. */
 export class EngineState {
+  /** By which it is told from other engines. */
+  readonly id = `fake-${randomUUID()}`;
   readonly containers = new Map<string, FakeContainer>();
   readonly networks = new Map<string, FakeNetwork>();
   readonly volumes = new Map<string, FakeVolume>();

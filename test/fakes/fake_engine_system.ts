@@ -61,7 +61,7 @@ function info({ state }: RouteRequest): RouteAnswer {
   return {
     status: 200,
     json: {
-      ID: "fake-engine",
+      ID: state.id,
       Name: "fake",
       ServerVersion: FAKE_VERSION,
       OSType: "linux",

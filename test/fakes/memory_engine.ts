@@ -82,6 +82,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
         version: "26.1",
         apiVersion: "1.45",
         swarm: "inactive",
+        cluster: "",
         keepsUnnamed: engine.keepsUnnamed,
       }),
     apiVersion: () => Promise.resolve("1.45"),
