@@ -106,7 +106,8 @@ describe("watchMemory()", () => {
       ...command,
       onLine: (line) => {
         pid = Number(line);
-        end = watchMemory(pid, 256 * 1024 * 1024, () => told = true);
+        // Less than the libraries of the two, which all programs share.
+        end = watchMemory(pid, 2 * 1024 * 1024, () => told = true);
       },
     }, never);
     end();
