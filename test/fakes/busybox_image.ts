@@ -14,20 +14,34 @@ RUN ["/bin/busybox", "--install", "-s", "/bin"]
 CMD ["sleep", "1000000"]
 `;
 
+const run = promisify(execFile);
+
 /**
  * Makes sure the real engine has an image with every busybox applet, built from nothing but the
  * host's static busybox, so that tests need no registry. Does nothing when it is there.
+ *
+ * A container that is never started keeps it: a test that destroys a stack with its images would take it
+ * away from all others, at moments when nothing else runs.
  */
 export async function ensureBusyboxImage(tag: string = BUSYBOX_IMAGE): Promise<void> {
-  const run = promisify(execFile);
-  if (await run("docker", ["image", "inspect", tag]).then(() => true, () => false)) return;
+  if (!await succeeds(["image", "inspect", tag])) await buildImage(tag);
+  const keeper = tag.replace(/[/:]/g, "-");
+  const isKept = () => succeeds(["container", "inspect", keeper]);
+  // Another process may make it at the same time.
+  if (await isKept() || await succeeds(["create", "--name", keeper, tag]) || await isKept()) return;
+  throw new Error(`the container ${keeper}, which keeps the image ${tag}, could not be made`);
+}
+
+const succeeds = (args: readonly string[]) => run("docker", args).then(() => true, () => false);
+
+async function buildImage(tag: string): Promise<void> {
   const directory = await fs.mkdtemp(join(tmpdir(), "stackwright-busybox-"));
   try {
     await fs.copyFile(BUSYBOX, join(directory, "busybox"));
     await fs.writeFile(join(directory, "Dockerfile"), DOCKERFILE);
     // Two that build one name at the same time disturb each other in containerd's store.
-    const isBuilt = () => run("docker", ["build", "-q", "-t", tag, directory]).then(() => true);
-    if (!await isBuilt().catch(() => false)) await isBuilt();
+    const build = ["build", "-q", "-t", tag, directory];
+    if (!await succeeds(build)) await run("docker", build);
   } finally {
     await fs.rm(directory, { recursive: true, force: true });
   }
