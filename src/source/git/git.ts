@@ -17,7 +17,7 @@ import {
   type GitSurroundings,
   withPlainMask,
 } from "./git_command.ts";
-import { classifyFailure, gitError, tooLarge } from "./git_failure.ts";
+import { classifyFailure, gitError, lostHostKey, tooLarge } from "./git_failure.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { createSharedQuestions, type SharedQuestions } from "./shared_questions.ts";
@@ -229,7 +229,11 @@ export class Git {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const said = result.stderr.slice(-LONGEST_SAID);
-    const failure = result.code === 0 ? undefined : classifyFailure(said);
+    const failure = result.code !== 0
+      ? classifyFailure(said)
+      : lostHostKey(result.stderr)
+      ? "unkept_host_key"
+      : undefined;
     const redacted = this.#parts.redactor.redact(without(secrets, said));
     // Half a secret is not known as one.
     const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;

@@ -13,6 +13,7 @@ export type GitFailure =
   | "other"
   | "too_large"
   | "transient"
+  | "unkept_host_key"
   | "unreachable"
   | "unwanted";
 
@@ -84,6 +85,17 @@ const LONGEST_END = 1000;
 /** Said of packs that come over HTTP, however quiet git is to be. */
 const PROGRESS = /^(?:Receiving objects|Resolving deltas|Indexing objects): /;
 
+/**
+ * Whether a command that succeeded did so with a host whose key is forgotten at once: SSH says so, before
+ * it lets the other side say anything, and goes on.
+ */
+export function lostHostKey(stderr: string): boolean {
+  return stderr.slice(0, LOST_WITHIN).includes("Failed to add the host to the list of known hosts");
+}
+
+/** Characters in which that stands. */
+const LOST_WITHIN = 16 * 1024;
+
 /** Sorts the standard error of a failed command. Lines of the other side (`remote:`) count last. */
 export function classifyFailure(stderr: string): GitFailure {
   const lines = stderr.split(/\r\n|\r|\n/)
@@ -115,6 +127,7 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
   other: "source_invalid",
   too_large: "source_invalid",
   transient: "repository_unreachable",
+  unkept_host_key: "data_dir_unusable",
   unreachable: "repository_unreachable",
   unwanted: "reference_not_found",
 };
@@ -138,6 +151,10 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   too_large: "what came at once is larger than GIT_MAX_BYTES, or took longer to look at than " +
     "GIT_MAX_CPU_SECONDS",
   transient: "the network or the server failed, which may pass",
+  unkept_host_key:
+    "the SSH host key could not be kept, so that any other one would be taken for it the " +
+    "next time; what came was not used. Make known_hosts in the data directory a file that can be " +
+    "written, or name one with the keys in SSH_KNOWN_HOSTS_FILE",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
 };

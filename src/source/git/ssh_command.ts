@@ -18,7 +18,8 @@ export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): stri
     "NumberOfPasswordPrompts=1",
     "PreferredAuthentications=publickey",
     `StrictHostKeyChecking=${strict ? "yes" : "accept-new"}`,
-    `UserKnownHostsFile="${knownHosts}"`,
+    // SSH puts other texts in the place of what begins with a percent sign.
+    `UserKnownHostsFile="${knownHosts.replaceAll("%", "%%")}"`,
     "GlobalKnownHostsFile=/dev/null",
     "UpdateHostKeys=no",
     "ConnectTimeout=10",

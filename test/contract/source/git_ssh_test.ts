@@ -94,6 +94,19 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
     assert.ok(!bytesBelow(t.directory).includes(server.key.split("\n")[1] ?? "?"));
   });
 
+  it("takes nothing of a host whose key it cannot remember", async () => {
+    await open();
+    fs.mkdirSync(join(t.dataDir, "known_hosts"));
+    for (const reference of ["main", head]) {
+      await assert.rejects(t.resolve(url(), reference), {
+        code: "data_dir_unusable",
+        message: /host key could not be kept.*make known_hosts .* a file that can be written/is,
+      });
+    }
+    fs.rmdirSync(join(t.dataDir, "known_hosts"));
+    assert.equal((await t.resolve(url(), "main")).id, head);
+  });
+
   it("trusts only the operator's file when there is one", async () => {
     const file = join(root, "known");
     fs.writeFileSync(file, "");

@@ -125,8 +125,8 @@ describe("sshCommand()", () => {
     assert.ok(text.includes("StrictHostKeyChecking=accept-new") && text.includes("BatchMode=no"));
   });
   it("quotes what a shell would read", () => {
-    const text = sshCommand({ key: "/a b'c", knownHosts: "/d e", strict: false, asks: false });
+    const text = sshCommand({ key: "/a b'c", knownHosts: "/d %h", strict: false, asks: false });
     assert.ok(text.includes(` -i '/a b'\\''c' `));
-    assert.ok(text.includes(`'UserKnownHostsFile="/d e"'`));
+    assert.ok(text.includes(`'UserKnownHostsFile="/d %%h"'`));
   });
 });
