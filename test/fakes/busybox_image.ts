@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,11 +26,9 @@ const run = promisify(execFile);
  */
 export async function ensureBusyboxImage(tag: string = BUSYBOX_IMAGE): Promise<void> {
   if (!await succeeds(["image", "inspect", tag])) await buildImage(tag);
-  const keeper = tag.replace(/[/:]/g, "-");
-  const isKept = () => succeeds(["container", "inspect", keeper]);
-  // Another process may make it at the same time.
-  if (await isKept() || await succeeds(["create", "--name", keeper, tag]) || await isKept()) return;
-  throw new Error(`the container ${keeper}, which keeps the image ${tag}, could not be made`);
+  // Another process may have made it, or be making it.
+  await run("docker", ["create", "--name", tag.replace(/[/:]/g, "-"), tag])
+    .catch((error) => assert.match(String(error), /is already in use/));
 }
 
 const succeeds = (args: readonly string[]) => run("docker", args).then(() => true, () => false);
