@@ -53,14 +53,14 @@ class GitSource implements GitSourceWithTrees {
   readonly #files = new RevisionFiles((source) => ({ ...this.#howToExpand(source), fetch: true }));
 
   constructor(parts: GitSourceParts, options: GitSourceOptions) {
-    const { commands, clock, files, redactor, dataDir, credentials } = parts;
+    const { commands, clock, files, redactor, dataDir, lender, credentials } = parts;
     this.#parts = parts;
     this.#options = options;
     this.#layout = createLayout(dataDir);
-    this.#lender = parts.lender === undefined ? undefined : createLayout(parts.lender);
+    this.#lender = lender === undefined ? undefined : createLayout(lender);
     const { tree: pathOf } = this.#layout;
     this.trees = createTreeStore({ files, dataDir, pathOf, lock: this.#exports });
-    this.#access = new GitAccess({ files, redactor, dataDir, credentials, options });
+    this.#access = new GitAccess({ files, redactor, dataDir, lender, credentials, options });
     this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
     const shared = { git: this.#git, files, clock, lock: createKeyedLock() };
     this.mirrors = createMirrorStore({ ...shared, dataDir });

@@ -57,8 +57,8 @@ export interface GitSourceParts {
   /** Absolute path of the data directory. */
   readonly dataDir: string;
   /**
-   * Another data directory whose trees serve where a commit cannot be had any more, for who only
-   * looks: nothing is written there.
+   * Another data directory, for who only looks: its trees serve where a commit cannot be had any more, and
+   * hosts that it knows are known. Nothing is written there.
    */
   readonly lender?: string;
   readonly credentials: GitCredentials;

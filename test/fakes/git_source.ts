@@ -50,6 +50,7 @@ export interface TestSourceOptions {
   readonly credentials?: Partial<GitCredentials>;
   readonly options?: Partial<GitSourceOptions>;
   readonly dataDir?: string;
+  readonly lender?: string;
 }
 
 /** A signal that never fires. */
@@ -75,6 +76,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
     log: warningLog(warnings),
     redactor,
     dataDir,
+    ...(settings.lender === undefined ? {} : { lender: settings.lender }),
     credentials: { domains: [], global: {}, tokenHosts: [], ...settings.credentials },
     options: {
       path: process.env["PATH"] ?? "/usr/bin:/bin",

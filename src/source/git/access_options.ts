@@ -24,6 +24,8 @@ export interface AccessParts {
   readonly files: Files;
   readonly redactor: Redactor;
   readonly dataDir: string;
+  /** Another data directory, whose hosts are known as well. */
+  readonly lender?: string | undefined;
   readonly credentials: GitCredentials;
   readonly options: AccessOptions;
 }

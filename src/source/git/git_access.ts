@@ -119,12 +119,13 @@ export class GitAccess {
     const askpass = join(directory, "askpass");
     const asks = login.passphrase !== "";
     if (asks) await this.#place(askpass, ASKPASS, 0o700);
-    const { options, dataDir } = this.#parts;
+    const { options: { knownHostsFile }, dataDir, lender = dataDir } = this.#parts;
+    const known = new Set([dataDir, lender].map((each) => join(each, "known_hosts")));
     const env = {
       GIT_SSH_COMMAND: sshCommand({
         key,
-        knownHosts: options.knownHostsFile || join(dataDir, "known_hosts"),
-        strict: options.knownHostsFile !== "",
+        knownHosts: knownHostsFile === "" ? [...known] : [knownHostsFile],
+        strict: knownHostsFile !== "",
         asks,
       }),
       GIT_SSH_VARIANT: "ssh",

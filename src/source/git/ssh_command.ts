@@ -2,7 +2,8 @@
 interface SshSettings {
   /** Path of the key file. */
   readonly key: string;
-  readonly knownHosts: string;
+  /** Files with the keys of hosts; new ones are added to the first. */
+  readonly knownHosts: readonly string[];
   /** Whether a host without a known key is refused rather than remembered. */
   readonly strict: boolean;
   /** Whether a helper answers for the key's passphrase: batch mode would not ask it. */
@@ -18,8 +19,7 @@ export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): stri
     "NumberOfPasswordPrompts=1",
     "PreferredAuthentications=publickey",
     `StrictHostKeyChecking=${strict ? "yes" : "accept-new"}`,
-    // SSH puts other texts in the place of what begins with a percent sign.
-    `UserKnownHostsFile="${knownHosts.replaceAll("%", "%%")}"`,
+    `UserKnownHostsFile=${knownHosts.map(plainPath).join(" ")}`,
     "GlobalKnownHostsFile=/dev/null",
     "UpdateHostKeys=no",
     "ConnectTimeout=10",
@@ -28,6 +28,11 @@ export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): stri
   ];
   const words = ["ssh", "-F", "/dev/null", "-i", key, ...options.flatMap((each) => ["-o", each])];
   return words.map(quote).join(" ");
+}
+
+/** SSH splits at blanks, and puts other texts in the place of what begins with a percent sign. */
+function plainPath(path: string): string {
+  return `"${path.replaceAll("%", "%%")}"`;
 }
 
 function quote(word: string): string {

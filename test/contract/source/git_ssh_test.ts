@@ -94,6 +94,23 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
     assert.ok(!bytesBelow(t.directory).includes(server.key.split("\n")[1] ?? "?"));
   });
 
+  it("knows the hosts of the data directory while it only looks, and adds none there", async () => {
+    await open();
+    await t.resolve(url(), "main");
+    const [lender, known] = [t.dataDir, knownHosts()];
+    const dataDir = join(t.directory, "aside");
+    const looking = { lender, dataDir, credentials: { global: { sshPrivateKey: server.key } } };
+    const aside = await createTestSource(looking);
+    try {
+      assert.equal((await aside.resolve(url(), "main")).id, head);
+      await server.changeHostKey();
+      await assert.rejects(aside.resolve(url(), "main"), { code: "repository_denied" });
+      assert.equal(knownHosts(), known);
+    } finally {
+      await aside.close();
+    }
+  });
+
   it("takes nothing of a host whose key it cannot remember", async () => {
     await open();
     fs.mkdirSync(join(t.dataDir, "known_hosts"));

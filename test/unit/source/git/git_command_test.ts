@@ -107,7 +107,7 @@ describe("arguments of git", () => {
 
 describe("sshCommand()", () => {
   it("uses one key, no agent and no questions", () => {
-    const text = sshCommand({ key: "/k", knownHosts: "/kh", strict: true, asks: false });
+    const text = sshCommand({ key: "/k", knownHosts: ["/kh"], strict: true, asks: false });
     assert.match(text, /^ssh -F \/dev\/null -i \/k /);
     for (
       const each of [
@@ -121,12 +121,17 @@ describe("sshCommand()", () => {
     }
   });
   it("remembers hosts without a file, and may ask for a passphrase", () => {
-    const text = sshCommand({ key: "/k", knownHosts: "/kh", strict: false, asks: true });
+    const text = sshCommand({ key: "/k", knownHosts: ["/kh"], strict: false, asks: true });
     assert.ok(text.includes("StrictHostKeyChecking=accept-new") && text.includes("BatchMode=no"));
   });
   it("quotes what a shell would read", () => {
-    const text = sshCommand({ key: "/a b'c", knownHosts: "/d %h", strict: false, asks: false });
+    const text = sshCommand({
+      key: "/a b'c",
+      knownHosts: ["/d %h", "/e"],
+      strict: false,
+      asks: false,
+    });
     assert.ok(text.includes(` -i '/a b'\\''c' `));
-    assert.ok(text.includes(`'UserKnownHostsFile="/d %%h"'`));
+    assert.ok(text.includes(`'UserKnownHostsFile="/d %%h" "/e"'`));
   });
 });
