@@ -12,6 +12,7 @@ import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.t
 import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
+import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
@@ -61,7 +62,8 @@ export async function requireSafeModel(
   const places = await ourPlaces(given, signal);
   const parts = { ...given, log, places };
   // Whoever follows the paths gets them with plain dollars.
-  const found = followedPaths(withPlainDollars(model), { isStack: target.swarm !== undefined });
+  const plain = withPlainDollars(model);
+  const found = followedPaths(plain, { isStack: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
     ? found.refused
@@ -82,6 +84,7 @@ export async function requireSafeModel(
     found.paths.find(({ path }) => places.paths.some((each) => mayBecome(path, each)));
   if (templated) throw ours(name, templated.what);
   if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
+  await requireNotOurGroup(parts, name, plain, signal);
   const isOurs = (volume: string) =>
     places.volumes.some((own) =>
       volume === own || target.swarm !== undefined && mayBecome(volume, own)

@@ -103,6 +103,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   summarise: "looks at one value",
   mapServices: "does to each service what its callers, which are tried, do",
   starting: "compares one value of each service",
+  requireNotOurGroup: "compares one value of each service",
   healthBody: "a part of containerWish",
   hostBody: "a part of containerWish",
   mountBodies: "a part of containerWish",

@@ -12,7 +12,11 @@ describe("requireSafeModel()", () => {
   const check = (
     web: Record<string, unknown>,
     own: string | undefined,
-    { rest = {}, more = {} }: { rest?: Record<string, unknown>; more?: Partial<Target> } = {},
+    { rest = {}, more = {}, groups = "" }: {
+      rest?: Record<string, unknown>;
+      more?: Partial<Target>;
+      groups?: string;
+    } = {},
   ) => {
     const ids = new Map([
       ["stackwright", OWN],
@@ -25,8 +29,10 @@ describe("requireSafeModel()", () => {
       log: createRecordingLog(),
       files: {
         realPath: (path: string) => Promise.resolve(path),
+        readIfExists: () => Promise.resolve(new TextEncoder().encode(groups)),
       },
       host: {
+        sharesFiles: true,
         dataDir: "/srv/volumes/sw_data/_data",
         own: () => Promise.resolve(own === undefined ? undefined : { id: own }),
         engine: {
@@ -80,6 +86,36 @@ describe("requireSafeModel()", () => {
     await assert.rejects(linked("stackwright:sw", "bridge"), { code: "path_escapes", message });
     await linked("stackwright:sw", "");
     await linked("db", "bridge");
+  });
+
+  it("refuses the control group of this process, in a container and on the host", async () => {
+    const refused = {
+      code: "path_escapes",
+      message: /service web: cgroup_parent: .* is the control group of Stackwright itself/,
+    };
+    const inside = { groups: "0::/\n" };
+    for (
+      const cgroup_parent of [
+        `/docker/${OWN}`,
+        `/x/libpod-${OWN}.scope`,
+        `/docker/${OWN}/x/`,
+        OWN,
+        `/a/../docker/${OWN}`,
+      ]
+    ) {
+      await assert.rejects(check({ cgroup_parent }, OWN, inside), refused);
+      await check({ cgroup_parent }, undefined, inside);
+    }
+    const groups = "12:pids:/\n4:memory:/jobs/sw\n0::/system.slice/stackwright.service\n";
+    for (
+      const cgroup_parent of [
+        ...["/system.slice/stackwright.service", "stackwright.service/", "/jobs/sw"],
+        "/./system.slice//stackwright.service/sub",
+      ]
+    ) await assert.rejects(check({ cgroup_parent }, undefined, { groups }), refused);
+    for (const cgroup_parent of ["system.slice", "/", "/jobs", "shop.slice", `/docker/${OTHER}`]) {
+      await check({ cgroup_parent }, OWN, { groups });
+    }
   });
 
   it("refuses volumes of what becomes the name of this process's container", async () => {
