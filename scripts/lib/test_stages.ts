@@ -132,6 +132,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         ...stage,
         env: { WALK_STEPS: "60" },
         sample: { FLOW_ENGINES: "fake", SWEEP: "sample" },
+        shares: stage.argv.filter((word) => word.endsWith("_test.ts")),
       })),
     ],
   ];

@@ -75,7 +75,7 @@ describe("the stages of ./scripts/test", () => {
     const files = ({ argv, together = [] }: Stage) =>
       [...argv, ...together].filter((word) => word.endsWith("_test.ts")).sort();
     assert.ok(whole.every(({ together }) => together === undefined));
-    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["unit"]));
+    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["unit", "flow"]));
     assert.deepEqual(sample.map(files), whole.map(files));
     assert.deepEqual(
       sample.flatMap(({ argv }) => argv.filter((word) => word.endsWith("_test.ts"))),
