@@ -60,11 +60,11 @@ export function createPrometheus(
   return {
     contentType: METRIC_TEXT_TYPE,
     text: async () => {
-      const ofMirrors = mirrorFamilies(METRIC_PREFIX, await lookAtMirrors());
+      const ofMirrors = mirrorFamilies(METRIC_PREFIX, redactTexts(await lookAtMirrors(), redact));
       return metricText([
         ...processFamilies(readProcess()),
         ...families(),
-        ...stackFamilies(METRIC_PREFIX, stacks()),
+        ...stackFamilies(METRIC_PREFIX, redactTexts(stacks(), redact)),
         ...ofMirrors,
       ]);
     },
