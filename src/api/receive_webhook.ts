@@ -111,7 +111,8 @@ export function submitWebhook(
     {
       repository,
       ...(waits === undefined ? {} : { waits }),
-      lane: `webhook ${requestKey(source, repository.toLowerCase())}`,
+      // On many hosts, names that differ in case are two repositories: no one's push replaces the other's.
+      lane: `webhook ${requestKey(source, repository)}`,
     },
   );
 }

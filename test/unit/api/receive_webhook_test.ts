@@ -101,7 +101,11 @@ describe("receiveWebhook", () => {
   const others: [string, SourceRequest, boolean][] = [
     ["the same again", first, true],
     ["the same by another URL", source({ ...first, url: "git@git.example.org:acme/shop" }), true],
-    ["the same in other letters", source({ identity: "git.example.org/Acme/shop" }), true],
+    [
+      "another repository by the case of a letter",
+      source({ identity: "git.example.org/Acme/shop" }),
+      false,
+    ],
     ["another repository", source({ identity: "git.example.org/acme/other" }), false],
     ["another reference", source({ ...first, reference: "refs/heads/x" }), false],
     ["another target", source({ ...first, target: "edge" }), false],
