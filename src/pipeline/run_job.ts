@@ -8,6 +8,7 @@ import {
   injectedFiles,
   JobRun,
   observeAll,
+  ownerOf,
   SwarmJobs,
   withPlainDollars,
 } from "../deploy/mod.ts";
@@ -15,6 +16,7 @@ import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
   errors,
   formatStackKey,
+  isOurs,
   isStackwrightError,
   type ObservedStack,
   type Progress,
@@ -27,6 +29,7 @@ import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts
 import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import { observeAnyway } from "./stack_mode.ts";
 import { mayStop, recordedOwner } from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
@@ -69,7 +72,7 @@ export async function runJob(
     const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
     // What runs already goes on, for nobody else would start again what it has stopped.
-    if (work.adopts === undefined) requireOwnStops(parts, key, spec);
+    if (work.adopts === undefined) await requireOwnStops(parts, key, spec, signal);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
@@ -95,19 +98,36 @@ export async function runJob(
  * Refuses a job that stops services of another source's stack, which it would have for itself as long as it
  * likes. Throws `conflict`.
  */
-function requireOwnStops(
-  { ledger }: Pick<PipelineParts, "ledger">,
+async function requireOwnStops(
+  parts: Pick<PipelineParts, "host" | "ledger">,
   key: StackKey,
   { stopServices }: JobSpec,
-): void {
-  const foreign = stopServices.find(({ project }) => !mayStop(ledger, key, project));
-  if (foreign === undefined) return;
-  const { project, service } = foreign;
-  const owner = recordedOwner(ledger, { ...key, name: project })?.source;
-  throw errors.conflict(
-    `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
-      "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
-  );
+  signal: AbortSignal,
+): Promise<void> {
+  const own = recordedOwner(parts.ledger, key)?.source;
+  for (const { project, service } of stopServices) {
+    const owner = project === key.name
+      ? undefined
+      : await ownerAnyway(parts, { ...key, name: project }, signal);
+    if (owner === undefined || owner === own) continue;
+    throw errors.conflict(
+      `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
+        "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
+    );
+  }
+}
+
+/** The source that deploys a stack: its labels tell it where the ledger was lost, or is another's. */
+async function ownerAnyway(
+  parts: Pick<PipelineParts, "host" | "ledger">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const recorded = recordedOwner(parts.ledger, key)?.source;
+  if (recorded !== undefined) return recorded;
+  const { containers } = await observeAnyway(parts, key, signal);
+  const ours = containers.find(isOurs);
+  return ours && ownerOf(ours.labels);
 }
 
 interface JobToRun {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { makeExecution } from "../../src/deploy/jobs/execution.ts";
@@ -49,6 +51,15 @@ async function executions(world: World): Promise<string[]> {
   return out.trim() === "" ? [] : out.trim().split("\n");
 }
 
+/** Loses what the ledger says of the world's stack, which was not looked at again yet. */
+function forgetStack(world: World): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  for (const table of ["owners", "stacks"]) {
+    database.prepare(`DELETE FROM ${table} WHERE name = ?`).run(world.stack);
+  }
+  database.close();
+}
+
 /** A process ends after it has made a run of `backup` and stopped `web`; the next one takes it over. */
 async function takenOver(world: World, stackOfJob: string): Promise<void> {
   const { engine } = world;
@@ -74,6 +85,7 @@ describe("scheduled jobs on the fake engine", () => {
   it("stop no service of a stack that another repository deployed", () =>
     inWorld("fake", async (world) => {
       const other = await createWorld({ engine: "fake" });
+      world.fake?.setBehaviour("backup", { exit: 0 });
       try {
         await commit(world, { "compose.yaml": composeFile({ web: service() }) });
         await pollTo(world, "succeeded");
@@ -84,12 +96,17 @@ describe("scheduled jobs on the fake engine", () => {
         });
         await pollTo(world, "succeeded", { url: other.repository.url });
         const path = `/v1/api/job/${other.stack}-backup-1/run`;
-        const answer = await world.request(path, { method: "POST" });
-        assert.match(
-          String((await answer.json()).content),
-          /: the job was not run: it stops .*\/web, and .* runs from /,
-        );
-        assert.deepEqual(await states(world), { "web-1": "running" });
+        const isRefused = async () => {
+          const answer = await world.request(path, { method: "POST" });
+          const refused = /: the job was not run: it stops .*\/web, and .* runs from /;
+          assert.match(String((await answer.json()).content), refused);
+          assert.deepEqual(await states(world), { "web-1": "running" });
+        };
+        await isRefused();
+        await world.stop();
+        forgetStack(world);
+        await world.restart();
+        await isRefused();
       } finally {
         await other.close();
       }
