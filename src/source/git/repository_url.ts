@@ -89,6 +89,7 @@ function remoteUrl(text: string): RepositoryUrl {
   const path = decode(rawPath, text);
   checkPath(path, text);
   const authority = host + (kept === "" ? "" : `:${kept}`);
+  if (scheme === "ssh") checkOneHost(user, path, text);
   const account = scheme === "ssh" ? `${user === "" ? "git" : encodeURIComponent(user)}@` : "";
   return {
     scheme,
@@ -105,8 +106,11 @@ function scpUrl(text: string, scp: RegExpExecArray): RepositoryUrl {
   const user = scp[1] ?? "";
   const { host } = splitHost(scp[2] ?? "", text);
   const path = scp[3] ?? "";
+  // Git takes the first sign away.
+  if (path[1] === "~" && path[0] !== "/") throw refused(text, 'its path has "~" in second place');
   checkUser(user, text);
   checkPath(path, text);
+  checkOneHost(user, path, text);
   return {
     scheme: "ssh",
     host,
@@ -141,6 +145,15 @@ function withoutSuffix(path: string): string {
 
 function checkUser(user: string, text: string): void {
   if (user.startsWith("-") || CONTROL.test(user)) throw refused(text, "its user name is not valid");
+}
+
+/**
+ * Git looks for the host of an SSH URL in decoded text, and for brackets behind `@` in all of it: it would
+ * go to another one than is read here, with the key for this one.
+ */
+function checkOneHost(user: string, path: string, text: string): void {
+  if (/[/:[\]]/.test(user)) throw refused(text, "its user name is not valid");
+  if (path.includes("@[")) throw refused(text, 'its path holds "@["');
 }
 
 function checkPath(path: string, text: string): void {
