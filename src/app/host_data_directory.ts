@@ -5,7 +5,7 @@ import {
   localPath,
   ownContainerId,
 } from "../docker/mod.ts";
-import { errors, type ObservedContainer } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
 /** Ports for asking an engine about the container that this process runs in. */
@@ -16,13 +16,6 @@ interface OwnParts {
 
 /** The container that this process runs in; `undefined` on a host, and where the engine has it not. */
 export async function findOwnContainer(
-  parts: OwnParts,
-  signal: AbortSignal,
-): Promise<ObservedContainer | undefined> {
-  return (await inspectOwn(parts, signal))?.container;
-}
-
-async function inspectOwn(
   { files, engine }: OwnParts,
   signal: AbortSignal,
 ): Promise<ContainerDetails | undefined> {
@@ -39,7 +32,7 @@ export async function findLocalPath(
   path: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { mounts = [] } = await inspectOwn(parts, signal) ?? {};
+  const { mounts = [] } = await findOwnContainer(parts, signal) ?? {};
   return mounts.length === 0 ? path : localPath(path, mounts);
 }
 
@@ -55,7 +48,7 @@ export async function findHostDataDirectory(
   dataDir: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const { mounts = [] } = await inspectOwn(parts, signal) ?? {};
+  const { mounts = [] } = await findOwnContainer(parts, signal) ?? {};
   // A container of another engine: its paths mean nothing here, so they are taken as they are.
   if (mounts.length === 0) return dataDir;
   const found = hostPath(dataDir, mounts);

@@ -1,6 +1,5 @@
 import type { Backend, Compose } from "../deploy/mod.ts";
-import type { Engine, EngineInfo } from "../docker/engine.ts";
-import type { ObservedContainer } from "../model/mod.ts";
+import type { ContainerDetails, Engine, EngineInfo } from "../docker/engine.ts";
 import type { Limiter } from "../system/mod.ts";
 import type { Images } from "./images.ts";
 
@@ -34,7 +33,7 @@ export interface Host {
   /** The socket that the engine is reached by, where it is one of this machine. */
   readonly socket?: string;
   /** The container that this process runs in, where it is one of this engine. */
-  own(signal: AbortSignal): Promise<ObservedContainer | undefined>;
+  own(signal: AbortSignal): Promise<ContainerDetails | undefined>;
   /** Where this process sees a path of that machine; `undefined` where it does not. */
   localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
 }

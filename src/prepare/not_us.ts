@@ -16,7 +16,7 @@ export async function requireNotOwnProject(
   key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = await host.own(signal);
+  const own = (await host.own(signal))?.container;
   if (own === undefined) return;
   const names = [own.labels[COMPOSE_LABELS.project], own.labels[STACK_LABELS.namespace]];
   if (!names.includes(key.name)) return;
@@ -38,7 +38,7 @@ export async function requireNotStopped(
   signal: AbortSignal,
 ): Promise<void> {
   if (stops.length === 0) return;
-  const own = await host.own(signal);
+  const own = (await host.own(signal))?.container;
   if (own === undefined) return;
   const task = own.labels[SWARM_SERVICE];
   const isUs = (project: string, service: string) =>

@@ -19,10 +19,7 @@ export async function ourPlaces(
   { files, host, options }: Pick<PrepareParts, "files" | "host" | "options">,
   signal: AbortSignal,
 ): Promise<OurPlaces> {
-  const own = await host.own(signal);
-  const { mounts = [] } = own === undefined
-    ? {}
-    : await host.engine.inspectContainer(own.id, signal) ?? {};
+  const { mounts = [] } = await host.own(signal) ?? {};
   const known = [host.dataDir, ...options.protectedPaths];
   // A path of another machine may lead anywhere here, and need not be one that we may look at.
   const real = await Promise.all(known.map((path) => files.realPath(path).catch(() => path)));

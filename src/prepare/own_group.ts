@@ -22,7 +22,7 @@ export async function requireNotOurGroup(
   const groups = await readText(files, "/proc/self/cgroup") ?? "";
   // A runtime takes a path for one below the root, or below a group of its own: the last name tells ours.
   const names = groups.split("\n").map((line) => /[^/]+$/.exec(line)?.[0] ?? "");
-  const id = (await host.own(signal))?.id;
+  const id = (await host.own(signal))?.container.id;
   const isOurs = (part: string) =>
     part !== "" && names.includes(part) || id !== undefined && part.includes(id);
   const found = parents.find(({ parent }) => parent.split("/").some(isOurs));

@@ -129,7 +129,7 @@ async function requireNotUs(
   shared: ReturnType<typeof followedPaths>["shared"],
   signal: AbortSignal,
 ): Promise<void> {
-  const own = await parts.host.own(signal);
+  const own = (await parts.host.own(signal))?.container;
   if (own === undefined) return;
   for (const { what, name: container } of shared) {
     const details = await parts.host.engine.inspectContainer(container, signal);
@@ -171,7 +171,7 @@ async function requireMountsNotOurs(
   tree: string,
   signal: AbortSignal,
 ): Promise<StackwrightError | undefined> {
-  const own = await parts.host.own(signal);
+  const own = (await parts.host.own(signal))?.container;
   const details = await parts.host.engine.inspectContainer(container, signal);
   if (own !== undefined && mayName(container, own)) {
     const isUs = details === undefined || details.container.id === own.id;

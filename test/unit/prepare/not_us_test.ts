@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ObservedContainer } from "../../../src/model/mod.ts";
+import type { ContainerDetails } from "../../../src/docker/mod.ts";
 import { requireNotOwnProject, requireNotStopped } from "../../../src/prepare/not_us.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 
 /** A host on which this process runs in a container with these labels, or in none. */
 function host(labels?: Readonly<Record<string, string>>) {
-  const own = labels && {
-    id: "own",
-    name: "ours",
-    service: labels["com.docker.compose.service"] ?? "",
-    labels,
-  } as unknown as ObservedContainer;
+  const service = labels?.["com.docker.compose.service"] ?? "";
+  const container = { id: "own", name: "ours", service, labels };
+  const own = labels && { container } as unknown as ContainerDetails;
   return { own: () => Promise.resolve(own) };
 }
 

@@ -34,7 +34,7 @@ describe("requireSafeModel()", () => {
       host: {
         sharesFiles: true,
         dataDir: "/srv/volumes/sw_data/_data",
-        own: () => Promise.resolve(own === undefined ? undefined : { id: own }),
+        own: () => Promise.resolve(own && { container: { id: own }, mounts: [] }),
         engine: {
           findVolumes: () => Promise.resolve([]),
           inspectContainer: (name: string) =>
@@ -162,7 +162,8 @@ describe("requireSafeModel()", () => {
         },
         host: {
           dataDir: "/data",
-          own: () => Promise.resolve(mounts.length === 0 ? undefined : { id: OWN }),
+          own: () =>
+            Promise.resolve(mounts.length === 0 ? undefined : { container: { id: OWN }, mounts }),
           engine: {
             inspectContainer: () => Promise.resolve({ container: { id: OWN }, mounts }),
             findVolumes: (names: string[]) =>
