@@ -1,4 +1,6 @@
 import { hostPath, mountAround } from "../docker/own_mounts.ts";
+import { readText } from "../system/mod.ts";
+import { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Name of a volume in the place where the engine keeps it. */
@@ -9,17 +11,21 @@ export interface OurPlaces {
   readonly paths: readonly string[];
   /** Names of volumes. */
   readonly volumes: readonly string[];
+  /** The mounts of that machine, where this process sees them. */
+  readonly mounts: DiskMounts;
 }
 
 /**
  * The data directory and the files with our secrets: as the settings say it, where links lead from there,
- * and, when this process runs in a container, what is mounted at these places.
+ * and, when this process runs in a container, what is mounted at these places; on the host itself, where
+ * they are on their disks.
  */
 export async function ourPlaces(
   { files, host, options }: Pick<PrepareParts, "files" | "host" | "options">,
   signal: AbortSignal,
 ): Promise<OurPlaces> {
-  const { mounts = [] } = await host.own(signal) ?? {};
+  const own = await host.own(signal);
+  const mounts = own?.mounts ?? [];
   const known = [host.dataDir, ...options.protectedPaths];
   // A path of another machine may lead anywhere here, and need not be one that we may look at.
   const real = await Promise.all(known.map((path) => files.realPath(path).catch(() => path)));
@@ -32,6 +38,8 @@ export async function ourPlaces(
   const found = volumes.length === 0 ? [] : await host.engine.findVolumes(volumes, signal);
   const devices = found.map(({ options }) => options?.["device"] ?? "")
     .filter((device) => device.startsWith("/"));
-  const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path]);
-  return { paths: [...new Set([...paths, ...devices])], volumes };
+  const isHere = own === undefined && host.sharesFiles;
+  const seen = diskMounts(isHere ? await readText(files, "/proc/self/mountinfo") ?? "" : "");
+  const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path, onDisk(path, seen)]);
+  return { paths: [...new Set([...paths, ...devices])], volumes, mounts: seen };
 }

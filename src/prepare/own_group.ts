@@ -5,7 +5,7 @@ import type { PrepareParts } from "./parts.ts";
 
 /**
  * Refuses a model of whose services one runs in the control group of this process: it would have a share
- * of our memory, and what is there while we are not keeps our container from starting again.
+ * of our memory, and what is there while we are not may keep our container from starting again.
  *
  * Throws `path_escapes`.
  */
@@ -27,10 +27,9 @@ export async function requireNotOurGroup(
     part !== "" && names.includes(part) || id !== undefined && part.includes(id);
   const found = parents.find(({ parent }) => parent.split("/").some(isOurs));
   if (found === undefined) return;
+  const group = found.parent.slice(0, 200);
   throw errors.path_escapes(
-    `deployment ${name}: service ${found.service}: cgroup_parent: ` +
-      `${
-        found.parent.slice(0, 200)
-      } is the control group of Stackwright itself, which no deployment may share; name another one`,
+    `deployment ${name}: service ${found.service}: cgroup_parent: ${group} is the control group of ` +
+      "Stackwright itself, which no deployment may share; name another one",
   );
 }

@@ -12,9 +12,11 @@ import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.t
 import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
+import { onDisk } from "./disk_places.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
+import { nearest } from "./real_paths.ts";
 import type { Target } from "./target.ts";
 
 /** Whoever talks to the engine through its socket has its rights on the host. */
@@ -60,7 +62,7 @@ export async function requireSafeModel(
   const { name, context } = target.key;
   const log = fewWarnings(given.log.with({ stack: name, context }));
   const places = await ourPlaces(given, signal);
-  const parts = { ...given, log, places };
+  const parts = { ...given, log, places, root: new RealTree(given.files, "/") };
   // Whoever follows the paths gets them with plain dollars.
   const plain = withPlainDollars(model);
   const found = followedPaths(plain, { isStack: target.swarm !== undefined });
@@ -113,10 +115,11 @@ function fewWarnings(log: Log): Pick<Log, "warning"> {
   };
 }
 
-/** Parts of which the log may tell less, and what is ours. */
+/** Parts of which the log may tell less, what is ours, and where paths of this machine lead. */
 type JudgingParts = Omit<PrepareParts, "log"> & {
   readonly log: Pick<Log, "warning">;
   readonly places: OurPlaces;
+  readonly root: RealTree;
 };
 
 /**
@@ -212,9 +215,11 @@ async function requireNotOurs(
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
-  const real = await parts.files.realPath(path) ?? path;
+  // The engine makes what is not there, behind a link, too.
+  const real = join("/", await nearest(parts.root, path.slice(1)) ?? path);
+  const reached = [path, real, onDisk(real, parts.places.mounts)];
   for (const mine of parts.places.paths) {
-    const relations = [path, real].map((each) => pathRelation(each, mine));
+    const relations = reached.map((each) => pathRelation(each, mine));
     if (relations.includes("inside")) throw ours(name, what);
     if (!relations.includes("around")) continue;
     parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);

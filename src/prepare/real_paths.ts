@@ -62,17 +62,19 @@ export function hasLinks(real: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * Where the longest part of a path leads that is there, and the rest. What is below nothing is nowhere, so
- * that few of all parts are looked at: a path may have thousands.
+ * Where the longest part of a path in a tree leads that is there, and the rest; `undefined` where that is
+ * elsewhere. What is below nothing is nowhere, so that few of all parts are looked at: a path may have
+ * thousands.
  */
-async function nearest(tree: RealTree, path: string): Promise<string | undefined> {
+export async function nearest(tree: RealTree, path: string): Promise<string | undefined> {
   const { real, inside } = await tree.at(path);
   if (real !== undefined) return inside;
   const parts = path.split("/");
   // The directory of the tree itself is always there.
   let [there, missing, above]: [number, number, string | undefined] = [0, parts.length, "."];
   while (missing - there > 1) {
-    const middle = (there + missing) >> 1;
+    // Most are short, or nowhere from the beginning.
+    const middle = Math.min(2 * there + 1, (there + missing) >> 1);
     const found = await tree.at(parts.slice(0, middle).join("/"));
     if (found.real === undefined) missing = middle;
     else [there, above] = [middle, found.inside];

@@ -146,8 +146,11 @@ describe("requireSafeModel()", () => {
     const bind = (source: string) => ({ volumes: [{ type: "bind", source, target: "/x" }] });
     const by = async (
       web: Record<string, unknown>,
-      { links = {}, mounts = [], rest = {} }: {
+      { links = {}, mounts = [], rest = {}, missing = [], mountInfo = "" }: {
         links?: Record<string, string>;
+        /** Paths at which there is nothing. */
+        missing?: string[];
+        mountInfo?: string;
         mounts?: Record<string, string>[];
         rest?: Record<string, unknown>;
       },
@@ -158,9 +161,11 @@ describe("requireSafeModel()", () => {
           realPath: (path: string) =>
             path.startsWith("/none")
               ? Promise.reject(new Error("EACCES"))
-              : Promise.resolve(links[path] ?? path),
+              : Promise.resolve(missing.includes(path) ? undefined : links[path] ?? path),
+          readIfExists: () => Promise.resolve(new TextEncoder().encode(mountInfo)),
         },
         host: {
+          sharesFiles: true,
           dataDir: "/data",
           own: () =>
             Promise.resolve(mounts.length === 0 ? undefined : { container: { id: OWN }, mounts }),
@@ -189,6 +194,42 @@ describe("requireSafeModel()", () => {
     it("behind a link with a dollar sign in its name, of which compose prints two", async () => {
       await assert.rejects(by(bind("/mnt/a$$b"), { links: { "/mnt/a$b": "/data" } }), refused);
       await by(bind("/mnt/a$$b"), { links: { "/mnt/a$$b": "/data" } });
+    });
+
+    it("behind a link where nothing is yet, which the engine would make", async () => {
+      const links = { "/srv/l": "/data", "/srv/l/sources": "/data/sources" };
+      const missing = ["/srv/l/sources/a", "/srv/l/sources/a/b"];
+      for (const path of missing) {
+        await assert.rejects(by(bind(path), { links, missing }), refused);
+        await by(bind(path), { missing });
+      }
+    });
+
+    it("by a second mount of what is there, of a part of it, and of its disk", async () => {
+      const mountInfo = [
+        "21 1 254:0 / / rw shared:1 - ext4 /dev/vda rw",
+        "22 21 8:1 /sw /data rw - ext4 /dev/sda1 rw",
+        "23 21 8:1 /sw/sources /mnt/a\\040b rw - ext4 /dev/sda1 rw",
+        "24 21 8:1 / /mnt/disk rw - ext4 /dev/sda1 rw",
+        "25 21 254:0 /var/run /run rw - ext4 /dev/vda rw",
+        "26 21 254:0 /srv/empty /covered rw - ext4 /dev/vda rw",
+        "27 26 8:1 /sw /covered rw - ext4 /dev/sda1 rw",
+      ].join("\n");
+      const theirs = [
+        "/mnt/a b",
+        "/mnt/a b/x",
+        "/mnt/disk/sw/state.db",
+        "/covered/live",
+        "/run/secrets/api",
+      ];
+      for (const path of theirs) await assert.rejects(by(bind(path), { mountInfo }), refused, path);
+      for (const path of ["/mnt/disk/other", "/mnt/a", "/srv/empty", "/run/secrets/other"]) {
+        await by(bind(path), { mountInfo });
+      }
+      const links = { "/srv/l": "/mnt/disk", "/srv/l/sw": "/mnt/disk/sw" };
+      const missing = ["/srv/l/sw/new"];
+      await assert.rejects(by(bind("/srv/l/sw/new"), { links, missing, mountInfo }), refused);
+      for (const path of theirs) await by(bind(path), {});
     });
 
     it("by what is mounted there when it runs in a container", async () => {
