@@ -5,7 +5,7 @@ import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
-import { type Intent, Intents } from "./intents.ts";
+import { Intents } from "./intents.ts";
 import { LedgerDatabase } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
@@ -14,7 +14,7 @@ import { Pins } from "./pins.ts";
 import { Reconciliations } from "./reconciliations.ts";
 import { ServiceSettings } from "./service_settings.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
-import { type DeployedStack, Releases } from "./releases.ts";
+import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
 import { Stops } from "./stops.ts";
@@ -29,6 +29,8 @@ interface LedgerParts {
   /** Is told that the file was deleted while it was open, and was written anew. */
   readonly onRewritten?: () => void;
 }
+
+type Recorded = Pick<RecordedRelease, "id">;
 
 /** The tables of the ledger, and what can be read from them. */
 export class LedgerTables {
@@ -86,58 +88,37 @@ export class LedgerTables {
   }
 
   /** The last good release of a stack, or `undefined` when there is none. */
-  current(key: StackKey): RecordedRelease | undefined {
-    return this.releases.current(key);
-  }
-
+  readonly current: Releases["current"] = (key) => this.releases.current(key);
   /** The last good releases of all stacks, or of those on one context. */
-  currents(context?: string): RecordedRelease[] {
-    return this.releases.currents(context);
-  }
-
+  readonly currents: Releases["currents"] = (context) => this.releases.currents(context);
   /** The contexts on which a stack has a release. */
-  contexts(): string[] {
-    return this.releases.contexts();
-  }
-
+  readonly contexts: Releases["contexts"] = () => this.releases.contexts();
   /** Which stacks are deployed, from where and since when. */
-  deployedStacks(): DeployedStack[] {
-    return this.releases.deployedStacks();
-  }
-
+  readonly deployedStacks: Releases["deployedStacks"] = () => this.releases.deployedStacks();
   /** One release by its id. */
-  release(id: string): RecordedRelease | undefined {
-    return this.releases.find(id);
-  }
-
+  readonly release: Releases["find"] = (id) => this.releases.find(id);
   /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
-  history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
-    return this.releases.history(key, limit, before);
-  }
-
+  readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
+  /** A recorded release with its model and variables, ready to be deployed again. */
+  readonly open: Releases["open"] = (recorded) => this.releases.open(recorded);
   /** The services of a recorded release. Throws `not_found` when it is gone. */
-  services({ id }: Pick<RecordedRelease, "id">): Release["services"] {
-    return this.releases.contents.services(id);
-  }
+  readonly services = ({ id }: Recorded) => this.releases.contents.read("services", id);
+  /** What a recorded release was made from; as {@link services}. */
+  readonly closure = ({ id }: Recorded) => this.releases.contents.read("closure", id);
+  /** The files of a recorded release that containers may write to; as {@link services}. */
+  readonly live = ({ id }: Recorded) => this.releases.contents.read("live", id);
+  /** The process that has a stack in its hands, if another one that still runs does. */
+  readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
+  /** What was under way when its process ended, oldest first. */
+  readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
+  /** What is under way, in this process or another, and what an ended process left open. */
+  readonly underWay: Intents["open"] = () => this.intents.open();
+  /** Proves that the ledger can be written, by writing. */
+  readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 
   /** What of a recorded release its containers see; as {@link services}. */
-  shown(recorded: Pick<RecordedRelease, "id">): Pick<Release, "services" | "live"> {
+  shown(recorded: Recorded): Pick<Release, "services" | "live"> {
     return { services: this.services(recorded), live: this.live(recorded) };
-  }
-
-  /** What a recorded release was made from; as {@link services}. */
-  closure({ id }: Pick<RecordedRelease, "id">): Release["closure"] {
-    return this.releases.contents.closure(id);
-  }
-
-  /** The files of a recorded release that containers may write to; as {@link services}. */
-  live({ id }: Pick<RecordedRelease, "id">): Release["live"] {
-    return this.releases.contents.live(id);
-  }
-
-  /** A recorded release with its model and variables, ready to be deployed again. */
-  open(recorded: RecordedRelease): Release {
-    return this.releases.open(recorded);
   }
 
   /**
@@ -149,32 +130,12 @@ export class LedgerTables {
     return [this.intents.mark(key), this.pins.mark(key), held, this.owners.mark(key)].join(" ");
   }
 
-  /** The process that has a stack in its hands, if another one that still runs does. */
-  heldElsewhere(key: StackKey): string | undefined {
-    return this.intents.heldElsewhere(key);
-  }
-
-  /** What was under way when its process ended, oldest first. */
-  openIntents(): Intent[] {
-    return this.intents.abandoned();
-  }
-
-  /** What is under way, in this process or another, and what an ended process left open. */
-  underWay(): Intent[] {
-    return this.intents.open();
-  }
-
   /** The releases that are being deployed, by this process or another. */
   releasesUnderWay(): RecordedRelease[] {
     return this.intents.open().flatMap(({ releaseId }) => {
       const found = releaseId === undefined ? undefined : this.releases.find(releaseId);
       return found === undefined ? [] : [found];
     });
-  }
-
-  /** Proves that the ledger can be written, by writing. */
-  checkWritable(): void {
-    this.database.checkWritable();
   }
 
   /** Closes the database. May be called twice. */

@@ -1,4 +1,4 @@
-import { errors, type InputClosure, type Release, type StackwrightError } from "../model/mod.ts";
+import { errors, type Release, type StackwrightError } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -31,19 +31,14 @@ export class ReleaseContents extends LedgerTable {
     );
   }
 
-  /** The services of a release. */
-  services(id: string): Release["services"] {
-    return this.#clear("services", id) as Release["services"];
-  }
-
-  /** The files that containers of a release may write to. */
-  live(id: string): Release["live"] {
-    return this.#clear("live", id) as Release["live"];
-  }
-
-  /** Everything that a release was made from. */
-  closure(id: string): InputClosure {
-    return this.#clear("closure", id) as InputClosure;
+  /** What a release consists of by one column. */
+  read<Column extends Clear>(column: Column, id: string): Release[Column] {
+    const [row] = this.database.all(
+      `SELECT ${column} AS found FROM release_contents WHERE release_id = ?`,
+      id,
+    );
+    if (row === undefined) throw this.#gone(id);
+    return JSON.parse(String(row["found"]));
   }
 
   /** The model and the variables of a release. */
@@ -69,15 +64,6 @@ export class ReleaseContents extends LedgerTable {
       // Sealed with a key that is lost: this one is written whole, and can be opened.
       return undefined;
     }
-  }
-
-  #clear(column: Clear, id: string): unknown {
-    const [row] = this.database.all(
-      `SELECT ${column} AS found FROM release_contents WHERE release_id = ?`,
-      id,
-    );
-    if (row === undefined) throw this.#gone(id);
-    return JSON.parse(String(row["found"]));
   }
 
   /** The sealed part of a release, which may be that of an equal one before. */

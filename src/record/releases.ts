@@ -78,8 +78,8 @@ export class Releases extends LedgerTable {
     return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
 
-  /** The releases of a stack with numbers below `before`, newest first. */
-  history(key: StackKey, limit: number, before: number): RecordedRelease[] {
+  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
+  history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
     return this.#select(
       `SELECT ${COLUMNS} FROM releases r WHERE context = ? AND name = ? AND number < ?
        ORDER BY number DESC LIMIT ?`,
@@ -94,9 +94,9 @@ export class Releases extends LedgerTable {
     const { id, key, revision, target, timeoutSeconds, digest, configuration, swarm } = recorded;
     return {
       ...{ key, revision, target, timeoutSeconds, digest },
-      services: this.contents.services(id),
-      closure: this.contents.closure(id),
-      live: this.contents.live(id),
+      services: this.contents.read("services", id),
+      closure: this.contents.read("closure", id),
+      live: this.contents.read("live", id),
       ...(configuration && { configuration }),
       ...(swarm && { swarm }),
       ...this.contents.open(id),

@@ -22,7 +22,7 @@ describe("createReconciliation()", () => {
         ...{ restartLimit: 5, restartWindowSeconds: 300 },
       });
     }
-    ledger.currents = () => assert.fail("all stacks are read");
+    Object.assign(ledger, { currents: () => assert.fail("all stacks are read") });
     const stop = new AbortController();
     const events: { tell?: (event: ContainerEvent) => void } = {};
     const follow = ({ onEvent }: { onEvent: (event: ContainerEvent) => void }) => {

@@ -28,10 +28,11 @@ describe("reconcile()", () => {
       },
     };
     const ledger = createMemoryLedger(clock);
-    ledger.heldElsewhere = () => {
+    const heldElsewhere = () => {
       seen.push([other, isLocked]);
       return other;
     };
+    Object.assign(ledger, { heldElsewhere });
     const parts: Partial<PipelineParts> = { stackLock, clock, ledger };
     const never = new AbortController().signal;
     const end = await reconcile(
