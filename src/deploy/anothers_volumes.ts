@@ -20,7 +20,8 @@ interface VolumeFacts {
 /**
  * Refuses a model whose own volume is one of a stack of another source: compose goes on with a warning,
  * and two stacks write into one another's data. What is `external` is somebody else's by what its
- * author says, and stacks of one source are its author's business.
+ * author says, and stacks of one source are its author's business. Anybody may name the repository of a
+ * volume to deploy from: that gives nobody a right to it.
  *
  * Throws `conflict`, which names the volume, the stack and the ways.
  */
@@ -34,10 +35,8 @@ export function requireOwnVolumes(
   for (const { key: name, name: volume } of ownVolumes(model)) {
     const { stack, repository } = makerOf(byName.get(volume) ?? {});
     if (stack === "" || stack === key.name) continue;
-    const recorded = ownerOf(stack);
-    const owner = recorded ?? repository;
+    const owner = ownerOf(stack) ?? repository;
     if (owner === undefined || owner === claimant.source) continue;
-    if (recorded === undefined && owner === claimant.repository) continue;
     throw errors.conflict(
       `volumes.${name}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
         `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +

@@ -39,16 +39,15 @@ describe("requireOwnVolumes()", () => {
     }]],
     ["one that nobody made for a project", [{}]],
     ["one of a project that nobody manages", [{ "com.docker.compose.project": "wiki" }]],
-    ["one of the repository that it deploys, where no ledger knows its stack", [
-      labels("wiki", THEIRS),
-      { repository: THEIRS },
-    ]],
     ["an external one", [labels("wiki", THEIRS), { external: true }]],
   ];
   for (const [title, parts] of fine) it(`lets ${title} be`, () => check(...parts));
 
   const refused: readonly (readonly [string, Parameters<typeof check>])[] = [
     ["says so itself", [labels("wiki", THEIRS)]],
+    ["says so itself, and it deploys their repository", [labels("wiki", THEIRS), {
+      repository: THEIRS,
+    }]],
     ["is in the ledger", [labels("wiki", OURS), { owners: { wiki: THEIRS } }]],
     ["is in the ledger, and it deploys their repository", [labels("wiki", THEIRS), {
       owners: { wiki: THEIRS },
