@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
 import { errors, parseJson, requestError, StackwrightError, strictUtf8 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
-import type { BodyBudget, BodyShare } from "./body_budget.ts";
+import type { BodyBudget } from "./body_budget.ts";
 import type { HttpRequest } from "./http_request.ts";
 
 /** Longest time a client may take to send a body, in milliseconds. */
@@ -55,7 +54,6 @@ export async function readBytes(
     throw tooLarge(limits.maxPayload, error);
   }
   const share = limits.budget?.open();
-  const { bytes, cancel } = collect(request, { most: limits.maxPayload, error, share });
   const timer = new AbortController();
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
   share?.onDrop(reject);
@@ -64,10 +62,10 @@ export async function readBytes(
     () => {},
   );
   try {
-    return await Promise.race([bytes, givenUp]);
+    const bytes = await Promise.race([request.bytes(share, limits.maxPayload), givenUp]);
+    if (bytes.length > limits.maxPayload) throw tooLarge(limits.maxPayload, error);
+    return bytes;
   } catch (failure) {
-    // The rest of the body is not wanted; a stream that broke already cannot be cancelled.
-    cancel().catch(() => {});
     if (failure instanceof StackwrightError) throw failure;
     throw errors.cancelled("the client went away", { cause: failure });
   } finally {
@@ -75,56 +73,6 @@ export async function readBytes(
     // Nobody looks at the reason, and without one an exception with a stack is made for each request.
     timer.abort(null);
   }
-}
-
-/** A body that is being read. */
-interface Reading {
-  readonly bytes: Promise<Uint8Array>;
-  /** Says that the rest is not wanted. */
-  cancel(): Promise<void>;
-}
-
-interface Collecting {
-  /** Most bytes. */
-  readonly most: number;
-  /** What a refusal is called. */
-  readonly error: string;
-  readonly share: BodyShare | undefined;
-}
-
-/** A body that said how long it is cannot be longer, and the runtime reads it in one go. */
-function collect(request: HttpRequest, how: Collecting): Reading {
-  const { body, headers } = request;
-  if (body === undefined || headers.get("content-length") !== null) {
-    return { bytes: whole(request, how), cancel: () => Promise.resolve() };
-  }
-  if (body === null) {
-    return { bytes: Promise.resolve(new Uint8Array()), cancel: () => Promise.resolve() };
-  }
-  const reader = body.getReader();
-  return { bytes: join(reader, how), cancel: () => reader.cancel() };
-}
-
-async function whole(request: HttpRequest, { most, error, share }: Collecting) {
-  const bytes = await request.bytes(share, most);
-  if (bytes.length > most) throw tooLarge(most, error);
-  return bytes;
-}
-
-async function join(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  { most, error, share }: Collecting,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  share?.onDrop(() => void (chunks.length = 0));
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    length += next.value.length;
-    if (length > most) throw tooLarge(most, error);
-    chunks.push(next.value);
-    share?.took(next.value.length);
-  }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(most: number, error: string): StackwrightError {

@@ -11,11 +11,6 @@ export interface HttpRequest {
   /** Aborted when the client goes away before it has its answer. */
   readonly signal: AbortSignal;
   /**
-   * The body as it comes, or null. Either this is read, or {@link HttpRequest.bytes} is called. Absent
-   * where that stops by itself.
-   */
-  readonly body?: ReadableStream<Uint8Array> | null;
-  /**
    * The whole body; `share` is told of its pieces. One of more than `most` bytes may be only the
    * beginning, which is longer than that. Rejects when the connection ends before it. May be called once.
    */

@@ -645,16 +645,10 @@ describe("the tool server", () => {
 
 /** Runtimes keep some headers to themselves; by the wire they come all the same. */
 function asHttp(request: Request, more: Readonly<Record<string, string>>): HttpRequest {
-  const { method, url, signal, body } = request;
+  const { method, url, signal } = request;
   const get = (name: string) => more[name.toLowerCase()] ?? request.headers.get(name);
-  return {
-    method,
-    url,
-    signal,
-    body,
-    headers: { get },
-    bytes: async () => new Uint8Array(await request.arrayBuffer()),
-  };
+  const bytes = async () => new Uint8Array(await request.arrayBuffer());
+  return { method, url, signal, headers: { get }, bytes };
 }
 
 function toolOf(labels: Readonly<Record<string, string>>): string {
