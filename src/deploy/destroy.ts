@@ -8,6 +8,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
+import { stopAndRemove } from "./compose/act_on_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** Things to remove, besides containers and networks. */
@@ -41,10 +42,8 @@ export async function destroyStack(
 ): Promise<readonly string[]> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const containers = await engine.listContainers(project, signal);
-  const how = { force: true, volumes: destroy.removeVolumes };
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
-    await engine.stopContainer(id, undefined, signal);
-    await engine.removeContainer(id, how, signal);
+    await stopAndRemove(engine, id, signal, destroy.removeVolumes);
   }
   for (const network of await engine.listNetworks(project, signal)) {
     await engine.removeNetwork(network.id, signal);

@@ -12,6 +12,17 @@ import { claimsOf, servicesOf } from "../../compose/mod.ts";
 /** What a container is called while another one has its name: its short id in front. */
 const PUT_ASIDE = /^[0-9a-f]{12}_/;
 
+/** Ends a container as it wants to be ended, and removes it; volumes stay unless they go, too. */
+export async function stopAndRemove(
+  engine: Engine,
+  id: string,
+  signal: AbortSignal,
+  volumes = false,
+): Promise<void> {
+  await engine.stopContainer(id, undefined, signal);
+  await engine.removeContainer(id, { force: true, volumes }, signal);
+}
+
 /** Stops and removes the containers of services; volumes stay. */
 export async function removeServices(
   engine: Engine,
@@ -20,8 +31,7 @@ export async function removeServices(
   signal: AbortSignal,
 ): Promise<void> {
   for (const container of await containersOf(engine, release, services, signal)) {
-    await engine.stopContainer(container.id, undefined, signal);
-    await engine.removeContainer(container.id, { force: true, volumes: false }, signal);
+    await stopAndRemove(engine, container.id, signal);
   }
 }
 

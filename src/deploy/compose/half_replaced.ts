@@ -6,6 +6,7 @@ import {
   type StackKey,
 } from "../../model/mod.ts";
 import { isPartOfStack, observe } from "../observe.ts";
+import { stopAndRemove } from "./act_on_services.ts";
 
 /** The name of a container that is to replace another one until that is gone: that one's short id in front. */
 const WAITING_NAME = /^[0-9a-f]{12}_/;
@@ -50,10 +51,7 @@ export async function clearHalfReplaced(
     const name = container.name.slice(SHORT_ID + 1);
     const old = containers.find((each) => each.id !== id && each.id.startsWith(replaced));
     const isRetiring = old?.name === retiringName(id, name);
-    if (old !== undefined && isRetiring) {
-      await engine.stopContainer(old.id, undefined, signal);
-      await engine.removeContainer(old.id, { force: true, volumes: false }, signal);
-    }
+    if (old !== undefined && isRetiring) await stopAndRemove(engine, old.id, signal);
     const isThere = !isRetiring &&
       (old !== undefined || containers.some((each) => each.name === name));
     if (isThere) {

@@ -7,7 +7,8 @@ import {
   StackwrightError,
 } from "../../model/mod.ts";
 import { imageReference, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
-import type { ContainerMount, Engine } from "../../docker/engine.ts";
+import type { ContainerMount } from "../../docker/engine.ts";
+import { stopAndRemove } from "../compose/act_on_services.ts";
 import { observe } from "../observe.ts";
 import { forEachService } from "./along_dependencies.ts";
 import { containerName, containerWish } from "./container_body.ts";
@@ -172,16 +173,6 @@ export async function attempt<T>(what: string, work: () => Promise<T>): Promise<
     if (!(cause instanceof StackwrightError) || cause.code !== "engine_refused") throw cause;
     throw errors.deploy_failed(`${what}: ${portTold(messageOf(cause))}`, { cause });
   }
-}
-
-/** Ends a container as it wants to be ended, and removes it; volumes stay. */
-export async function stopAndRemove(
-  engine: Engine,
-  id: string,
-  signal: AbortSignal,
-): Promise<void> {
-  await engine.stopContainer(id, undefined, signal);
-  await engine.removeContainer(id, { force: true, volumes: false }, signal);
 }
 
 /** Removes the containers of a service that are beyond the wanted number. */

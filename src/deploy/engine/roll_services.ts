@@ -7,6 +7,7 @@ import {
 } from "../../model/mod.ts";
 import { expectationOf } from "../../compose/mod.ts";
 import { serviceFromContainers } from "../compose/foreign_service.ts";
+import { stopAndRemove } from "../compose/act_on_services.ts";
 import { retiringName } from "../compose/half_replaced.ts";
 import { observe } from "../observe.ts";
 import type { ServiceUpdate } from "../update/update_config.ts";
@@ -15,13 +16,7 @@ import { forEachService } from "./along_dependencies.ts";
 import { endpointsOf } from "./endpoints.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { addressKeepers, networksThere, rejoin } from "./gate.ts";
-import {
-  makeContainers,
-  numberOf,
-  removeSurplus,
-  stopAndRemove,
-  type Successor,
-} from "./make_containers.ts";
+import { makeContainers, numberOf, removeSurplus, type Successor } from "./make_containers.ts";
 import { awaitDependencies, start, startStopped } from "./start_containers.ts";
 import { eachOf, takePlace } from "./swap_containers.ts";
 

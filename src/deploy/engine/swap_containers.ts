@@ -1,12 +1,7 @@
 import { forEachService } from "./along_dependencies.ts";
+import { stopAndRemove } from "../compose/act_on_services.ts";
 import type { EngineWork } from "./engine_work.ts";
-import {
-  attempt,
-  type MadeContainers,
-  removeSurplus,
-  stopAndRemove,
-  type Successor,
-} from "./make_containers.ts";
+import { attempt, type MadeContainers, removeSurplus, type Successor } from "./make_containers.ts";
 
 /**
  * Lets the containers that were made take the places of those that go: each of these is stopped and
