@@ -47,16 +47,6 @@ export type AzureIdentity =
   }
   | { readonly kind: "managed"; readonly clientId: string | undefined };
 
-/** Values of SECRET_PROVIDER. */
-export const SECRET_PROVIDERS = [
-  "webhook",
-  "openbao",
-  "infisical",
-  "aws_sm",
-  "azure_kv",
-  "1password",
-] as const satisfies readonly SecretProviderOptions["kind"][];
-
 /** Everything of a provider's options that must never be shown. */
 export function secretsOfProvider(options: SecretProviderOptions): readonly string[] {
   switch (options.kind) {

@@ -1,66 +1,53 @@
 import {
   type AzureIdentity,
   parseSecretStores,
-  SECRET_PROVIDERS,
   type SecretProviderOptions,
 } from "../config/mod.ts";
+import { own } from "../model/mod.ts";
 import { problemsOf } from "./git_domains.ts";
 import type { SettingName } from "./settings_table.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
-/** Names that people know providers by as well. */
-const OTHER_NAMES: Readonly<Record<string, SecretProviderOptions["kind"]>> = { vault: "openbao" };
+type ReadOptions = (reader: VariableReader) => SecretProviderOptions;
+
+/** How the options of each provider are read. */
+const READERS: Readonly<Record<SecretProviderOptions["kind"], ReadOptions>> = {
+  "webhook": webhookOptions,
+  "openbao": (reader) => ({
+    kind: "openbao",
+    siteUrl: neededAddress(reader, "SECRET_PROVIDER_SITE_URL"),
+    accessToken: needed(reader, "SECRET_PROVIDER_ACCESS_TOKEN"),
+  }),
+  "infisical": (reader) => ({
+    kind: "infisical",
+    siteUrl: address(
+      reader,
+      "SECRET_PROVIDER_SITE_URL",
+      reader.text("SECRET_PROVIDER_SITE_URL") ?? "https://app.infisical.com",
+    ),
+    clientId: needed(reader, "SECRET_PROVIDER_CLIENT_ID"),
+    clientSecret: needed(reader, "SECRET_PROVIDER_CLIENT_SECRET"),
+  }),
+  "aws_sm": awsOptions,
+  "azure_kv": (reader) => ({
+    kind: "azure_kv",
+    vaultUrl: neededAddress(reader, "SECRET_PROVIDER_VAULT_URL"),
+    identity: azureIdentity(reader),
+  }),
+  "1password": connectOptions,
+};
 
 /** The secret provider that SECRET_PROVIDER names, with the variables it needs; usually none. */
 export function secretProvider(reader: VariableReader): SecretProviderOptions | undefined {
   const text = reader.text("SECRET_PROVIDER")?.trim().toLowerCase();
   if (text === undefined) return undefined;
-  const kind = OTHER_NAMES[text] ?? SECRET_PROVIDERS.find((each) => each === text);
-  if (kind !== undefined) return optionsOf(kind, reader);
+  // People know it by both names.
+  const read = own(READERS, text === "vault" ? "openbao" : text);
+  if (read !== undefined) return read(reader);
   const why = text === "bitwarden_sm" ? "; bitwarden_sm has no interface over plain HTTPS" : "";
-  reader.refuse(
-    "SECRET_PROVIDER",
-    `expected ${SECRET_PROVIDERS.join(", ")}; found ${quote(text)}${why}`,
-  );
+  const known = Object.keys(READERS).join(", ");
+  reader.refuse("SECRET_PROVIDER", `expected ${known}; found ${quote(text)}${why}`);
   return undefined;
-}
-
-function optionsOf(
-  kind: SecretProviderOptions["kind"],
-  reader: VariableReader,
-): SecretProviderOptions {
-  const need = (name: SettingName) => needed(reader, name);
-  switch (kind) {
-    case "webhook":
-      return webhookOptions(reader);
-    case "openbao":
-      return {
-        kind,
-        siteUrl: address(reader, "SECRET_PROVIDER_SITE_URL", need("SECRET_PROVIDER_SITE_URL")),
-        accessToken: need("SECRET_PROVIDER_ACCESS_TOKEN"),
-      };
-    case "infisical":
-      return {
-        kind,
-        siteUrl: address(
-          reader,
-          "SECRET_PROVIDER_SITE_URL",
-          reader.text("SECRET_PROVIDER_SITE_URL") ?? "https://app.infisical.com",
-        ),
-        clientId: need("SECRET_PROVIDER_CLIENT_ID"),
-        clientSecret: need("SECRET_PROVIDER_CLIENT_SECRET"),
-      };
-    case "aws_sm":
-      return awsOptions(reader);
-    case "azure_kv":
-      return {
-        kind,
-        vaultUrl: address(reader, "SECRET_PROVIDER_VAULT_URL", need("SECRET_PROVIDER_VAULT_URL")),
-        identity: azureIdentity(reader),
-      };
-    case "1password":
-      return connectOptions(reader);
-  }
 }
 
 function webhookOptions(reader: VariableReader): SecretProviderOptions {
@@ -120,10 +107,9 @@ function connectOptions(reader: VariableReader): SecretProviderOptions {
     );
     return { kind, connectHost: "", connectToken: "" };
   }
-  const host = needed(reader, "SECRET_PROVIDER_CONNECT_HOST");
   return {
     kind,
-    connectHost: address(reader, "SECRET_PROVIDER_CONNECT_HOST", host),
+    connectHost: neededAddress(reader, "SECRET_PROVIDER_CONNECT_HOST"),
     connectToken: needed(reader, "SECRET_PROVIDER_CONNECT_TOKEN"),
   };
 }
@@ -152,6 +138,10 @@ function needed(reader: VariableReader, name: SettingName): string {
     reader.refuse(name, `must be set: SECRET_PROVIDER is ${provider}`);
   }
   return text ?? "";
+}
+
+function neededAddress(reader: VariableReader, name: SettingName): string {
+  return address(reader, name, needed(reader, name));
 }
 
 function address(reader: VariableReader, name: SettingName, text: string): string {

@@ -124,6 +124,7 @@ describe("SECRET_PROVIDER", () => {
   const bad: readonly (readonly [Record<string, string>, readonly RegExp[]])[] = [
     [{ SECRET_PROVIDER: "sops" }, [/SECRET_PROVIDER: expected webhook, openbao, .*found "sops"/]],
     [{ SECRET_PROVIDER: "bitwarden_sm" }, [/has no interface over plain HTTPS/]],
+    [{ SECRET_PROVIDER: "constructor" }, [/found "constructor"/]],
     [{ SECRET_PROVIDER: "openbao" }, [
       /SECRET_PROVIDER_SITE_URL: must be set: SECRET_PROVIDER is openbao/,
       /SECRET_PROVIDER_ACCESS_TOKEN: must be set/,
