@@ -152,8 +152,7 @@ function chosen(all: readonly JobFacts[], name: string, stack: string | undefine
   const [job, another] = able;
   if (job === undefined) throw errors.conflict("scheduled job is disabled");
   if (another === undefined) return job;
-  const message = "multiple scheduled jobs matched, narrow your selection";
-  throw errors.conflict(message);
+  throw errors.conflict("multiple scheduled jobs matched, narrow your selection");
 }
 
 /** The last run of a job, while that is known. */

@@ -136,8 +136,7 @@ async function fail(
     ? ""
     : `; the release left ${service} alone, but changed ${cause}, which it depends on`;
   const log = await lastLines(engine, container.id, signal);
-  const text = `service ${service}: container ${container.name} ${why}${hint}${log}`;
-  throw errors.unhealthy(text);
+  throw errors.unhealthy(`service ${service}: container ${container.name} ${why}${hint}${log}`);
 }
 
 function loopText({ container }: ContainerDetails): Hopeless {

@@ -250,8 +250,7 @@ function requireJobs(
       requireJob(definition, spec, { now, isStack: swarm !== undefined });
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
-      const message = `deployment ${name}: service ${service}: ${error.message}`;
-      throw errors.config_invalid(message);
+      throw errors.config_invalid(`deployment ${name}: service ${service}: ${error.message}`);
     }
   }
 }

@@ -39,7 +39,7 @@ export async function resolveSecrets(
   return { ...target, secrets };
 }
 
-/** Stores as what waits for them names them; all but those of one provider are one. */
+/** Names of the stores that are waited for; only the provider `webhook` has several. */
 function storesOf(references: Readonly<Record<string, SecretReference>>): readonly string[] {
   return Object.values(references).map((each) =>
     `store ${each.kind === "text" ? "" : each.storeRef}`

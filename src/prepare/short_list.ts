@@ -73,8 +73,7 @@ export async function requireShortList(
   }
   const reason = tooLongList(length) ?? await tooLongWith(engine, length, signal);
   if (reason === undefined) return;
-  const message = `deployment ${name}: with its images, ${reason}. Nothing was changed`;
-  throw errors.unsupported(message);
+  throw errors.unsupported(`deployment ${name}: with its images, ${reason}. Nothing was changed`);
 }
 
 /** Asks for each name once, and for none that is known. */

@@ -71,6 +71,5 @@ export class BodyBudget {
 }
 
 function tooMuch(): StackwrightError {
-  const message = "too many requests are half sent, send it again later";
-  return errors.cancelled(message);
+  return errors.cancelled("too many requests are half sent, send it again later");
 }

@@ -221,8 +221,7 @@ function requireOne(
   if (skipped.length < chosen.length) return;
   const [name = ""] = chosen.map((each) => each.name);
   if (named) {
-    const message = `service ${name} is not ${PAST[order.action]}: ${skipped[0]}`;
-    throw errors.conflict(message);
+    throw errors.conflict(`service ${name} is not ${PAST[order.action]}: ${skipped[0]}`);
   }
   const what = order.action === "run"
     ? "job services found to retrigger"

@@ -11,8 +11,8 @@ const PLAIN_MIRROR = "submodules/http";
 /** The layout below a data directory, with the places only the Git source knows. */
 export interface GitLayout extends SourceLayout {
   /**
-   * Bare mirror of a source. What came by plain http is never in that of https and ssh: who answers there,
-   * and has not even the objects, is not known to be the same host.
+   * Bare mirror of a source. Plain http has one of its own: whoever answers there need not be the host that
+   * https and ssh lead to, and could name commits of that one's mirror that it does not have.
    */
   mirror(location: SourceLocation): string;
   /** Directory that holds one tree per revision. */
