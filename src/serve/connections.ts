@@ -21,12 +21,12 @@ interface Entry {
 }
 
 /**
- * Requests that one connection may begin before others have their turn. The runtimes serve all that is
- * in a chunk in one go, and a chunk holds thousands.
+ * Requests that one connection may begin before others have their turn, and that may wait for an answer.
+ * The runtimes serve all that is in a chunk in one go, and a chunk holds thousands.
  */
 const MOST_AT_ONCE = 32;
-/** The same of all connections together: beyond it each begins one. */
-const MOST_OF_ALL = 500;
+/** The same of all connections together, where one has several: beyond it each begins one. */
+const MOST_OF_ALL = 100;
 
 /**
  * The connections of one listener: how many there may be, and which have a request under way. They
@@ -44,6 +44,8 @@ export class Connections {
   #round = 0;
   /** Requests that were begun in this round. */
   #begun = 0;
+  /** Requests that wait behind another one of their connection. */
+  #behind = 0;
 
   /** `most` is how many may be open at once. */
   constructor(most: number) {
@@ -87,20 +89,25 @@ export class Connections {
     const entry = this.#entries.get(this.#keyOf(connection));
     if (entry === undefined) return true;
     if (entry.round !== this.#round) [entry.round, entry.begun] = [this.#round, 0];
-    entry.begun++;
-    return entry.begun === 1 || (entry.begun <= MOST_AT_ONCE && this.#begun <= MOST_OF_ALL);
+    const most = Math.max(++entry.begun, entry.requests.size + 1);
+    return most === 1 ||
+      (most <= MOST_AT_ONCE && this.#begun <= MOST_OF_ALL && this.#behind < MOST_OF_ALL);
   }
 
   /** The headers of a request came by this connection. To be called once for each request. */
   begin(connection: Connection, request: Receiving): void {
-    this.#entries.get(this.#keyOf(connection))?.requests.add(request);
+    const requests = this.#entries.get(this.#keyOf(connection))?.requests;
+    if (requests === undefined) return;
+    if (requests.size > 0) this.#behind++;
+    requests.add(request);
   }
 
   /** The request was answered, or given up; returns whether its connection has another one. */
   end(connection: Connection, request: Receiving): boolean {
     const requests = this.#entries.get(this.#keyOf(connection))?.requests;
-    requests?.delete(request);
-    return (requests?.size ?? 0) > 0;
+    if (requests === undefined) return false;
+    if (requests.delete(request) && requests.size > 0) this.#behind--;
+    return requests.size > 0;
   }
 
   /** Whether a request of this connection is under way. */
@@ -145,6 +152,8 @@ export class Connections {
   #forget(key: string, entry: Entry): void {
     // The same address may have connected again before the old connection said that it is closed.
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    this.#behind -= Math.max(0, entry.requests.size - 1);
+    entry.requests.clear();
     if (this.#closing && this.#entries.size === 0) this.#empty.resolve();
   }
 }

@@ -8,6 +8,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from "node:net";
 import { BodyBudget } from "./body_budget.ts";
 import { Connections } from "./connections.ts";
+import { FairReading } from "./fair_reading.ts";
 import type { Handler } from "./handler.ts";
 import type { HttpRequest } from "./http_request.ts";
 import type { ServerLimits } from "./server_limits.ts";
@@ -62,12 +63,13 @@ export async function listen(address: ListenAddress, service: Service): Promise<
     last: new WeakMap<Socket, Promise<void>>(),
     turns: new Turns({ most: 8, rests: false }),
   };
+  const reading = new FairReading();
   const server = create(address.pair, service.limits);
   // Bun tells of a connection only when something came by it; before that only time ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
   server.on(
     address.pair === undefined ? "connection" : "secureConnection",
-    (socket: Socket) => stopParser(socket, connections),
+    (socket: Socket) => boundParser(socket, connections, reading),
   );
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, expected: boolean) =>
     void serve({ incoming, outgoing, expected }, equipment);
@@ -99,7 +101,12 @@ export async function listen(address: ListenAddress, service: Service): Promise<
 /** What reads the requests of a connection; Bun has none that could be stopped. */
 interface Parser {
   onIncoming(incoming: IncomingMessage, keepAlive: boolean): number;
+  /** Told of the bytes of each piece that was read; of less than nothing when they are no HTTP. */
+  [ON_READ]?: (bytes: number) => unknown;
 }
+
+/** Where the parsers have it. */
+const ON_READ = 5;
 
 /** To a parser it is the beginning of another protocol, and it reads no further. */
 const STOP = 2;
@@ -109,8 +116,11 @@ function parserOf(socket: Socket): Parser | undefined {
   return typeof parser?.onIncoming === "function" ? parser as Parser : undefined;
 }
 
-/** Of a chunk with thousands of requests the runtime makes all of them, also when the connection is over. */
-function stopParser(socket: Socket, connections: Connections): void {
+/**
+ * Of a chunk with thousands of requests the runtime makes all of them, also when the connection is over,
+ * and it reads many chunks of one connection before it comes to the next.
+ */
+function boundParser(socket: Socket, connections: Connections, reading: FairReading): void {
   const parser = parserOf(socket);
   if (parser === undefined) return;
   const onIncoming = parser.onIncoming.bind(parser);
@@ -118,6 +128,12 @@ function stopParser(socket: Socket, connections: Connections): void {
     if (!socket.destroyed && connections.mayBegin(socket)) return onIncoming(incoming, keepAlive);
     socket.destroy();
     return STOP;
+  };
+  const onRead = parser[ON_READ]?.bind(parser);
+  if (onRead === undefined) return;
+  parser[ON_READ] = (bytes) => {
+    reading.took(socket, bytes);
+    return onRead(bytes);
   };
 }
 
@@ -192,7 +208,7 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   const ended = Promise.withResolvers<void>();
   last.set(socket, ended.promise);
   await before;
-  await turns.take();
+  if (!socket.destroyed) await turns.take(() => socket.destroyed);
   const share = answers.open();
   share.onDrop(() => socket.destroy());
   try {

@@ -140,6 +140,40 @@ describe("a server", () => {
     }
   });
 
+  it("closes a connection of which more and more requests wait, however slowly they come", () => {
+    const gate = Promise.withResolvers<void>();
+    const handler: Handler = async ({ url }) => {
+      if (url.endsWith("/wait")) await gate.promise;
+      return new Response("took 0");
+    };
+    return withServer({ handler }, async (_server, connect) => {
+      const client = await connect();
+      let isClosed = false;
+      void client.closed.then(() => isClosed = true);
+      let sent = 0;
+      for (; !isClosed && sent < 500; sent++) {
+        client.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      gate.resolve();
+      assert.ok(sent > 20 && sent < 500, String(sent));
+    });
+  });
+
+  // Bun has no way to do it.
+  if (!isBun) {
+    it("reads a connection that sends much in pieces, between which others have their turn", () =>
+      withServer({ limits: SERVER_LIMITS }, async ({ port }, connect) => {
+        const client = await connect();
+        const pieces = await stopsOf(port, async () => {
+          client.send("\r\n".repeat(1024 * 1024));
+          client.end();
+          await client.closed;
+        });
+        assert.ok(pieces >= 10, `${pieces} pieces of 2 MiB`);
+      }));
+  }
+
   it("answers a few requests that are sent at once, in their order", () =>
     withServer({}, async (_server, connect) => {
       const client = await connect();
@@ -431,4 +465,25 @@ async function once(client: RawClient): Promise<string> {
   const text = await client.until(/took \d+$/);
   client.destroy();
   return text;
+}
+
+/** How often the runtime was told to stop reading a connection while something was done. */
+async function stopsOf(port: number, work: () => Promise<void>): Promise<number> {
+  const socket = connectTo({ host: "127.0.0.1", port });
+  await new Promise((resolve) => socket.once("connect", resolve));
+  let reader = (socket as unknown as { readonly _handle: { readStop(): unknown } })._handle;
+  while (!Object.hasOwn(reader, "readStop")) reader = Object.getPrototypeOf(reader);
+  socket.destroy();
+  const { readStop } = reader;
+  let stops = 0;
+  reader.readStop = function () {
+    stops++;
+    return readStop.call(this);
+  };
+  try {
+    await work();
+  } finally {
+    reader.readStop = readStop;
+  }
+  return stops;
 }

@@ -58,6 +58,38 @@ describe("Connections", () => {
     assert.ok(all.every((each) => connections.mayBegin(each) && connections.mayBegin(each)));
   });
 
+  it("mayBegin() takes no more of a connection than may wait for answers, however slowly they come", async () => {
+    const { connections, open: [one] } = fullHouse(1);
+    assert.ok(one !== undefined);
+    const requests = Array.from({ length: 32 }, received);
+    for (const each of requests) {
+      assert.equal(connections.mayBegin(one), true);
+      connections.begin(one, each);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(connections.mayBegin(one), false);
+    for (const each of requests) connections.end(one, each);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(connections.mayBegin(one), true);
+  });
+
+  it("mayBegin() takes one of each while many wait behind others, until their connections close", async () => {
+    const connections = new Connections(50);
+    const all = Array.from({ length: 50 }, (_, at) => connection(at + 1));
+    all.forEach((each) => connections.open(each));
+    const [last] = all.splice(-1);
+    assert.ok(last !== undefined);
+    connections.begin(last, received());
+    for (const each of all.slice(0, 5)) {
+      for (let count = 0; count < 21; count++) connections.begin(each, received());
+    }
+    assert.deepEqual(all.slice(5).map((each) => connections.mayBegin(each)), Array(44).fill(true));
+    assert.equal(connections.mayBegin(last), false);
+    for (const each of all) each.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(connections.mayBegin(last), true);
+  });
+
   const houses: [string, (readonly { complete: boolean }[])[], number | undefined][] = [
     ["the oldest without a request", [[received()], [], []], 1],
     ["one without a request before one that is still sending", [[receiving], [received()], []], 2],

@@ -55,4 +55,37 @@ describe("Turns", () => {
     assert.equal(rounds.length, 20);
     assert.ok(new Set(rounds).size > 10);
   });
+
+  it("keeps nobody waiting for those who are gone before their turn", async () => {
+    const turns = new Turns({ most: 1, rests: false });
+    const began: string[] = [];
+    await inRounds(async (round) => {
+      await turns.take();
+      const gone = Array.from({ length: 500 }, () => turns.take(() => true));
+      const from = round();
+      await turns.take();
+      began.push("one");
+      assert.ok(round() - from < 10, `after ${round() - from} rounds`);
+      // They are told, too: each holds on to something.
+      await Promise.all(gone);
+    });
+    assert.deepEqual(began, ["one"]);
+  });
+
+  it("goes on with short turns however long rounds are, which others make so", async () => {
+    const turns = new Turns({ most: 8, rests: false });
+    const busy = () => {
+      const until = performance.now() + 4;
+      while (performance.now() < until);
+    };
+    let isOver = false;
+    const flood = () => {
+      busy();
+      if (!isOver) setImmediate(flood);
+    };
+    flood();
+    const rounds = await roundsOf(turns, 80);
+    isOver = true;
+    assert.ok(new Set(rounds).size <= 20, `${new Set(rounds).size} rounds`);
+  });
 });
