@@ -235,5 +235,6 @@ function pipelineOptions(settings: Settings, system: System): PipelineParts["opt
     configRetention: deploy.swarmConfigRetention,
     secretRetention: deploy.swarmSecretRetention,
     queuesDeferred: settings.syncWindowQueue,
+    polled: settings.polls.map(({ request }) => request),
   };
 }

@@ -5,6 +5,7 @@ import {
   errors,
   formatRevision,
   formatStackKey,
+  isStackwrightError,
   type Origin,
   type PollRound,
   type Revision,
@@ -52,6 +53,8 @@ export interface OpenedSource extends SourceRun {
   readonly expansion: Expansion;
   /** Why the source could not be asked: then `configuration` is what it said last. */
   readonly away?: StackwrightError;
+  /** Stacks that another target of the repository has, by their formatted keys, with that target. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
 /**
@@ -66,6 +69,16 @@ export async function openSource(
   reporter: Pick<RunReporter, "describe">,
   signal: AbortSignal,
 ): Promise<OpenedSource> {
+  const opened = await readSource(parts, run, reporter, signal);
+  return { ...opened, others: await otherTargets(parts, opened, signal) };
+}
+
+async function readSource(
+  parts: PipelineParts,
+  run: SourceRun,
+  reporter: Pick<RunReporter, "describe">,
+  signal: AbortSignal,
+): Promise<Omit<OpenedSource, "others">> {
   const { request } = run;
   const { name } = requestLocation(request);
   reporter.describe({ repository: name, message: `resolving ${request.reference} of ${name}` });
@@ -88,6 +101,50 @@ export async function openSource(
   const expansion = await preparing(parts, { repository: name }, expand, signal);
   noteOwners(parts, run, configuration, expansion);
   return { ...run, configuration, expansion, ...(away && { away }) };
+}
+
+/**
+ * The stacks of a run that another polled target of the repository deployed and names still: the two would
+ * replace each other at every poll. A target that is polled no more, or names a stack no more, has given it
+ * away, and persons may take any.
+ */
+async function otherTargets(
+  parts: PipelineParts,
+  { request, configuration: { source }, expansion, origin }: Omit<OpenedSource, "others">,
+  signal: AbortSignal,
+): Promise<OpenedSource["others"]> {
+  const held = new Map<string, string>();
+  if (origin === "manual") return held;
+  for (const other of parts.options.polled) {
+    if (other.target === request.target || requestLocation(other).name !== source.name) continue;
+    const isTheirs = (key: StackKey) => {
+      const current = parts.ledger.current(key);
+      const { source: deployed } = current?.configuration ?? current?.revision ?? {};
+      return current?.target === other.target && deployed?.name === source.name;
+    };
+    const theirs = expansion.deployments.map(keyOf).filter(isTheirs).map(formatStackKey);
+    const named = theirs.length === 0 ? [] : await namedBy(parts, other, signal) ?? theirs;
+    for (const key of theirs) if (named.includes(key)) held.set(key, other.target);
+  }
+  return held;
+}
+
+/** The stacks that a source names now; `undefined` where it has a file, and that cannot be read now. */
+async function namedBy(
+  parts: PipelineParts,
+  request: SourceRequest,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const run = { request, trigger: "poll", origin: "automatic" } as const;
+    const { expansion } = await readSource(parts, run, { describe: () => {} }, signal);
+    const keys = expansion.failures.map(({ key }) => key);
+    return [...expansion.deployments.map(keyOf), ...keys].map(formatStackKey);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isStackwrightError(error)) throw error;
+    return isStackwrightError(error, "config_not_found", "reference_not_found") ? [] : undefined;
+  }
 }
 
 /** What a source hides is hidden in texts about its stacks, too: those that are not another's. */
@@ -205,13 +262,26 @@ export function meant(
     );
 }
 
-/** Webhooks say what they are about, and not every deployment follows that. */
+/**
+ * Webhooks say what they are about, and not every deployment follows that. Throws `conflict` for a stack
+ * that another target has.
+ */
 export async function refusalOf(
   parts: PipelineParts,
-  { trigger, request, configuration }: OpenedSource,
+  { trigger, request, configuration, others }: OpenedSource,
   { declared }: ExpandedDeployment,
   signal: AbortSignal,
 ) {
+  const other = others.get(formatStackKey(keyOf({ declared })));
+  if (other !== undefined && !declared.deployment.pause) {
+    const [theirs, own] = [other, request.target].map((name) => name && `target ${name}`);
+    throw errors.conflict(
+      `conflict: ${declared.deployment.name} is deployed from ${theirs || "the default file"} of ` +
+        `${configuration.source.name}, which is polled and names it, so it was not deployed from ` +
+        `${own || "the default file"}, which names it as well; choose another name in one of the ` +
+        "two, or poll only one",
+    );
+  }
   if (trigger !== "webhook") return undefined;
   const plan = await webhookRefusal(
     { request, declared, revision: configuration },

@@ -4,6 +4,7 @@ import {
   isStackwrightError,
   type ObservedStack,
   type Progress,
+  type SourceRequest,
   type StackKey,
   type TargetListener,
 } from "../model/mod.ts";
@@ -36,6 +37,8 @@ interface PipelineOptions extends PrepareOptions {
   readonly filesRetention: number;
   /** Whether what a sync window defers is kept until it opens (`SYNC_WINDOW_QUEUE`). */
   readonly queuesDeferred: boolean;
+  /** The sources that are polled. */
+  readonly polled: readonly SourceRequest[];
 }
 
 /** Everything the pipeline works with. */

@@ -158,6 +158,7 @@ function createShop(directory: string) {
       imageRetention: 0,
       filesRetention: 0,
       queuesDeferred: false,
+      polled: [],
       protectedPaths: [],
     },
   };

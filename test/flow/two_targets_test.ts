@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { composeFile, service } from "./compose_text.ts";
+import { ids, inWorld, label } from "./steps.ts";
+import type { RunBody, World } from "./world.ts";
+
+/** Files of two targets that name a stack each, whose service says which one it is of. */
+function targets(names: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([target, name]) => [
+      [`.stackwright.${target}.yaml`, `name: ${name}\nworking_dir: ${target}\n`],
+      [`${target}/compose.yaml`, composeFile({ web: service({ labels: { of: target } }) })],
+    ]),
+  );
+}
+
+/** Has these targets polled once each after a restart; returns how their runs ended. */
+async function polled(world: World, ...names: string[]): Promise<Record<string, RunBody>> {
+  const list = async () => {
+    const answer = await world.request("/v1/api/runs?limit=200");
+    return (await answer.json()).content as (RunBody & { target?: string })[];
+  };
+  const before = new Set((await list()).map((run) => run.job_id));
+  const { url } = world.repository;
+  const entries = names.map((target) => ({ url, reference: "main", target, run_once: true }));
+  await world.restart({ POLL_CONFIG: JSON.stringify(entries) });
+  await world.app.polled;
+  const runs = (await list()).filter((run) => !before.has(run.job_id));
+  return Object.fromEntries(runs.map((run) => [run.target ?? "", run]));
+}
+
+describe("two targets of one repository that name one stack", () => {
+  it("do not replace each other: who deployed it has it while both are polled", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit(targets({ nas: world.stack, pi: world.stack }));
+      assert.equal((await polled(world, "nas"))["nas"]?.status, "succeeded");
+      const before = await ids(world);
+      for (const order of [["nas", "pi"], ["pi", "nas"]]) {
+        const { nas, pi } = await polled(world, ...order);
+        assert.deepEqual([nas?.status, pi?.status], ["skipped", "failed"], JSON.stringify(pi));
+        assert.match(JSON.stringify(pi), /conflict: .* target nas .* target pi/);
+      }
+      await world.repository.commit({ ".stackwright.nas.yaml": "no: [configuration" });
+      assert.equal((await polled(world, "pi", "nas"))["pi"]?.status, "failed");
+      assert.deepEqual(await ids(world), before);
+
+      // A target with another name takes it over as ever, where the one before is not polled any more.
+      assert.equal((await polled(world, "pi"))["pi"]?.status, "succeeded");
+      assert.equal(await label(world, "web", "of"), "pi");
+      // So does one that names it now, where the one before names another.
+      await world.repository.commit(targets({ nas: world.stack, pi: `${world.stack}-b` }));
+      assert.equal((await polled(world, "nas", "pi"))["nas"]?.status, "succeeded");
+      assert.equal(await label(world, "web", "of"), "nas");
+    }));
+});
