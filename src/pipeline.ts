@@ -254,7 +254,7 @@ async function decideAndAct(
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
-  const since = parts.ledger.mark(key);
+  const before = parts.ledger.mark(key);
   let target = asked;
   const decide = async (within: PipelineParts) => {
     target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
@@ -264,8 +264,9 @@ async function decideAndAct(
   const deciding = (within: PipelineParts) =>
     stage(parts, teller.target, "decide", () => decide(within));
   const decision = await preparing(parts, teller.target, deciding, signal);
-  if (decision.kind !== "skip" && parts.ledger.mark(key) !== since) return "moved";
+  if (decision.kind !== "skip" && parts.ledger.mark(key) !== before) return "moved";
   note(parts, { target, request }, decision);
+  const since = parts.ledger.mark(key);
   if (decision.kind === "skip") {
     leave(teller, decision);
     return "done";

@@ -40,10 +40,14 @@ export class Owners extends LedgerTable {
     if (!known || learns) this.#set(key, { ...owner, adopted: known?.adopted ?? false });
   }
 
-  /** A text that stays the same until a person hands a stack over, or that owner's branch is learned. */
+  /**
+   * A text that stays the same until a person hands a stack over, or that owner's branch is learned; of one
+   * that is nobody's, until its name has an owner in another context.
+   */
   mark(key: StackKey): string {
     const known = this.get(key);
-    return known?.adopted ? formatOwner(known) : "";
+    if (known === undefined) return this.elsewhere(key).map(formatOwner).join();
+    return known.adopted ? formatOwner(known) : "";
   }
 
   /** Hands a stack to another owner because a person says so. Nobody is refused any more. */

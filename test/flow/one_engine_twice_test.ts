@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import net from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { createFakeEngine } from "../fakes/fake_engine.ts";
 import { writeContext } from "../fakes/context_files.ts";
@@ -29,6 +32,15 @@ async function commitToDev(world: World, configuration: Part = {}, more: Part = 
 
 function alias(world: World, host = world.env["DOCKER_HOST"] ?? ""): void {
   writeContext(world.env["DOCKER_CONFIG"] ?? "", "alias", { host });
+}
+
+/** Writes down what a deployment of another branch does once its release is prepared. */
+function settle(world: World, context: string, reference: string): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  const source = `local${world.repository.path.replace(/\.git$/, "")}`;
+  database.prepare("INSERT INTO owners VALUES (?, ?, ?, ?, 0)")
+    .run(context, world.stack, source, reference);
+  database.close();
 }
 
 describe("an engine that two contexts lead to", () => {
@@ -75,6 +87,33 @@ describe("an engine that two contexts lead to", () => {
       await poll(world, "dev", "skipped");
       await commit(world, FILES());
       assert.match(await poll(world, "main", "failed"), /heads\/dev.* in context alias/);
+    }));
+
+  it("gives a stack to whom has it first, also while the other one's image is fetched", () =>
+    inWorld("fake", async (world) => {
+      const [image, socketPath] = ["slow:1", `${world.dataDir}/../alias.sock`];
+      world.fake?.addImage(image, { where: "registry" });
+      let pulls = 0;
+      const server = net.createServer((client) => {
+        const engine = net.connect(world.socketPath);
+        for (const each of [client, engine]) each.on("error", () => client.destroy());
+        engine.pipe(client);
+        client.on("data", (data) => {
+          if (!data.includes("/images/create")) return;
+          if (pulls++ === 0) settle(world, "default", "refs/heads/main");
+        });
+        client.pipe(engine);
+      }).listen(socketPath);
+      try {
+        alias(world, `unix://${socketPath}`);
+        await commitToDev(world, {}, { image });
+        assert.match(await poll(world, "dev", "failed"), /heads\/main.* in context default/);
+        assert.equal(pulls, 1);
+        assert.deepEqual(await ids(world), {});
+      } finally {
+        await world.stop();
+        server.close();
+      }
     }));
 
   it("is not asked about where the other context's engine is away, unless something is there", () =>
