@@ -149,13 +149,16 @@ const OUR_PREFIX = "stackwright.";
 /** At most so many of a service are told: further ones are no slip any more. */
 const MOST_MISSPELLED = 10;
 
-/** Labels with our prefix that are none of ours: where they are deployed they have no effect. */
-export function misspelledLabels(labels: Readonly<Record<string, string>>): string[] {
+/** At most `most` labels with our prefix that are none of ours: where they are deployed they have no effect. */
+export function misspelledLabels(
+  labels: Readonly<Record<string, string>>,
+  most = MOST_MISSPELLED,
+): string[] {
   const known: readonly string[] = Object.values(BEHAVIOUR_LABELS);
   const unknown = Object.keys(labels).filter((name) =>
     name.startsWith(OUR_PREFIX) && !name.includes("$") && !known.includes(name)
   );
-  return unknown.slice(0, MOST_MISSPELLED).map((name) => {
+  return unknown.slice(0, Math.min(most, MOST_MISSPELLED)).map((name) => {
     const near = nearestKey(withoutPrefix(name), known.map(withoutPrefix));
     const advice = near === undefined ? "" : `: did you mean ${OUR_PREFIX}${near}?`;
     return `${clip(name, 80)} is no label of Stackwright and has no effect${advice}`;

@@ -90,10 +90,10 @@ export async function renderTarget(
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
   noteEmpty(parts, target, model);
-  noteMisspelled(parts, target, model);
   requireSize(model, target);
   requireImageNames(model, target);
   await plain.hideModel(model, invocation);
+  noteMisspelled(parts, target, model);
   const values = await modelValues(parts, { model, project, variables }, signal);
   await requireSafeModel(parts, target, model, tree, signal);
   requireShortEnvironment(model);
@@ -177,9 +177,20 @@ function noteEmpty(
   log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
 
-function noteMisspelled({ log }: PrepareParts, { key }: ResolvedTarget, model: ComposeModel): void {
+/** Labels of one deployment that are told as misspelled: to look what each is near takes a while. */
+const MOST_MISSPELLED = 20;
+
+/** Warns of a few labels with our prefix that mean nothing. */
+export function noteMisspelled(
+  { log }: Pick<PrepareParts, "log">,
+  { key }: Pick<ResolvedTarget, "key">,
+  model: ComposeModel,
+): void {
+  let left = MOST_MISSPELLED;
   for (const [service, definition] of Object.entries(servicesOf(model))) {
-    for (const each of misspelledLabels(labelsOf(definition))) {
+    const found = left === 0 ? [] : misspelledLabels(labelsOf(definition), left);
+    left -= found.length;
+    for (const each of found) {
       log.warning(`service ${service}: ${each}`, { stack: key.name, context: key.context });
     }
   }

@@ -47,8 +47,10 @@ import {
 import { listedDrift } from "../../src/plan/listed_drift.ts";
 import { planFor } from "../../src/plan/plan_for.ts";
 import { requireShortEnvironment } from "../../src/prepare/long_values.ts";
+import { noteMisspelled } from "../../src/prepare/render_target.ts";
 import { requirePlain, withSecrets } from "../../src/prepare/reveal_inputs.ts";
 import { createPauses, createRedactor } from "../../src/system/mod.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
 import { TREE } from "./saturated_models.ts";
 
 const LIVE = "/data/releases/default/shop";
@@ -417,6 +419,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   requireShortUpdates: ({ model }) => requireShortUpdates(model),
   updateOf: forEach((name, { model }) => [updateOf(model, name), updateRules(model, name, "back")]),
   requireShortEnvironment: ({ model }) => requireShortEnvironment(model),
+  noteMisspelled: ({ model }) => noteMisspelled({ log: createRecordingLog() }, { key }, model),
   requirePlain: ({ model }) =>
     requirePlain(model, { failures: new Map([["a", new Error("b")]]) } as never),
   withSecrets: ({ model }) =>

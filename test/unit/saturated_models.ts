@@ -300,6 +300,11 @@ export const SATURATED: Readonly<Record<string, () => Json>> = {
       },
     },
   }),
+  "labels that are none of ours": () => ({
+    services: services(() => ({
+      labels: map(10, () => "", `stackwright.${"deployment-recreate-".repeat(3)}`),
+    })),
+  }),
   "long texts": () => ({
     services: map(14, (at) => ({
       image: "a",
