@@ -162,7 +162,8 @@ async function neededReleases(
   return releases;
 }
 
-function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedRelease[] {
+/** The newest of equal releases, where the newest come first. */
+export function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedRelease[] {
   const seen = new Set<string>();
   return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
 }

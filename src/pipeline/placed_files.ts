@@ -3,6 +3,7 @@ import { placedFiles, placeFiles, type ReleaseOnDisk, removePlacedFiles } from "
 import { hideSecrets, placeBeside, requireSafeRelease, withValues } from "../prepare/mod.ts";
 import { isStackwrightError, messageOf, type StackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 
 /** Actions that make or start containers. */
@@ -123,14 +124,12 @@ function neededReleases(
 ): RecordedRelease[] {
   const isOwn = (each: RecordedRelease) =>
     each.key.name === key.name && each.key.context === key.context;
-  const good = new Map<string, RecordedRelease>();
-  for (const each of ledger.history(key, (previous + 1) * 10)) {
-    if (each.status === "deployed" && !good.has(each.digest)) good.set(each.digest, each);
-  }
   const current = ledger.current(key);
+  const before = ledger.history(key, (previous + 1) * 10)
+    .filter(({ status, digest }) => status === "deployed" && digest !== current?.digest);
   return [
     ...ledger.releasesUnderWay().filter(isOwn),
     ...(current === undefined ? [] : [current]),
-    ...[...good.values()].filter(({ digest }) => digest !== current?.digest).slice(0, previous),
+    ...firstOfEachDigest(before).slice(0, previous),
   ];
 }

@@ -2,9 +2,6 @@ import { checkWorkingDir } from "../config/mod.ts";
 import { oneOf } from "./one_of.ts";
 import type { VariableReader } from "./variable_reader.ts";
 
-/** Settings of deployments. */
-export type DeploySettings = Readonly<ReturnType<typeof deploySettings>>;
-
 /** Reads the settings of deployments. */
 export function deploySettings(reader: VariableReader) {
   const base = checkWorkingDir(reader.text("DEPLOY_CONFIG_BASE_DIR") ?? "/");

@@ -2,9 +2,6 @@ import * as z from "zod";
 import { EVERY_ADDRESS, listenHost, tlsFiles } from "./listen_settings.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
-/** Settings of the servers. */
-export type HttpSettings = Readonly<ReturnType<typeof httpSettings>>;
-
 /** Reads the settings of the servers. */
 export function httpSettings(reader: VariableReader) {
   const header = (reader.text("TRUSTED_PROXY_HEADER") ?? "").trim();
