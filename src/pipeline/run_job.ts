@@ -204,10 +204,12 @@ async function findJob(
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
-  const all = await findJobs(engine, { context: key.context, isManager }, signal);
-  const found = (await calledJobs(ledger, all)).find((each) =>
-    formatStackKey(each.key) === formatStackKey(key) && each.service === service
-  );
+  // Of no other job: each of hundreds may be about to run, and what is recorded is asked for each found.
+  const of = key.name === "" ? undefined : { project: key.name, service };
+  const all = await findJobs(engine, { context: key.context, isManager, of }, signal);
+  const isIt = (each: FoundJob) =>
+    formatStackKey(each.key) === formatStackKey(key) && each.service === service;
+  const [found] = await calledJobs(ledger, all.filter(isIt));
   const own = { project: key.name, service };
   const spec = found && readJobLabels(found.container.labels, own);
   if (found !== undefined && spec !== undefined) return { found, spec };

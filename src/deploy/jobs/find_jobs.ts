@@ -17,14 +17,21 @@ import type { FoundJob } from "./found_job.ts";
  */
 export async function findJobs(
   engine: Engine,
-  { context, isManager }: { readonly context: string; readonly isManager: boolean },
+  { context, isManager, of }: {
+    readonly context: string;
+    readonly isManager: boolean;
+    /** Where the containers of one service are wanted and no others. */
+    readonly of?: { readonly project: string; readonly service: string } | undefined;
+  },
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
   const inSwarm = isManager ? await findSwarmJobs(engine, context, signal) : [];
   const { jobEnabled } = BEHAVIOUR_LABELS;
   const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
+  const own = of &&
+    { [COMPOSE_LABELS.project]: of.project, [COMPOSE_LABELS.service]: of.service };
   const lists = await Promise.all(
-    labels.map((label) => engine.listContainers({ [label]: undefined }, signal)),
+    labels.map((label) => engine.listContainers({ ...own, [label]: undefined }, signal)),
   );
   const all = new Map(
     // The service of a task is looked for where services are.
