@@ -4,6 +4,11 @@ import { age, peopleTime, withPeopleTimes } from "../../../src/cli/people_time.t
 import { table } from "../../../src/cli/table.ts";
 
 describe("table()", () => {
+  it("keeps each row on a line of its own", () => {
+    const rows = [["WHAT", "SAYS"], ["context nas", "29.0\r\nok  data  fine"], ["data", "bad"]];
+    assert.equal(table(rows).split("\n").length, rows.length + 1);
+  });
+
   it("aligns columns, leaves empty ones out, and pads no line end", () => {
     const rows = [["STATE", "NOTE", "STACK"], ["synced", "", "a"], ["ü", "", "long name"]];
     assert.equal(table(rows), "STATE   STACK\nsynced  a\nü       long name\n");
