@@ -30,12 +30,10 @@ function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
     return;
   }
   if (isProjectName(name)) return;
-  const suggestion = normaliseName(name);
+  const [told, suggestion] = [JSON.stringify(name.slice(0, 60)), normaliseName(name)];
   report(
     "name",
-    `${
-      JSON.stringify(name.slice(0, 60))
-    } is no compose project name: lower-case letters, digits, ` +
+    `${told} is no compose project name: lower-case letters, digits, ` +
       `- and _, starting with a letter or digit` +
       (name.length > LONGEST_NAME ? `, at most ${LONGEST_NAME}` : "") +
       (suggestion === "" ? "" : `; write "${suggestion}"`),

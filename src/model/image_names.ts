@@ -54,10 +54,8 @@ export function familiarName(reference: string): string {
  */
 export function badImageName(reference: string): string | undefined {
   if (/^[:/@]|[:/@]$|\/[/:]|:[/@]/.test(reference)) {
-    return `${
-      reference.slice(0, 200)
-    } is no name of an image: a part of it is empty, as a variable ` +
-      "that is not set leaves it";
+    const told = reference.slice(0, 200);
+    return `${told} is no name of an image: a part of it is empty, as a variable that is not set leaves it`;
   }
   const [named = ""] = reference.split("@");
   const slash = named.indexOf("/");

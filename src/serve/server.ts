@@ -203,9 +203,8 @@ function failureOf(error: unknown) {
     default:
       return {
         code: "settings_invalid",
-        why: `${
-          messageOf(error)
-        }; is it an address of this machine, and may this user open the port?`,
+        why: messageOf(error) +
+          "; is it an address of this machine, and may this user open the port?",
       } as const;
   }
 }

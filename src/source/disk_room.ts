@@ -32,11 +32,10 @@ export async function requireRoom(
   const inMib = (count: number) => `${Math.round(count / MIB)} MiB`;
   const what = isNew ? " for a repository that was not fetched before" : "";
   const written = bytes === 0 ? "" : `, and ${inMib(bytes)} would be written`;
+  const [free, kept] = [inMib(room.free), inMib(reserve)];
   throw errors.data_dir_unusable(
-    `the disk of ${path} has no space left${what}: ${inMib(room.free)} are free${written}, and ` +
-      `${
-        inMib(reserve)
-      } stay free for what is there already; make room, or give DATA_DIR a larger disk`,
+    `the disk of ${path} has no space left${what}: ${free} are free${written}, and ${kept} stay free ` +
+      "for what is there already; make room, or give DATA_DIR a larger disk",
   );
 }
 

@@ -75,9 +75,8 @@ class Told {
 
   /** Whether an event was not told yet; from then on it was. */
   isNew({ time, containerId, action, detail, attributes }: ContainerEvent): boolean {
-    const name = `${time} ${containerId} ${action} ${detail} ${
-      (attributes["signal"] ?? "").slice(0, LONGEST_SIGNAL)
-    }`;
+    const signal = (attributes["signal"] ?? "").slice(0, LONGEST_SIGNAL);
+    const name = `${time} ${containerId} ${action} ${detail} ${signal}`;
     if (this.#times.has(name)) return false;
     this.#times.set(name, time);
     if (time > this.#newest) this.#newest = time;

@@ -72,10 +72,9 @@ async function makeToken(
     askGitHub(parts.http, url, { method, path, jwt, ...(body === undefined ? {} : { body }) });
   let installation = app.installationId;
   if (installation === "") {
-    const path = `/repos/${encodeURIComponent(owner)}/${
-      encodeURIComponent(repository)
-    }/installation`;
-    installation = String(numberAt(await ask("GET", path), "id") ?? "");
+    const name = `${encodeURIComponent(owner)}/${encodeURIComponent(repository)}`;
+    const found = await ask("GET", `/repos/${name}/installation`);
+    installation = String(numberAt(found, "id") ?? "");
     if (installation === "") throw unexpected(url, "it named no installation");
   }
   const answer = await ask(
