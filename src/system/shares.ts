@@ -17,7 +17,7 @@ export type Lend = <T>(
 /** All hosts together, by a name that none has, and how many times the places of one they have. */
 const ALL = " all";
 const TIMES = 4;
-/** The same for owners that have no place yet: who asks a host that answers is not kept by all that do not. */
+/** The same for owners that have no place yet: hosts of others that say nothing keep them from none that does. */
 const TIMES_FOR_FIRST = 16;
 
 /**
@@ -25,8 +25,8 @@ const TIMES_FOR_FIRST = 16;
  * to others. Each host has as many places as there are slots. Where all are taken, an owner still gets
  * one while it has fewer than its share, which is what there is divided by all that have some; who has no
  * less waits, without a slot. So no owner and no host keeps the places of others, and for eight slots
- * one host has at most twenty. Whoever has none at all gets one also where as many sources as there are
- * places wait, each for a host of its own.
+ * one host has at most twenty. Where all places of all hosts are taken, by as many owners as there are,
+ * an owner without any still gets one, unless its host has none left.
  */
 export class Shares {
   readonly #clock: Clock;
