@@ -17,7 +17,7 @@ export type Lend = <T>(
 /** All hosts together, by a name that none has, and how many times the places of one they have. */
 const ALL = " all";
 const TIMES = 4;
-/** The same for owners that have no place yet: hosts of others that say nothing keep them from none that does. */
+/** The same for owners that have no place yet: hosts that say nothing to others keep them from none that answers. */
 const TIMES_FOR_FIRST = 16;
 
 /**
@@ -26,7 +26,7 @@ const TIMES_FOR_FIRST = 16;
  * one while it has fewer than its share, which is what there is divided by all that have some; who has no
  * less waits, without a slot. So no owner and no host keeps the places of others, and for eight slots
  * one host has at most twenty. Where all places of all hosts are taken, by as many owners as there are,
- * an owner without any still gets one, unless its host has none left.
+ * an owner without any still gets one, as far as its own host has a share for it.
  */
 export class Shares {
   readonly #clock: Clock;
