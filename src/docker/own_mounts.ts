@@ -3,15 +3,18 @@ import type { ContainerMount } from "./engine_facts.ts";
 /** One mount of a container: where it is inside, and what it is on the engine's host. */
 type OwnMount = Pick<ContainerMount, "destination" | "source">;
 
+/** The engine mounts its own files for a container from a directory named after it. */
+const OWN_FILE =
+  /(?:^|\n)\S+ \S+ \S+ [^ \n]*\/([0-9a-f]{64})\/(hostname|hosts|resolv\.conf)(?:\/\/deleted)? \/etc\/\2 /g;
+
 /**
- * The id of the container this process runs in, from the text of `/proc/self/mountinfo`: the engine
- * mounts its own files for a container from a directory named after it. The last ones count: with
- * `/etc` of a container around this one come that one's files, and this one's lie over them.
- * `undefined` on a host.
+ * The id of the container this process runs in, from the text of `/proc/self/mountinfo`. The last ones
+ * count: with `/etc` of a container around this one come that one's files, and this one's lie over them.
+ * Only what is mounted in `/etc` itself does: a host shows the volumes of its containers, too, and
+ * whoever deploys one chooses what it is called and where it leads. `undefined` on a host.
  */
 export function ownContainerId(mountInfo: string): string | undefined {
-  const found = mountInfo.matchAll(/\/([0-9a-f]{64})\/(?:hostname|hosts|resolv\.conf)\b/g);
-  return [...found].at(-1)?.[1];
+  return [...mountInfo.matchAll(OWN_FILE)].at(-1)?.[1];
 }
 
 /**

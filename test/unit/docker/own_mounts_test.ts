@@ -41,6 +41,27 @@ describe("ownContainerId", () => {
       `9 8 0:5 / /var/lib/docker/overlay2/${ID}/merged rw - overlay overlay rw\n`,
       undefined,
     ],
+    [
+      "a container whose hosts file was replaced",
+      `9 8 8:1 /d/${ID}/hosts//deleted /etc/hosts rw - ext4 /dev/sda1 rw\n`,
+      ID,
+    ],
+    [
+      "a host with a volume whose device somebody calls like that",
+      `9 8 0:5 / /var/lib/docker/volumes/v/_data rw - tmpfs /${ID}/hostname rw\n`,
+      undefined,
+    ],
+    [
+      "a host with a volume that leads to a directory like that",
+      `9 8 8:1 /srv/${ID}/hosts /var/lib/docker/volumes/v/_data rw shared:5 - ext4 /dev/sda1 rw\n`,
+      undefined,
+    ],
+    [
+      "a container beside whose own files is a volume like that",
+      `9 8 8:1 /d/${ID}/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n` +
+      `9 8 0:5 / /srv/v rw - tmpfs /${"f".repeat(64)}/hostname\r0\u20280 rw\n`,
+      ID,
+    ],
     ["another file there", `9 8 8:1 /d/${ID}/hostnames /x rw - ext4 /dev/sda1 rw\n`, undefined],
   ];
   for (const [what, mountInfo, id] of table) {
