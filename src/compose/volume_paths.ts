@@ -3,9 +3,17 @@ import { type ComposeModel, errors, type StackwrightError } from "../model/mod.t
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
+import { insideTree } from "./tree_paths.ts";
 
 /** What is said of a path that {@link climbsBack}. */
 export const CLIMBS_BACK = "by a path that climbs back with ..";
+
+/**
+ * Where links lead elsewhere for each process that follows them, which nobody can judge at the place that
+ * the engine gives a volume: a mount of the directory itself into a container shows them to nobody else.
+ */
+const PROCESSES = "/proc";
+const SHOWS_PROCESSES = "that shows the processes of the host";
 
 /** Paths that options of the volumes of a project may name: one text of them is a list. */
 const MOST_PATHS = 20_000;
@@ -23,9 +31,12 @@ export function volumesOf(
   return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
     const add = (what: string, written: string, everywhere: boolean) => {
+      const path = resolve("/", written);
       if (climbsBack(written)) refused.push(`${what} ${CLIMBS_BACK}`);
-      paths.push({ what, path: resolve("/", written), by: "engine", everywhere });
+      if (insideTree(path, PROCESSES) !== undefined) refused.push(`${what} ${SHOWS_PROCESSES}`);
+      paths.push({ what, path, by: "engine", everywhere });
     };
+    if (options["type"] === "proc") refused.push(`volumes.${key} ${SHOWS_PROCESSES}`);
     const device = textAt(options, "device");
     if (device !== "") add(`volumes.${key}`, device, false);
     for (const path of pathsInOptions(options)) {

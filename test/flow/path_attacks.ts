@@ -529,6 +529,14 @@ const MOUNTS: readonly Attack[] = [
     says: /volume through what a process has open/,
   },
   {
+    title: "a volume in which what the engine's processes have open can be found",
+    files: () =>
+      web({ volumes: ["vol:/x"] }, {
+        volumes: { vol: { driver_opts: { type: "none", o: "bind", device: "/proc" } } },
+      }),
+    says: /volumes\.vol that shows the processes of the host/,
+  },
+  {
     title: "a mount that climbs from the tree into the data directory",
     files: () => web({ volumes: ["../../../../../..:/x:ro"] }),
     says: OURS,
