@@ -186,7 +186,6 @@ async function deployTarget(
   deployment: ExpandedDeployment,
   signal: AbortSignal,
 ): Promise<"done" | "lacks"> {
-  const { request, round } = opened;
   const begun = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
   const { key, trigger, origin, configuration } = begun;
   const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
@@ -205,9 +204,10 @@ async function deployTarget(
     const { waitsFor = (context) => context !== DEFAULT_CONTEXT } = anyParts;
     if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
     await parts.stackLock.run(formatStackKey(key), async () => {
+      await opened.requireNotHeld(deployment);
       teller.tell({ kind: "admitted" });
       const target = { ...begun, glance: glances(parts, key), mayLack };
-      await settle(parts, { target, request, round, teller }, signal);
+      await settle(parts, { ...opened, target, teller }, signal);
     }, signal);
   } catch (thrown) {
     if (mayLack && lacksExternal(thrown)) {

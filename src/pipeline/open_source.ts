@@ -53,8 +53,11 @@ export interface OpenedSource extends SourceRun {
   readonly expansion: Expansion;
   /** Why the source could not be asked: then `configuration` is what it said last. */
   readonly away?: StackwrightError;
-  /** Stacks that another target of the repository has, by their formatted keys, with that target. */
-  readonly others: ReadonlyMap<string, string>;
+  /**
+   * Throws `conflict` when another target of the repository has a stack; asked while its lock is held, since
+   * of two that are polled together the first time one has it then.
+   */
+  readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
 }
 
 /**
@@ -70,7 +73,7 @@ export async function openSource(
   signal: AbortSignal,
 ): Promise<OpenedSource> {
   const opened = await readSource(parts, run, reporter, signal);
-  return { ...opened, others: await otherTargets(parts, opened, signal) };
+  return { ...opened, requireNotHeld: requireNotOtherTargets(parts, opened, signal) };
 }
 
 async function readSource(
@@ -78,7 +81,7 @@ async function readSource(
   run: SourceRun,
   reporter: Pick<RunReporter, "describe">,
   signal: AbortSignal,
-): Promise<Omit<OpenedSource, "others">> {
+): Promise<Omit<OpenedSource, "requireNotHeld">> {
   const { request } = run;
   const { name } = requestLocation(request);
   reporter.describe({ repository: name, message: `resolving ${request.reference} of ${name}` });
@@ -104,29 +107,46 @@ async function readSource(
 }
 
 /**
- * The stacks of a run that another polled target of the repository deployed and names still: the two would
+ * Refuses stacks that another polled target of the repository deployed and names still: the two would
  * replace each other at every poll. A target that is polled no more, or names a stack no more, has given it
- * away, and persons may take any.
+ * away, and persons may take any. Each target's file is read once in a run.
  */
-async function otherTargets(
+function requireNotOtherTargets(
   parts: PipelineParts,
-  { request, configuration: { source }, expansion, origin }: Omit<OpenedSource, "others">,
+  { request, configuration: { source }, origin }: Omit<OpenedSource, "requireNotHeld">,
   signal: AbortSignal,
-): Promise<OpenedSource["others"]> {
-  const held = new Map<string, string>();
-  if (origin === "manual") return held;
-  for (const other of parts.options.polled) {
-    if (other.target === request.target || requestLocation(other).name !== source.name) continue;
-    const isTheirs = (key: StackKey) => {
-      const current = parts.ledger.current(key);
-      const { source: deployed } = current?.configuration ?? current?.revision ?? {};
-      return current?.target === other.target && deployed?.name === source.name;
-    };
-    const theirs = expansion.deployments.map(keyOf).filter(isTheirs).map(formatStackKey);
-    const named = theirs.length === 0 ? [] : await namedBy(parts, other, signal) ?? theirs;
-    for (const key of theirs) if (named.includes(key)) held.set(key, other.target);
-  }
-  return held;
+): OpenedSource["requireNotHeld"] {
+  const others = parts.options.polled.filter((other) =>
+    origin !== "manual" && other.target !== request.target &&
+    requestLocation(other).name === source.name
+  );
+  const read = new Map<SourceRequest, ReturnType<typeof namedBy>>();
+  return async ({ declared }) => {
+    if (declared.deployment.pause) return;
+    const key = keyOf({ declared });
+    const current = parts.ledger.current(key);
+    const { source: deployed } = current?.configuration ?? current?.revision ?? {};
+    if (deployed?.name !== source.name) return;
+    for (const other of others.filter(({ target }) => target === current?.target)) {
+      const reading = read.get(other) ?? namedBy(parts, other, signal);
+      read.set(other, reading);
+      const named = await reading;
+      if (named === undefined || named.includes(formatStackKey(key))) {
+        throw heldBy(other.target, key, source.name, request.target);
+      }
+    }
+  };
+}
+
+function heldBy(other: string, { name }: StackKey, source: string, target: string) {
+  const [theirs, own] = [other, target].map((each) => each && `target ${each}`);
+  return errors.conflict(
+    `conflict: ${name} is deployed from ${theirs || "the default file"} of ${source}, which is ` +
+      `polled and names it, so it was not deployed from ${
+        own || "the default file"
+      }, which names ` +
+      "it as well; choose another name in one of the two, or poll only one",
+  );
 }
 
 /** The stacks that a source names now; `undefined` where it has a file, and that cannot be read now. */
@@ -262,26 +282,13 @@ export function meant(
     );
 }
 
-/**
- * Webhooks say what they are about, and not every deployment follows that. Throws `conflict` for a stack
- * that another target has.
- */
+/** Webhooks say what they are about, and not every deployment follows that. */
 export async function refusalOf(
   parts: PipelineParts,
-  { trigger, request, configuration, others }: OpenedSource,
+  { trigger, request, configuration }: OpenedSource,
   { declared }: ExpandedDeployment,
   signal: AbortSignal,
 ) {
-  const other = others.get(formatStackKey(keyOf({ declared })));
-  if (other !== undefined && !declared.deployment.pause) {
-    const [theirs, own] = [other, request.target].map((name) => name && `target ${name}`);
-    throw errors.conflict(
-      `conflict: ${declared.deployment.name} is deployed from ${theirs || "the default file"} of ` +
-        `${configuration.source.name}, which is polled and names it, so it was not deployed from ` +
-        `${own || "the default file"}, which names it as well; choose another name in one of the ` +
-        "two, or poll only one",
-    );
-  }
   if (trigger !== "webhook") return undefined;
   const plan = await webhookRefusal(
     { request, declared, revision: configuration },

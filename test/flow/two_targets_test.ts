@@ -30,6 +30,14 @@ async function polled(world: World, ...names: string[]): Promise<Record<string, 
 }
 
 describe("two targets of one repository that name one stack", () => {
+  it("deploy it once where both are polled for the first time together", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit(targets({ nas: world.stack, pi: world.stack }));
+      const runs = Object.values(await polled(world, "nas", "pi"));
+      const ends = runs.map(({ status }) => status).sort();
+      assert.deepEqual(ends, ["failed", "succeeded"], JSON.stringify(runs));
+    }));
+
   it("do not replace each other: who deployed it has it while both are polled", () =>
     inWorld("fake", async (world) => {
       await world.repository.commit(targets({ nas: world.stack, pi: world.stack }));
