@@ -7,8 +7,8 @@ import {
   isOurs,
   LABELS,
   type StackKey,
+  type StackOwner,
 } from "../model/mod.ts";
-import type { Claimant } from "./ownership.ts";
 
 interface VolumeFacts {
   /** Volumes of the engine that have the name of one in the model. */
@@ -29,7 +29,7 @@ export function requireOwnVolumes(
   key: StackKey,
   model: ComposeModel,
   { existing, ownerOf }: VolumeFacts,
-  claimant: Claimant,
+  claimant: StackOwner,
 ): void {
   const byName = new Map(existing.map(({ name, labels }) => [name, labels]));
   for (const { key: name, name: volume } of ownVolumes(model)) {

@@ -26,12 +26,6 @@ export interface OwnershipFacts {
   readonly adopted: boolean;
 }
 
-/** The owner who wants a stack. */
-export interface Claimant extends StackOwner {
-  /** Name of the repository that is deployed, where the configuration is in another one. */
-  readonly repository: string;
-}
-
 /**
  * The name of the source that decides about a container: the one with its configuration. That is
  * stable, while the repository a configuration deploys from may change.
@@ -46,7 +40,7 @@ export function ownerOf(labels: Readonly<Record<string, string>>): string | unde
  *
  * Throws `conflict` when the ledger, a container or a volume says that it is another's.
  */
-export function ownership(key: StackKey, facts: OwnershipFacts, claimant: Claimant): Ownership {
+export function ownership(key: StackKey, facts: OwnershipFacts, claimant: StackOwner): Ownership {
   const { observed, volumes, recorded, adopted } = facts;
   const managed = observed.containers.filter(isOurs);
   requireRecorded(key, recorded, claimant);
@@ -70,7 +64,7 @@ export function ownership(key: StackKey, facts: OwnershipFacts, claimant: Claima
 export function requireRecorded(
   key: StackKey,
   recorded: StackOwner | undefined,
-  claimant: Claimant,
+  claimant: StackOwner,
 ): void {
   if (recorded === undefined || isSameOwner(recorded, claimant)) return;
   throw notYours(key, `belongs to ${formatOwner(recorded)}`, claimant);
@@ -96,7 +90,7 @@ function inShell(word: string): string {
  * Volumes carry the repository that was deployed, not the one with the configuration. Anybody may name
  * that to deploy from, so it does not make a volume theirs.
  */
-function isOfAnother(labels: Readonly<Record<string, string>>, claimant: Claimant): boolean {
+function isOfAnother(labels: Readonly<Record<string, string>>, claimant: StackOwner): boolean {
   if (!isOurs({ labels })) return false;
   return labels[LABELS.sourceName] !== claimant.source;
 }

@@ -27,7 +27,7 @@ import { planFor } from "../plan/mod.ts";
 import { requireImages, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { claimantOf, type Owned, requireOwner } from "./stack_owner.ts";
+import { type Owned, requireOwner, wantedOwner } from "./stack_owner.ts";
 
 /** Whether something is of a swarm. */
 export type Mode = Pick<Release, "swarm">;
@@ -77,7 +77,7 @@ export async function requireChangeableMode(
     await managesServices(parts, key, recorded, signal);
   const all = [...made, ...isThere ? await ofMode(parts, key, recorded, signal) : []];
   const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
-  requireOwner(key, claimantOf(target), owned, `changed to ${wordsFor(wanted)}`);
+  requireOwner(key, wantedOwner(target), owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
 }
 

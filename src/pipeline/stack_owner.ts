@@ -1,5 +1,4 @@
 import {
-  type Claimant,
   notYours,
   ownerOf,
   type Ownership,
@@ -87,7 +86,7 @@ export function isStrangers(
  * Throws `conflict`, and remembers who was refused: a person may hand the stack over.
  */
 export function requireNotAnothers(parts: PipelineParts, target: Target): void {
-  const claimant = claimantOf(target);
+  const claimant = wantedOwner(target);
   remembering(
     parts,
     target,
@@ -108,7 +107,7 @@ export async function ownershipOf(
   signal: AbortSignal,
 ): Promise<Ownership> {
   const { key } = target;
-  const claimant = claimantOf(target);
+  const claimant = wantedOwner(target);
   const recorded = recordedOwner(parts.ledger, key);
   const adopted = recorded?.adopted === true;
   const volumes = recorded !== undefined || observed.containers.some(isOurs)
@@ -173,7 +172,7 @@ export async function requireNoForeignVolume(
   const existing = await engine.findVolumes(names, signal);
   const { context } = target.key;
   const ownerOf = (name: string) => recordedOwner(ledger, { context, name })?.source;
-  requireOwnVolumes(target.key, model, { existing, ownerOf }, claimantOf(target));
+  requireOwnVolumes(target.key, model, { existing, ownerOf }, wantedOwner(target));
 }
 
 /** Records whose a stack is that is about to be deployed, or that is as its source wants it. */
@@ -182,10 +181,10 @@ export function settleOwner({ ledger }: PipelineParts, target: Target): void {
 }
 
 /**
- * The owner that wants a stack. Persons may look at, or deploy, another branch of the repository: that
+ * The owner who wants a target's stack to be what the target says. Persons may look at, or deploy, another branch of the repository: that
  * is no second owner, and the stack stays with its branch.
  */
-function wantedOwner(
+export function wantedOwner(
   { configuration, origin }: Pick<Target, "configuration" | "origin">,
 ): StackOwner {
   const owner = ownerFrom(configuration);
@@ -193,17 +192,15 @@ function wantedOwner(
 }
 
 /**
- * Adopting what the peer deployed is moving in; from another repository it is a mix-up of names.
+ * Adopting what the peer deployed is moving in; from another repository it is a mix-up of names. That
+ * one is deployed from it gives no right: anybody may name it, and then get its data.
  */
-function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Claimant): void {
+function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: StackOwner): void {
   for (const container of observed.containers) {
     const { name, labels } = container;
     const url = labels[PEER_SOURCE] ?? "";
     if (isOurs(container) || url === "") continue;
-    const isTheirs = [claimant.source, claimant.repository].some((each) =>
-      sameRepository(url, each)
-    );
-    if (!isTheirs) {
+    if (!sameRepository(url, claimant.source)) {
       const shown = url.replace(/\/\/[^/@]*@/, "//");
       throw notYours(key, `runs from ${shown} by doco-cd (container ${name})`, claimant);
     }
@@ -250,11 +247,6 @@ export function requireOwner(
   if (parts.length > 0 || recorded === undefined || owner !== undefined) return;
   const { source } = recorded.configuration ?? recorded.revision;
   if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
-}
-
-/** The one who wants a target's stack to be what the target says. */
-export function claimantOf(target: Target): Claimant {
-  return { ...wantedOwner(target), repository: target.revision.source.name };
 }
 
 function remembering<T>(

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label, pollTo, reasons, replaced } from "./steps.ts";
 import { createWorld, engines, type World } from "./world.ts";
@@ -70,6 +72,19 @@ for (const engine of await engines()) {
 }
 
 describe("repository_url", () => {
+  it("gives no right to what doco-cd deployed from there: a person hands that over", () =>
+    withOther("fake", async (world, other) => {
+      await other.commit({ "compose.yaml": LABELLED });
+      await commit(world, {}, { repository_url: other.url });
+      const labels = { "cd.doco.source.url": other.url };
+      await startByHand(world, composeFile({ web: service({ labels }) }));
+      const before = await ids(world);
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /by doco-cd .*adopt/);
+      assert.deepEqual(await ids(world), before);
+      await commandTo(world, 0, ["adopt", world.stack]);
+      await pollTo(world, "succeeded");
+    }));
+
   it("discovers stacks in the other repository, with overrides of its own", () =>
     withOther("fake", async (world, other) => {
       const a = `${world.stack}-a`;

@@ -15,9 +15,8 @@ const labels = (stack: string, source: string) => ({
 /** Deploys stack `shop` with one volume, which exists with the labels that are given. */
 function check(
   made: Readonly<Record<string, string>>,
-  { external = false, owners = {}, repository = OURS }: {
+  { external = false, owners = {} }: {
     readonly external?: boolean;
-    readonly repository?: string;
     readonly owners?: Readonly<Record<string, string>>;
   } = {},
 ): void {
@@ -26,7 +25,7 @@ function check(
     { context: "default", name: "shop" },
     { name: "shop", services: {}, volumes },
     { existing: [{ name: "wiki_data", labels: made }], ownerOf: (stack) => owners[stack] },
-    { source: OURS, reference: "", repository },
+    { source: OURS, reference: "" },
   );
 }
 
@@ -45,14 +44,7 @@ describe("requireOwnVolumes()", () => {
 
   const refused: readonly (readonly [string, Parameters<typeof check>])[] = [
     ["says so itself", [labels("wiki", THEIRS)]],
-    ["says so itself, and it deploys their repository", [labels("wiki", THEIRS), {
-      repository: THEIRS,
-    }]],
     ["is in the ledger", [labels("wiki", OURS), { owners: { wiki: THEIRS } }]],
-    ["is in the ledger, and it deploys their repository", [labels("wiki", THEIRS), {
-      owners: { wiki: THEIRS },
-      repository: THEIRS,
-    }]],
     ["had it before it was managed", [{ "com.docker.compose.project": "wiki" }, {
       owners: { wiki: THEIRS },
     }]],

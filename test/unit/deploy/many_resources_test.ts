@@ -42,7 +42,6 @@ describe("thousands of volumes, networks and aliases", () => {
     "whose volumes they are": (existing: readonly ResourceSummary[]) =>
       requireOwnVolumes(key, model, { existing, ownerOf: () => undefined }, {
         source: "git",
-        repository: "shop",
         reference: "main",
       }),
     "how volumes were made": (existing: readonly ResourceSummary[]) =>

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Claimant, ownership, type OwnershipFacts } from "../../../src/deploy/mod.ts";
+import { ownership, type OwnershipFacts } from "../../../src/deploy/mod.ts";
 import {
   isStackwrightError,
   LABELS,
   MANAGER,
   type ObservedContainer,
   stackKey,
+  type StackOwner,
 } from "../../../src/model/mod.ts";
 
 const KEY = stackKey("", "shop");
 const MAIN = "refs/heads/main";
-const MINE: Claimant = { source: "host/a/shop", reference: MAIN, repository: "host/a/shop" };
+const MINE: StackOwner = { source: "host/a/shop", reference: MAIN };
 
 function facts(more: Partial<OwnershipFacts> = {}): OwnershipFacts {
   return { observed: { containers: [] }, volumes: [], adopted: false, ...more };
@@ -60,10 +61,9 @@ describe("ownership()", () => {
     const volumes = [{ name: "shop_data", labels: labels("host/b/shop") }];
     refuses(facts({ volumes }), /data of host\/b\/shop \(volume shop_data\)/);
     const deployed = [{ name: "shop_data", labels: labels("host/x/app") }];
-    const naming = { ...MINE, repository: "host/x/app" };
-    refuses(facts({ volumes: deployed }), /data of host\/x\/app/, naming);
+    refuses(facts({ volumes: deployed }), /data of host\/x\/app/);
     const own = [{ name: "shop_data", labels: labels("host/a/shop") }, { name: "old", labels: {} }];
-    assert.equal(ownership(KEY, facts({ volumes: own }), naming), "nobody");
+    assert.equal(ownership(KEY, facts({ volumes: own }), MINE), "nobody");
   });
 
   it("names a branch so that a shell takes it for one word, whatever its author called it", () => {
