@@ -117,7 +117,8 @@ async function sources(
     const when = runOnce
       ? "once"
       : schedule ?? (intervalSeconds === 0 ? "never" : `every ${intervalSeconds} s`);
-    const says = `${requestName(request)}@${request.reference}, ${when}`;
+    const target = request.target && `, target ${request.target}`;
+    const says = `${requestName(request)}@${request.reference}${target}, ${when}`;
     const problem = await missingRepository(files, request);
     return problem === undefined
       ? { about: "source", isFine: true, says }
@@ -128,7 +129,7 @@ async function sources(
     ...(apiSecret === undefined ? [] : ["requests to the API"]),
   ];
   if (polled.length > 0 || others.length > 0) {
-    const says = `also by ${others.join(" and ")}`;
+    const says = `${polled.length > 0 ? "also " : ""}by ${others.join(" and ")}`;
     return others.length === 0 ? polled : [...polled, { about: "source", isFine: true, says }];
   }
   const says = "none: set POLL_CONFIG, WEBHOOK_SECRET or API_SECRET, or nothing is ever deployed";

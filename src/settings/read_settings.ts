@@ -28,7 +28,8 @@ export function readSettings(
 
 function checkTogether(settings: Settings, reader: VariableReader): void {
   const { http } = settings;
-  if (http.port === http.metricsPort) {
+  const areRead = !reader.problems.some(({ file }) => /^(HTTP|METRICS)_PORT$/.test(file));
+  if (areRead && http.port === http.metricsPort) {
     reader.refuse("METRICS_PORT", `must differ from HTTP_PORT, both are ${http.port}`);
   }
   if (settings.apiReadSecret !== undefined && settings.apiReadSecret === settings.apiSecret) {

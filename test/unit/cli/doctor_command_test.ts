@@ -13,7 +13,7 @@ import { releaseOf } from "../record/releases.ts";
 import { run, withFiles } from "./command_line.ts";
 
 const POLLS = `- {url: "https://me:canary-4711@git.test/me/shop.git", reference: main, interval: 60}
-- {url: "https://git.test/me/blog.git", schedule: "0 4 * * *"}`;
+- {url: "https://git.test/me/blog.git", schedule: "0 4 * * *", target: nas}`;
 
 describe("stackwright doctor", () => {
   it("says what there is and what is missing, without a secret", async () => {
@@ -34,7 +34,7 @@ describe("stackwright doctor", () => {
       assert.match(of("git")[0]?.says ?? "", /^\d+\.\d+/);
       assert.deepEqual(of("source").map(({ says }) => says), [
         "git.test/me/shop@main, every 60 s",
-        "git.test/me/blog@refs/heads/main, 0 4 * * *",
+        "git.test/me/blog@refs/heads/main, target nas, 0 4 * * *",
       ]);
       assert.deepEqual(of("address").map(({ says }) => says), [
         "http://127.0.0.1:8080, metrics http://127.0.0.1:9120",
@@ -43,6 +43,8 @@ describe("stackwright doctor", () => {
       const text = await run(["doctor"], { env });
       assert.match(text.out, /^!! +engine .*\n/m);
       assert.match(text.out, /^ok +git +\d/m);
+      const alone = await run(["doctor"], { env: { ...env, POLL_CONFIG: "", API_SECRET: "x" } });
+      assert.match(alone.out, /^ok +source +by requests to the API$/m);
     });
   });
 

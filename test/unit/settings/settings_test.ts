@@ -280,6 +280,7 @@ describe("readSettings", () => {
     [{ HTTP_HOST: "127.0.0.1:80" }, "HTTP_HOST: expected an address of this machine such as"],
     [{ METRICS_HOST: "[::1]" }, "METRICS_HOST: expected an address of this machine such as"],
     [{ METRICS_PORT: "65536" }, "METRICS_PORT: expected a whole number 1 to 65535"],
+    [{ HTTP_PORT: "a", METRICS_PORT: "1" }, "HTTP_PORT: expected a whole number 1 to 65535"],
     [{ METRICS_PORT: "8080" }, "METRICS_PORT: must differ from HTTP_PORT, both are 8080"],
     [{ HTTP_TLS_CERT_FILE: "/c" }, "HTTP_TLS_KEY_FILE: must be set too"],
     [{ HTTP_TLS_KEY_FILE: "/k" }, "HTTP_TLS_CERT_FILE: must be set too"],
