@@ -82,7 +82,7 @@ export function followedPaths(
     if (/^\/|:/.test(name)) refused.push(`${what} with a name that is a path, or has a colon`);
   }
   for (const { what, path } of paths) {
-    if (OF_A_PROCESS.test(path)) refused.push(`${what} through what a process has open`);
+    if (OF_A_PROCESS.test(path)) refused.push(`${what} ${THROUGH_PROCESS}`);
   }
   return { paths, refused, containers, shared, volumes };
 }
@@ -164,8 +164,11 @@ function imageNames(service: JsonObject): string[] {
 }
 
 /** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */
-const OF_A_PROCESS =
+export const OF_A_PROCESS =
   /^\/(?:proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)|dev\/fd)(?:\/|$)/;
+
+/** What is said of a path that leads there. */
+export const THROUGH_PROCESS = "through what a process has open";
 
 /** Compose notices what it cannot give to a service when the old container is gone. */
 function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {

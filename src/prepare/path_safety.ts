@@ -6,6 +6,7 @@ import {
   insideTree,
   mayBecome,
   pathRelation,
+  THROUGH_PROCESS,
 } from "../compose/mod.ts";
 import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
 import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.ts";
@@ -16,6 +17,7 @@ import { onDisk } from "./disk_places.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
+import { leadsThroughProcess } from "./process_links.ts";
 import { nearest } from "./real_paths.ts";
 import type { Target } from "./target.ts";
 
@@ -215,6 +217,9 @@ async function requireNotOurs(
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
+  if (await leadsThroughProcess(parts.files, path)) {
+    throw errors.unsupported(`deployment ${name}: ${what} ${THROUGH_PROCESS}; it is not supported`);
+  }
   // The engine makes what is not there, behind a link, too.
   const real = join("/", await nearest(parts.root, path.slice(1)) ?? path);
   const reached = [path, real, onDisk(real, parts.places.mounts)];

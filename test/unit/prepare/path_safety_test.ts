@@ -29,6 +29,7 @@ describe("requireSafeModel()", () => {
       log: createRecordingLog(),
       files: {
         realPath: (path: string) => Promise.resolve(path),
+        stat: () => Promise.resolve(undefined),
         readIfExists: () => Promise.resolve(new TextEncoder().encode(groups)),
       },
       host: {
@@ -158,6 +159,7 @@ describe("requireSafeModel()", () => {
       const parts = {
         log: createRecordingLog(),
         files: {
+          stat: () => Promise.resolve(undefined),
           realPath: (path: string) =>
             path.startsWith("/none")
               ? Promise.reject(new Error("EACCES"))
@@ -309,7 +311,10 @@ describe("requireSafeModel()", () => {
     const log = createRecordingLog();
     const parts = {
       log,
-      files: { realPath: (path: string) => Promise.resolve(path) },
+      files: {
+        realPath: (path: string) => Promise.resolve(path),
+        stat: () => Promise.resolve(undefined),
+      },
       host: { dataDir: "/data", own: () => Promise.resolve(undefined) },
       options: { protectedPaths: [] },
     } as unknown as PrepareParts;

@@ -1,0 +1,38 @@
+import { dirname, join } from "node:path";
+import { OF_A_PROCESS } from "../compose/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Links that the kernel follows on the way of one path. */
+const MOST_LINKS = 40;
+
+/**
+ * Whether links lead a path by way of what a process has open: `/proc/self/cwd` is elsewhere for the engine
+ * than for us, so that where the path leads here says nothing.
+ */
+export async function leadsThroughProcess(
+  files: Pick<Files, "readLink" | "stat">,
+  path: string,
+): Promise<boolean> {
+  const left = partsOf(path);
+  let [at, links] = ["/", 0];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    const place = name === ".." ? dirname(at) : join(at, name);
+    if (OF_A_PROCESS.test(place)) return true;
+    const info = await files.stat(place);
+    if (info === undefined || links > MOST_LINKS) return false;
+    if (info.kind !== "symlink") {
+      at = place;
+      continue;
+    }
+    const target = await files.readLink(place) ?? "";
+    links++;
+    left.push(...partsOf(target));
+    if (target.startsWith("/")) at = "/";
+  }
+  return false;
+}
+
+/** The first one last. */
+function partsOf(path: string): string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".").reverse();
+}
