@@ -122,8 +122,14 @@ describe("a stack on the nodes of a real swarm", { skip }, () => {
         (await docker("node", "ls", "--quiet", "--filter", "role=worker")).split("\n")[0];
       meanwhile = async () =>
         void await docker("node", "update", "--availability", "drain", drained ?? "");
-      const finished = await pollTo(world, "succeeded");
+      const first = (await world.poll()).run;
       assert.equal(meanwhile, undefined);
+      // A new task that the drain ends within `monitor` counts as failed: who is slow meets that.
+      const isPaused = first.status === "failed";
+      if (isPaused) assert.match(JSON.stringify(first), /update paused .* release was put back/);
+      world.advance(60_000);
+      const finished = isPaused ? await pollTo(world, "succeeded") : first;
+      assert.equal(finished.status, "succeeded", JSON.stringify(finished));
       assert.deepEqual(actions(finished), { web: "recreate" });
       const tasks = await running();
       assert.equal(tasks.length, 1 + OTHERS.length);
