@@ -111,7 +111,9 @@ describe("a hostile repository before the executable", { skip }, () => {
       mode: 0o755,
     });
     world = await createWorld({ engine: "real" });
-    await symlink(world.dataDir, join(made.outside, "to-data"));
+    for (const name of ["to-data", "to$data"]) {
+      await symlink(world.dataDir, join(made.outside, name));
+    }
     prey = { ...made, dataDir: world.dataDir };
     const first = await commitAndApply({
       "compose.yaml": composeFile({
