@@ -139,13 +139,13 @@ function requireNotOtherTargets(
 }
 
 function heldBy(other: string, { name }: StackKey, source: string, target: string) {
-  const [theirs, own] = [other, target].map((each) => each && `target ${each}`);
+  const [theirs, own] = [other, target].map((each) =>
+    each === "" ? "the default file" : `target ${each}`
+  );
   return errors.conflict(
-    `conflict: ${name} is deployed from ${theirs || "the default file"} of ${source}, which is ` +
-      `polled and names it, so it was not deployed from ${
-        own || "the default file"
-      }, which names ` +
-      "it as well; choose another name in one of the two, or poll only one",
+    `conflict: ${name} is deployed from ${theirs} of ${source}, which is polled and names it, so it was ` +
+      `not deployed from ${own}, which names it as well; choose another name in one of the two, or ` +
+      "poll only one",
   );
 }
 
