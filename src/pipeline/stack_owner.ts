@@ -181,8 +181,8 @@ export function settleOwner({ ledger }: PipelineParts, target: Target): void {
 }
 
 /**
- * The owner who wants a target's stack to be what the target says. Persons may look at, or deploy, another branch of the repository: that
- * is no second owner, and the stack stays with its branch.
+ * The owner who wants a target's stack to be what the target says. Persons may look at, or deploy, another
+ * branch of the repository: that is no second owner, and the stack stays with its branch.
  */
 export function wantedOwner(
   { configuration, origin }: Pick<Target, "configuration" | "origin">,
