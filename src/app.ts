@@ -41,7 +41,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Milliseconds that interrupted work may take to put things down once it is to end. */
+/** Milliseconds for which shutdown waits for the aborted recovery to end. */
 const SETTLE_MS = 2_000;
 
 /** Milliseconds that requests under way may take after everything else has stopped. */
@@ -49,8 +49,8 @@ const REQUEST_GRACE_MS = 10_000;
 
 /**
  * Builds everything from the settings and starts it: opens the data directory, listens, finishes
- * what an earlier process left open, then polls. An engine that is down does not keep it from
- * starting: runs fail and say so until it is back.
+ * what an earlier process left open, then polls. Starts also while an engine is down: runs fail and
+ * say so until it is back.
  *
  * Throws `data_dir_unusable`, `ledger_unusable`, `settings_invalid`, or what listening throws.
  */
@@ -104,7 +104,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     .run(stop.signal, { able, settled });
   const close = once(async () => {
     log.info("shutting down");
-    // Waiting clients get their answer, and new work its refusal, while the server still listens.
+    // The server still listens: waiting clients get their answers, and new work its refusal.
     await intake.close();
     stop.abort(new DOMException("shutting down", "AbortError"));
     await Promise.all([polled, finished, reconciled, scheduled]);
@@ -115,7 +115,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   return { url: server.url, metricsUrl: metrics.url, intake, polled, close };
 }
 
-/** Starts the schedules of each context once interrupted work had its turn; ends with them. */
+/** Starts the schedules of each context after the first attempt at recovery; ends with them. */
 function startJobs(
   { deploy }: Settings,
   { assembly, boards, recovered }: {
@@ -132,23 +132,23 @@ function startJobs(
   return forEachContext(assembly, start, signal);
 }
 
-/** Milliseconds before interrupted work is tried again, doubling, and the longest of these pauses. */
+/** Milliseconds between attempts at recovery: the first pause, which doubles, and the longest. */
 const RECOVERY_PAUSE_MS = { first: 5_000, longest: 60_000 } as const;
 
 interface RecoveryParts {
   readonly assembly: Assembly;
   readonly intake: Intake;
   readonly pipeline: Pipeline;
-  /** Ids of what an earlier process left open, and nobody has looked at yet. */
+  /** Ids of intents that an earlier process left open and that recovery has not taken up yet. */
   readonly due: Set<string>;
 }
 
-/** Contexts for whose engines interrupted work waits; all of them where none can be worked with. */
+/** Contexts whose engines interrupted work waits for; `all` when recovery failed altogether. */
 type Waiting = ReadonlySet<string> | "all";
 
 /**
- * Finishes interrupted work, as a run that people see, as far as engines answer. What takes long goes on
- * without it: how long is up to repositories.
+ * Finishes interrupted work, as a run that people see, on every engine that answers. Returns after
+ * {@link HEAD_START_MS} while it goes on: repositories decide how long it takes.
  */
 async function tryRecover(
   { log, clock }: System,
@@ -159,7 +159,7 @@ async function tryRecover(
     log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
   try {
     const open = ledger.openIntents().filter(({ id }) => due.has(id));
-    // An engine that is down is no run that failed, time and again.
+    // Work waits for engines that are down, so that not every attempt shows as a failed run.
     const away = open.length === 0
       ? new Map<string, unknown>()
       : await awayContexts(await pipelineParts(signal), open, signal);
@@ -181,8 +181,8 @@ async function tryRecover(
 }
 
 /**
- * Keeps at what waits, by `keep`, until nothing does. `able` resolves as soon as any engine can be
- * worked with, `settled` when nothing waits for that of the default context.
+ * Retries recovery by `keep` until nothing waits. `able` resolves once an attempt has not failed
+ * altogether, `settled` when nothing waits for the engine of the default context.
  */
 function afterRecovery(
   recovered: Promise<Waiting>,
@@ -203,8 +203,8 @@ function afterRecovery(
 }
 
 /**
- * Finishes what waits when its engine is back, and tells `onWaiting` what still does: with webhooks
- * alone nobody else would come back for it.
+ * Retries recovery until no engine is away, and tells `onWaiting` the contexts that still wait.
+ * Without polls nothing else would take interrupted work up again.
  */
 async function keepRecovering(
   system: System,

@@ -1,6 +1,6 @@
 /**
- * The one gate: accepts work, lets the same work share a run, opens the run, waits for its turn, has
- * the work done and closes the run. What a piece of work is about is not its business.
+ * The gate for all work: accepts it, joins waiting work of one lane in one run, opens the run,
+ * waits for its turn, has it performed and closes the run. It does not know what the work is about.
  */
 import { ActiveRuns } from "./intake/active_runs.ts";
 import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
@@ -18,7 +18,7 @@ export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 /** Milliseconds for which active runs may go on after a shutdown began. */
 const SHUTDOWN_GRACE_MS = 10_000;
 
-/** Longest time that aborted work may take to put things down before shutdown goes on without it. */
+/** Milliseconds that aborted work may take to end before shutdown goes on without it. */
 const SETTLE_MS = 2_000;
 
 /** Parts of the intake. */
@@ -38,19 +38,19 @@ export function createIntake(parts: IntakeParts): Intake {
   return new Gate(parts);
 }
 
-/** Work that may still be replaced by newer work, until its turn has come. */
+/** Work that newer work of its lane may replace until its turn comes. */
 interface Waiting {
   readonly id: string;
   work: Work;
-  /** The client whose going away cancels it; nobody once another one relies on it. */
+  /** Client whose disconnect cancels the work; absent once another request has joined the run. */
   client: AbortSignal | undefined;
   finished: Promise<Run>;
 }
 
-/** Time at which a piece of work begins. */
+/** When a piece of work may begin. */
 interface Turn {
   readonly slot: LaneSlot | undefined;
-  /** What it waits for of the burst it came in. */
+  /** The burst of requests that it came in, whose end it waits for. */
   readonly waits: Calm | undefined;
 }
 
@@ -126,7 +126,7 @@ class Gate implements Intake {
     try {
       const { signal } = controller;
       await slot?.turn(signal);
-      // Shutdown wakes it; performing it then ends at once.
+      // A shutdown ends this wait early; performing the work then ends at once.
       if (waits !== undefined) await this.#pace.calm(waits, signal);
       slot?.begin();
       stopListening?.();
@@ -140,7 +140,7 @@ class Gate implements Intake {
     const cancel = () => controller.abort(cancellation(CANCELLED_BY_CLIENT));
     const { runs } = this.#parts;
     const stopListening = client && cancelBetween({ runs, id, client, cancel });
-    // The caller gets the run as accepted before anything happens to it.
+    // Callers must see the run as accepted before anything happens to it.
     await Promise.resolve();
     try {
       const run = await perform({ id, work }, this.#parts, controller.signal);
@@ -166,8 +166,8 @@ class Gate implements Intake {
 }
 
 /**
- * Cancels work that waits for its turn when its client goes away, and frees its place at once: who comes
- * next must not join what will not be done. Returns what ends that.
+ * Cancels waiting work when its client disconnects and frees its slot at once, so that no later
+ * request joins a cancelled run. Returns a function that stops listening.
  */
 function leaveWithClient(item: Waiting, slot: LaneSlot, controller: AbortController): () => void {
   const { client } = item;
@@ -194,7 +194,7 @@ export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
 /** Message of a run whose waiting client went away. */
 export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it disconnected";
 
-/** The reason that work is aborted with; the message becomes the run's. */
+/** The error to abort work with; its message becomes the run's. */
 function cancellation(
   message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT,
 ): StackwrightError {

@@ -54,9 +54,9 @@ import { createTeller, describing, runListener, type Teller } from "./tell/mod.t
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
   /**
-   * Looks at every source of a piece of work and deploys what it says. Ends normally when every
-   * target was reported in a final state, failed ones included; throws what kept a source from being
-   * read, as an `AggregateError` where there are several sources.
+   * Deploys what the sources of a piece of work say. Ends normally when every target was reported
+   * in a final state, failed ones included. Throws what kept a source from being read, as an
+   * `AggregateError` where there are several sources.
    */
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Runs a scheduled job; see {@link runJob}. */
@@ -64,18 +64,18 @@ export interface Pipeline {
   /** Puts a stack back to an earlier release; see {@link rollBack}. */
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /**
-   * Finishes what an earlier process left open. Call it once, before the first `execute`. A reporter
-   * is told of it as of any run; `isMeant` may leave stacks out. Returns the contexts for whose engine
-   * something waits.
+   * Finishes the intents that an earlier process left open, of the stacks for which `isMeant` says
+   * so. Call it once, before the first `execute`. Tells `reporter` as any run does. Returns the
+   * contexts whose open intents wait, since their engines do not answer.
    */
   recover(
     signal: AbortSignal,
     reporter?: RunReporter,
     isMeant?: (key: StackKey) => boolean,
   ): Promise<ReadonlySet<string>>;
-  /** Mends a stack after what happened to its containers; see {@link reconcile}. */
+  /** Repairs a stack after events of its containers; see {@link reconcile}. */
   reconcile(key: StackKey, why: LookBecause, signal: AbortSignal): Promise<"settled" | "failed">;
-  /** The stacks of a context of which a look at all its containers says that something is to be mended. */
+  /** The stacks of a context whose containers, all looked at once, differ from their releases. */
   strayed(context: string, signal: AbortSignal): Promise<StackKey[]>;
 }
 
@@ -101,7 +101,7 @@ export function createPipeline(parts: PipelineParts): Pipeline {
   };
 }
 
-/** One broken source must not keep the others from being looked at. */
+/** Sources are independent: one that cannot be read keeps no other from being deployed. */
 async function execute(
   parts: PipelineParts,
   work: Sync,
@@ -120,13 +120,13 @@ async function execute(
   throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);
 }
 
-/** Everybody who is told of a run: of its targets the listeners, the record of the run last. */
+/** Receivers of a run: its reporter, and listeners for its targets (its record is the last). */
 interface Audience {
   readonly reporter: Pick<RunReporter, "describe">;
   readonly listeners: readonly TargetListener[];
 }
 
-/** open ▸ every deployment by itself. A source that is away fails the run in the end. */
+/** Opens a source and deploys what it names. A source that is away fails the run at its end. */
 async function deploySource(
   parts: PipelineParts,
   { work, ...run }: SourceRun & { readonly work: Sync },
@@ -138,7 +138,7 @@ async function deploySource(
   const { deployments, failures } = meant(opened, work.only);
   for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
-  // First, so that what they hold on the host is free for what takes their place.
+  // Removals come first: the ports and names they free may be those of stacks deployed next.
   if (opened.away === undefined && work.only === undefined) {
     const removals = await removeObsolete(parts, opened, listeners, signal);
     const named = [...deployments.map(keyOf), ...removals];
@@ -148,7 +148,7 @@ async function deploySource(
   if (opened.away !== undefined) throw opened.away;
 }
 
-/** The reporter for one of several sources: the run is of no single repository. */
+/** Leaves repository and revision out: a run of several sources has no single one. */
 function oneOfMany(reporter: Audience["reporter"]): Audience["reporter"] {
   return { describe: ({ repository: _one, revision: _its, ...facts }) => reporter.describe(facts) };
 }
@@ -157,11 +157,11 @@ interface TargetRun {
   readonly opened: OpenedSource;
   readonly listeners: readonly TargetListener[];
   readonly glances: Glances;
-  /** Whether what it lacks may come from another one, and it is tried again then. */
+  /** Whether a missing external resource defers the target until the other targets are done. */
   readonly mayLack: boolean;
 }
 
-/** All side by side; what lacks something that only another one makes, once more when those are done. */
+/** Deploys all at once; what lacks an external resource goes again after what may make it. */
 async function deployTargets(
   parts: PipelineParts,
   run: Pick<TargetRun, "opened" | "listeners">,
@@ -179,7 +179,7 @@ async function deployTargets(
   }
 }
 
-/** One stack: decide, then do it; whatever happens ends in what is told of it, unless it lacks something. */
+/** Decides about one stack and acts; tells every end but that an external resource is lacking. */
 async function deployTarget(
   anyParts: PipelineParts,
   { opened, listeners, glances, mayLack }: TargetRun,
@@ -199,7 +199,7 @@ async function deployTarget(
       return "done";
     }
     const parts = await partsFor(anyParts, key, signal);
-    // The engine may not have answered at the start, when this was due.
+    // Finish what an earlier process left open here: the engine may have been away at the start.
     const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
     const { waitsFor = (context) => context !== DEFAULT_CONTEXT } = anyParts;
     if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
@@ -226,7 +226,7 @@ interface DecidingWork {
   readonly teller: Teller;
 }
 
-/** Decides about a stack whose lock is held, and does it, as often as that is out of date by then. */
+/** Decides about a stack whose lock is held and acts, again while the decision is outdated. */
 async function settle(
   parts: PipelineParts,
   { target: first, ...work }: DecidingWork,
@@ -238,14 +238,14 @@ async function settle(
   while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
     const text = "what was decided about the stack is out of date: deciding again";
     parts.log.info(text, { stack, context });
-    // What the stacks of the run were looked at with may be out of date for this one.
+    // Without the glance that the run's stacks share: it may predate the change of this stack.
     target = later;
   }
 }
 
 /**
- * Decides about a stack whose lock is held, and does it; `moved` when another process changed it, or
- * a sync window closed, before it was done.
+ * Decides about a stack whose lock is held, and acts. Returns `moved` when another process changed
+ * the stack, or a sync window closed, before that was done.
  */
 async function decideAndAct(
   parts: PipelineParts,
@@ -280,7 +280,7 @@ async function decideAndAct(
   return await deploying(parts, teller.target, acting, signal);
 }
 
-/** Writes down what a decision says of a stack besides what is to be done to it. */
+/** Records what a decision means for discovery, deferral, ownership and reconciliation. */
 function note(
   parts: PipelineParts,
   { target, request }: Pick<DecidingWork, "target" | "request">,
@@ -293,7 +293,7 @@ function note(
   if (isAsWanted) settleReconciliation(parts, target);
 }
 
-/** Does what was decided, unless a sync window closed meanwhile, and tells how it ended. */
+/** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */
 async function actInTime(
   parts: PipelineParts,
   { target, teller }: Pick<DecidingWork, "target" | "teller">,

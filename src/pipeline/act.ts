@@ -8,18 +8,18 @@ import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
-/** A decision to carry out, and what it rests on. */
+/** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
   readonly decision: Exclude<Decision, { kind: "skip" }>;
-  /** The ledger's mark of the stack when it was decided. */
+  /** The ledger's mark of the stack at the time of the decision. */
   readonly since: string;
-  /** The slot that it has among those that change containers. */
+  /** The slot among those for changing containers. */
   readonly slot: Slot;
 }
 
 /**
- * The part after the commit point: containers change here and nowhere else. Returns how it ended, or
- * `undefined`, and nothing was changed, when another process changed the stack since it was decided.
+ * The part after the commit point: containers change here and nowhere else. Returns the end, or
+ * `undefined`, with nothing changed, when another process changed the stack after the decision.
  */
 export async function act(
   parts: PipelineParts,
@@ -67,7 +67,7 @@ async function deploy(
   return result && endOf(result, `${plan.message}${adopted}`, plan.message);
 }
 
-/** Repairs a target, which counts as skipped: what the source wants is held back all the same. */
+/** Repairs a target. Its end is `skipped`, since what its source wants is still held back. */
 async function repair(
   parts: PipelineParts,
   target: Target,
@@ -81,7 +81,7 @@ async function repair(
   return { status: "skipped", message: `${decision.hold.message}; ${end.message}` };
 }
 
-/** Puts the release that is deployed back in order; see {@link act}. */
+/** Repairs the deployed release; see {@link act}. */
 export async function repairRelease(
   parts: PipelineParts,
   by: Pick<Target, "origin" | "progress"> & { readonly timeoutSeconds: number },
@@ -130,7 +130,7 @@ async function destroy(
     : { status: "succeeded", message: `destroyed${volumesText("deleted", deleted)}` };
 }
 
-/** The end of a stack that was to be destroyed and is not there. */
+/** The end of a target whose stack was to be destroyed and does not exist. */
 export function nothingToDestroy({ name }: StackKey): TargetEnd {
   return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
 }

@@ -1,6 +1,6 @@
 /**
- * Plans beyond digests: containers that carry the right ones, and are not as they should be all the
- * same.
+ * Changes to plans that digests do not show: containers with the right digests may still be broken,
+ * have old files, or be on networks that have to be replaced.
  */
 import {
   readiness,
@@ -15,7 +15,7 @@ import { stackFiles } from "./carry_out.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** Facts about the attempts before. */
+/** Facts about earlier attempts. */
 export interface EarlierAttempts {
   /** Digest of the release that failed last and was not followed by a success. */
   readonly failed: string | undefined;
@@ -25,9 +25,9 @@ export interface EarlierAttempts {
 }
 
 /**
- * Containers that a failed release left behind carry its digests, so comparing digests finds nothing
- * to do, or to start what ended. That is no success: what does not work is replaced when the release
- * is attempted again.
+ * Recreates services that did not work in a failed attempt at the same release. The containers it
+ * left behind carry the right digests, so comparing digests would keep or merely start them, and
+ * count that as success.
  */
 export function planAfterFailure(
   release: Pick<Release, "digest" | "services">,
@@ -50,9 +50,9 @@ export function planAfterFailure(
 }
 
 /**
- * The plan for a release whose containers are as they should be: nothing, or its files are put in
- * place. They differ where only services without containers use them, or where a process ended while
- * it changed them. Another process that is changing the stack is left to it.
+ * Turns a plan that changes nothing into a deployment of the files, where the release's files on
+ * disk are out of date: only services without containers use them, or a process ended while it
+ * switched them. Leaves files alone while another process changes the stack.
  */
 export async function withFiles(
   parts: PipelineParts,
@@ -68,8 +68,8 @@ export async function withFiles(
 }
 
 /**
- * The plan, with the services replaced that use a network which the release wants to be another one.
- * Throws `conflict` where that network cannot be made anew.
+ * The plan, with services recreated that use networks which the release defines differently. Throws
+ * `conflict` where such a network cannot be replaced.
  */
 export async function withNetworks(
   { host: { engine } }: PipelineParts,

@@ -30,25 +30,25 @@ import { pruneImages } from "./prune_images.ts";
 import { isOneOwners } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
-/** The slot of who needs none. */
+/** Stands in where work needs no slot. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [], beside: {} };
 
-/** The same with what the decision rests on. */
+/** A decided rollout with the state that its decision rests on. */
 export interface MarkedRollout extends DecidedRollout {
   /** The ledger's mark of the stack when the plan was made. */
   readonly since: string;
-  /** What holds automatic updates back from now on. */
+  /** The pin to set, which holds automatic updates back from then on. */
   readonly pin?: Pin;
-  /** Whether it is another attempt by itself at what failed before; false by default. */
+  /** Whether it is an automatic retry of a release that failed before; false by default. */
   readonly isRetry?: boolean;
 }
 
 /**
- * Writes the intent down, rolls the release out, and records how it ended. Returns `undefined`, and
- * nothing was changed, when another process changed the stack since the plan was made: then whoever
- * made it decides again.
+ * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
+ * changed nothing, when another process changed the stack since the plan was made: the caller
+ * decides again.
  */
 export async function carryOut(
   parts: PipelineParts,
@@ -57,7 +57,7 @@ export async function carryOut(
 ): Promise<RolloutResult | undefined> {
   const { release } = work.next;
   const { revision, closure: { encrypted: paths = [] } } = release;
-  // It may have waited long for its turn, and trees that nobody asks for are removed.
+  // The tree may have been removed as unused during a long wait for the slot.
   const tree = await parts.source.materialise(revision, signal);
   await parts.encrypted.reveal({ revision, tree, paths }, signal);
   await placeReleaseFiles(parts, work, signal);
@@ -68,7 +68,7 @@ export async function carryOut(
     ...(pin === undefined ? {} : { pin }),
   });
   if (intent === undefined) return undefined;
-  // Counted when it is begun, so that deciding again is no attempt, and a crash in it is one.
+  // Counted when the attempt begins: deciding again is no attempt, and one that crashes is.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
   return await finishRollout(parts, work, intent, signal);
 }
@@ -78,7 +78,7 @@ function runningServices({ containers }: ObservedStack): string[] {
   return [...new Set(running.map((each) => each.service))];
 }
 
-/** The same for an intent that is written down already. */
+/** Rolls a release out whose intent is recorded already, and records how it ended. */
 export async function finishRollout(
   parts: PipelineParts,
   work: DecidedRollout,
@@ -88,7 +88,7 @@ export async function finishRollout(
   const { next: { release }, services } = work;
   const recorded = parts.ledger.current(release.key);
   const previous = recorded && await bringBeforeToDisk(parts, recorded, signal);
-  // What the intent was opened with, too: an interrupted rollout may have stopped some of it.
+  // Includes the services from the intent: an interrupted rollout may have stopped some of them.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const asked = { release, services, ran: recorded?.images ?? {} };
@@ -106,7 +106,7 @@ export async function finishRollout(
   return { ...result, images };
 }
 
-/** Rolls a release out in the way that its mode, and what it takes the place of, ask for. */
+/** Rolls a release out, by way of a change of mode or an adoption where it takes one. */
 async function replace(
   parts: PipelineParts,
   work: DecidedRollout,
@@ -129,7 +129,7 @@ async function replace(
   return await adoptContainers(parts, adoption, rollOut, signal);
 }
 
-/** Removes what a release that is healthy leaves behind of those before it. */
+/** Removes what a healthy release has made obsolete: drift notes, file copies, images. */
 async function tidyUp(
   parts: PipelineParts,
   { next: { release: { key, swarm } }, ...work }: DecidedRollout,
@@ -145,7 +145,7 @@ async function tidyUp(
   await pruneImages(parts, key, [...replaced, ...Object.values(ran)], signal);
 }
 
-/** Closes the intent of a rollout that failed, and remembers that. */
+/** Closes the intent of a failed rollout, and records the failure. */
 async function giveUp(
   parts: PipelineParts,
   { next: { release }, remembers, automatic }: DecidedRollout,
@@ -161,14 +161,14 @@ async function giveUp(
   parts.ledger.failures.fail(release.key, { release: release.digest, message, at, automatic });
 }
 
-/** The end of a rollout as it is told: `done`, or why not, after what was tried. */
+/** The end of a target after a rollout: `done` for success, else the failure after `tried`. */
 export function endOf(result: RolloutResult, done: string, tried?: string): TargetEnd {
   if (result.kind === "deployed") return { status: "succeeded", message: done };
   const message = `${result.error.message}; ${result.text}`;
   return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }
 
-/** Notes verdicts of the swarm on services until now: they are told with the failure. */
+/** Records the swarm's verdicts on services so far, since the failure tells them already. */
 async function noteVerdicts(
   { host: { engine }, ledger, log }: PipelineParts,
   { key, swarm }: Pick<Release, "key" | "swarm">,
@@ -182,7 +182,7 @@ async function noteVerdicts(
   }
 }
 
-/** Forgets changes by hand of services that were posted: no id tells them apart. */
+/** Forgets the drift of services that were updated: unlike containers, they keep their ids. */
 function forgetDrift(
   { ledger: { reconciliations } }: PipelineParts,
   key: StackKey,
@@ -196,7 +196,7 @@ function forgetDrift(
   reconciliations.noteDrift(key, { ...found, count, fields });
 }
 
-/** A copy too many is no reason to fail a release that is over. */
+/** Removes copies of replaced files; only warns, as a leftover must not fail the release. */
 async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   try {
     await stackFiles(parts, key).settle();
@@ -206,13 +206,13 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   }
 }
 
-/** The state that a release takes the place of. */
+/** The state that a release replaces. */
 interface Replaced {
   readonly previous: ReleaseOnDisk | undefined;
   readonly recorded: RecordedRelease | undefined;
   readonly ranBefore: readonly string[];
   readonly liveNow: LiveManifest;
-  /** What the new one runs beside the images of its services. */
+  /** Images that the new release runs besides those of its services (hooks, mounted images). */
   readonly beside: Readonly<Record<string, string>>;
 }
 
@@ -258,7 +258,7 @@ async function rollOutStack(
   }, signal);
 }
 
-/** `moved` is what the release before ran, and what this one runs: no digest tells a name that moved. */
+/** `moved`: images that both releases ran, for tags that moved without changing a digest. */
 function rolloutParts(
   parts: PipelineParts,
   work: DecidedRollout,
@@ -285,7 +285,7 @@ function rolloutParts(
   };
 }
 
-/** The files of a stack, with every switch of them in the ledger. */
+/** The files of a stack; every switch between trees is recorded in the ledger. */
 export function stackFiles(
   { files, ledger, clock, options }: PipelineParts,
   key: StackKey,

@@ -24,9 +24,9 @@ import {
 /** Removes the trees that nothing needs any more. */
 export interface TreeCollector {
   /**
-   * Looks at all trees and removes those no release, no running container and no preparation needs.
-   * Never throws: what could not be removed now is tried again another time. May be called at any
-   * time; while one call works, and for {@link PAUSE_MS} after one that did, others do nothing.
+   * Removes the trees that no release, no running container and no preparation needs. Never throws:
+   * a tree that cannot be removed now is tried again later. May be called at any time: calls do
+   * nothing while another one works, and for {@link PAUSE_MS} after a successful one.
    */
   collect(signal: AbortSignal): Promise<void>;
 }
@@ -36,8 +36,8 @@ export interface TreeCollectorParts {
   readonly trees: TreeStore;
   readonly mirrors: Pick<MirrorStore, "list" | "removeUnused">;
   /**
-   * The engines whose containers may have trees mounted: throws where one that has stacks of ours
-   * cannot be asked.
+   * Returns the engines whose containers may have trees mounted. Throws where an engine with stacks
+   * of ours cannot be asked.
    */
   readonly engines: (
     signal: AbortSignal,
@@ -54,18 +54,18 @@ export interface TreeCollectorParts {
   readonly previousReleases: number;
 }
 
-/** Longer than any preparation takes, in milliseconds: what was asked for since is in use. */
+/** Milliseconds for which a tree counts as in use: longer than any preparation takes. */
 const IN_USE_MS = 60 * 60 * 1000;
 /**
- * Milliseconds between two collections: each looks at every stack there is, and nothing becomes
- * collectable any sooner than after an hour.
+ * Milliseconds between two collections: each looks at every stack, and nothing becomes collectable
+ * sooner than {@link IN_USE_MS} after its last use.
  */
 const PAUSE_MS = 10 * 60 * 1000;
-/** Containers of which engines are asked at once. */
+/** Containers that engines inspect for us at a time. */
 const ASKED_AT_ONCE = 8;
-/** Milliseconds in which engines are to tell of all of them. */
+/** Milliseconds for all these inspections together. */
 const ANSWER_MS = 30_000;
-/** Releases that are read before everything else gets its turn. */
+/** Releases to read before the event loop gets a turn. */
 const RELEASES_AT_ONCE = 100;
 const ABSENT = new Set(["created", "exited", "dead", "removing"]);
 
@@ -100,7 +100,7 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   const ofReleases = releases.map((each) => trees.pathOf(each.revision));
   const needed = new Set([...await treesInPlace(parts), ...ofReleases]);
   const facts = { stored, needed, usedBefore, mirrored };
-  // The engine is asked only when there may be something to do.
+  // Asks the engines only when some tree is a candidate even without them.
   if (obsoleteTrees({ ...facts, holders: [] }).length === 0) return;
   const holders = await treeHolders(parts, signal);
   const removed: string[] = [];
@@ -112,7 +112,7 @@ async function collect(parts: TreeCollectorParts, signal: AbortSignal): Promise<
   log.info(`removed ${removed.length} trees of source files that nothing needs any more`);
 }
 
-/** Removes mirrors that no release needs; returns the directories for trees beside those that stay. */
+/** Removes mirrors that no release needs; returns the tree directories of those that stay. */
 async function collectMirrors(
   { mirrors, log }: TreeCollectorParts,
   { releases, usedBefore }: {
@@ -130,7 +130,7 @@ async function collectMirrors(
   return new Set((await mirrors.list()).map(({ path }) => join(dirname(path), "trees")));
 }
 
-/** The trees that `current` of each stack leads to. */
+/** The trees that the `current` links of all stacks lead to. */
 async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<string[]> {
   const root = join(dataDir, "releases");
   const found: string[] = [];
@@ -144,7 +144,7 @@ async function treesInPlace({ files, dataDir }: TreeCollectorParts): Promise<str
   return found;
 }
 
-/** Current releases, some before them, and what is being deployed, here or elsewhere. */
+/** Current releases, the kept ones before them, and those being deployed by any process. */
 async function neededReleases(
   { ledger, previousReleases }: TreeCollectorParts,
   signal: AbortSignal,
@@ -162,13 +162,13 @@ async function neededReleases(
   return releases;
 }
 
-/** The newest of equal releases, where the newest come first. */
+/** One release per digest: the newest, given releases in order from newest to oldest. */
 export function firstOfEachDigest(releases: readonly RecordedRelease[]): RecordedRelease[] {
   const seen = new Set<string>();
   return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
 }
 
-/** Times at which the running containers that see files of a tree were started, stack by stack. */
+/** Start times of the running containers that see files of a tree, by stack. */
 async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
@@ -183,7 +183,7 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
   }
   const starts = await startsOf(parts, seen, signal);
   for (const { id, keys } of seen) {
-    // One that is gone by now holds nothing.
+    // A container that is gone by now holds no tree.
     if (!starts.has(id)) continue;
     for (const key of keys) {
       const name = formatStackKey(key);
@@ -206,9 +206,9 @@ interface Seeing {
 }
 
 /**
- * The times at which containers were started, by their ids, without those that are gone. An engine may
- * never answer about a single container, such as one that is being started with a log driver that waits
- * for its server: of those that are not told in time it is `undefined`.
+ * Start times of containers by id, without containers that are gone. The time is `undefined` where
+ * the engine does not answer in time: inspecting a single container may hang, such as one being
+ * started with a log driver that waits for its server.
  */
 async function startsOf(
   { clock }: Pick<TreeCollectorParts, "clock">,
@@ -233,8 +233,8 @@ async function startsOf(
 }
 
 /**
- * The stacks whose `current` a container has mounted, by path or behind a named volume; `deployed` has all
- * that are deployed, by name.
+ * The stacks whose `current` a container has mounted, by path or through a named volume; `deployed`
+ * has all deployed stacks by name.
  */
 function stacksSeen(
   container: ContainerSummary,
@@ -248,13 +248,13 @@ function stacksSeen(
     const [context = "", name = "", place] = relative(root, mount).split("/");
     if (isAbsolute(mount) && place === "current") add({ context, name });
   }
-  // A named volume may stand for a path of the tree; the list does not say.
+  // A named volume may be bound to a path in a tree; the list of containers does not show it.
   const name = container.labels[LABELS.deployment];
   const hasVolume = container.mounts.some((each) => !isAbsolute(each));
   if (hasVolume && name !== undefined) {
-    // Of whichever context: a tree too many is kept rather than one too few.
+    // All contexts with a stack of this name count: keeping a tree too long is harmless.
     deployed.get(name)?.forEach(add);
-    // A stack of another Stackwright on the same engine has nothing of ours.
+    // Without a history here, the stack belongs to another Stackwright on the same engine.
     const own = stackKey("", name);
     if (ledger.history(own, 1).length > 0) add(own);
   }

@@ -40,9 +40,9 @@ import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack
 import { type Decision, skip } from "./decision.ts";
 
 /**
- * Looks at a target and decides. A target whose inputs are those of its deployed release is settled
- * without a checkout and without compose; any other is rendered and digested. When there is
- * something to do, its images are on the engine afterwards, and nothing that runs was changed.
+ * Decides about a target. A target whose inputs equal those of its deployed release is settled
+ * without a checkout and without compose; any other is rendered and digested. A decision to deploy
+ * has its images on the engine; nothing that runs was changed.
  */
 export async function decideTarget(
   parts: PipelineParts,
@@ -88,7 +88,7 @@ export async function decideTarget(
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
 }
 
-/** The plan to leave the deployed release, whose inputs are the same; `undefined` where it is not so. */
+/** The plan to keep a deployed release of equal inputs; `undefined` where it needs changes. */
 async function planUnchanged(
   parts: PipelineParts,
   target: Target,
@@ -106,7 +106,7 @@ async function planUnchanged(
   return plan;
 }
 
-/** The next look compares with the commits that were looked at now. */
+/** Moves the recorded revisions on, so that the next run compares with the commits of this one. */
 function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
   const { revision, configuration, deployment } = target;
   const beside = deployment.repositoryUrl === "" ? undefined : configuration;
@@ -116,13 +116,13 @@ function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRe
   if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
 }
 
-/** The rendering of a target, and what there is to be done by it. */
+/** A rendered target with the plan for it. */
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
 >;
 
-/** The decision when only rendering can tell; images are prepared when there is something to do. */
+/** The decision for a target that must be rendered; a deployment's images are prepared. */
 async function decideRendered(
   parts: PipelineParts,
   target: ResolvedTarget,
@@ -148,7 +148,7 @@ async function decideRendered(
   return await held(parts, target, retryHold(retry, failure, plan), signal);
 }
 
-/** The plan for a rendered release, with all that its digests do not tell. */
+/** The plan for a rendered release, with the changes that comparing digests does not show. */
 async function planRendered(
   parts: PipelineParts,
   target: ResolvedTarget,
@@ -180,7 +180,7 @@ async function planRendered(
   return planOfChange(settled, release, recorded ?? release);
 }
 
-/** The decision to deploy, with the images that it takes on the engine. */
+/** The decision to deploy, after its images were brought to the engine. */
 async function deployed(
   parts: PipelineParts,
   target: ResolvedTarget,
@@ -201,7 +201,7 @@ async function deployed(
   return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };
 }
 
-/** The plan with what only containers need: data of those that are adopted, an order of updates. */
+/** The plan with what only containers need: data of adopted containers, orders of updates. */
 async function withContainers(
   parts: PipelineParts,
   { release, networks }: PreparedRelease,
@@ -255,7 +255,7 @@ async function held(
   };
 }
 
-/** A release that failed before is not tried again in a tight loop. */
+/** Whether a release may be attempted now: failed ones are not retried in a tight loop. */
 function retryOf({ ledger, clock }: PipelineParts, target: Target, release: string): RetryDecision {
   return decideRetry({
     release,
@@ -268,7 +268,8 @@ function retryOf({ ledger, clock }: PipelineParts, target: Target, release: stri
 }
 
 /**
- * Preparing a known release that fails is a failure of that release; the engine being away is not.
+ * Runs `work` and records its failure as the release's. Exempt: an engine that is away, and an
+ * external resource that this run may still make.
  */
 async function remembering<T>(
   parts: PipelineParts,
@@ -292,7 +293,7 @@ async function remembering<T>(
   }
 }
 
-/** Keeps the newest inputs of a release that runs already, so that the next look is a cheap one. */
+/** Records the newest inputs of a running release, so that the next run need not render it. */
 function remember(
   parts: PipelineParts,
   { release }: PreparedRelease,
@@ -301,7 +302,7 @@ function remember(
 ): void {
   if (recorded !== undefined) return parts.ledger.refresh(recorded, release);
   if (observed.containers.length === 0) return;
-  // The ledger was lost, the containers were not: they carry the digests of this very release.
+  // The ledger was lost, but the containers carry the digests of this very release.
   const images = Object.fromEntries(
     observed.containers.map((each) => [each.service, each.imageId]),
   );

@@ -10,7 +10,7 @@ import type { HeldDecision } from "./hold.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { Hold } from "../plan/mod.ts";
 
-/** The decision about a target, made before anything was touched. */
+/** The decision about a target, made before anything is changed. */
 export type Decision =
   & { readonly changes: readonly InputChange[] }
   & (
@@ -19,10 +19,10 @@ export type Decision =
       readonly plan: Plan & { readonly kind: "skip" };
       /** Time at which an automatic attempt may be made again. */
       readonly retryAt?: Date;
-      /** What the source wants, where it was rendered to find that out. */
+      /** The release that the source wants; only where the target was rendered. */
       readonly wanted?: Release;
     }
-    /** The release that is deployed is put back in order; the one the source wants is held back. */
+    /** The deployed release is repaired; the one that the source wants is held back. */
     | (HeldDecision & { readonly kind: "repair" })
     | { readonly kind: "destroy"; readonly plan: Plan & { readonly kind: "destroy" } }
     | {
@@ -30,10 +30,10 @@ export type Decision =
       readonly plan: Plan;
       readonly prepared: PreparedRelease;
       readonly observed: ObservedStack;
-      /** Images of a stack with their digests, by service. */
+      /** Images by service: with digests for a swarm, and those that were built for containers. */
       readonly images: Readonly<Record<string, string>>;
       readonly adopts: boolean;
-      /** Whether the release failed before and is tried again by itself. */
+      /** Whether it is an automatic retry of a release that failed before. */
       readonly isRetry: boolean;
     }
   );
@@ -46,12 +46,12 @@ export function messageFor(decision: Decision): string {
   return `${hold.message}; release ${recorded.number} is repaired: ${message}`;
 }
 
-/** A decision to do nothing, where nothing more is known. */
+/** A decision to do nothing, without plans for services. */
 export function skip(reason: SkipReason, message: string): Decision {
   return { kind: "skip", plan: { kind: "skip", reason, message, services: [] }, changes: [] };
 }
 
-/** A decision in the words in which everybody is told of it. */
+/** A decision in the form that listeners get. */
 export function toldDecision(decision: Decision): ToldDecision {
   const { changes, plan } = decision;
   const told = { message: messageFor(decision), services: plan.services, changes };
@@ -67,7 +67,7 @@ function later(retryAt: Date | undefined): { readonly retryAt?: Date } {
   return retryAt === undefined ? {} : { retryAt };
 }
 
-/** The reason why a decision holds back, and until when. */
+/** The reason why a decision holds back, and the time until which. */
 export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | undefined {
   if (decision.kind === "repair") return decision.hold;
   if (decision.kind !== "skip") return undefined;

@@ -27,16 +27,16 @@ import { ownedElsewhere, requireOwner } from "./stack_owner.ts";
 type DestroyWhat = {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
-  /** Whether the volumes of a stack of a swarm stay; a destroy by its configuration deletes them. */
+  /** Whether named volumes of a swarm stack stay; a destroy by configuration deletes them. */
   readonly keepsStackVolumes?: boolean;
 };
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
- * Returns the names of the volumes that are gone, or `undefined` when there was nothing.
+ * Returns the names of the deleted volumes, or `undefined` when the stack did not exist.
  *
- * Only the source whose configuration deployed it may do that. Throws `conflict` for any other, and for
- * containers that nobody of ours made.
+ * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
+ * other source, and for containers that Stackwright did not make.
  */
 export async function destroyTarget(
   parts: PipelineParts,
@@ -51,7 +51,7 @@ export async function destroyTarget(
   return await finishDestroy(parts, intent, signal);
 }
 
-/** A destroy that was asked for: why, by whom, and what ran then. */
+/** A requested destroy: why, by whom, and what ran at the time. */
 interface ToDestroy {
   readonly by: StackOwner;
   readonly because: string;
@@ -82,9 +82,7 @@ export async function decideDestroy(
   return { kind: "destroy", message, services };
 }
 
-/**
- * True when there is anything of a stack. Throws `conflict` when it is not for `by` to destroy it.
- */
+/** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
 async function isThere(
   parts: Parameters<typeof ownedElsewhere>[0],
   key: StackKey,
@@ -106,8 +104,8 @@ async function isThere(
 
 /**
  * Destroys a stack because a person said so, whatever its source says. The caller holds its lock.
- * Returns as {@link destroyTarget}: `undefined` when the ledger knows nothing that runs under that
- * name.
+ * Returns as {@link destroyTarget}: `undefined` when the ledger has no current release of the
+ * stack.
  */
 export async function destroyRecorded(
   parts: PipelineParts,
@@ -122,8 +120,8 @@ export async function destroyRecorded(
 }
 
 /**
- * Refuses to remove a stack while something that nobody of ours made has its name in the other mode: it
- * would go, too. Throws `conflict`.
+ * Refuses to remove a stack while containers or services that Stackwright did not make have its
+ * name in the other mode: they would go with it. Throws `conflict`.
  */
 async function requireNoneBeside(
   parts: Pick<PipelineParts, "host">,
@@ -143,8 +141,8 @@ async function requireNoneBeside(
 }
 
 /**
- * Carries out a destroy that is written down; may be called again after an interruption. Returns the
- * names of the volumes that are gone.
+ * Carries out a recorded destroy; may be called again after an interruption. Returns the names of
+ * the deleted volumes.
  */
 export async function finishDestroy(
   parts: PipelineParts,
@@ -163,7 +161,7 @@ export async function finishDestroy(
   const own = await destroyStack(engine, {
     key,
     removeVolumes,
-    // Tasks may use them, which go next.
+    // Tasks may still use named volumes; the tasks go next.
     keepsNamed: isManager,
     removeImages,
     ...(removeImages ? await imagesToRemove(parts, key, signal) : {}),
@@ -174,7 +172,7 @@ export async function finishDestroy(
     : own;
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
-  // Labels of volumes, which nobody can change, tell no branch, and the owner before a hand-over.
+  // Volume labels cannot stand in: they name no branch, and the owner before a hand-over.
   const keepsOwner = (await volumesOf(engine, key, signal)).length > 0;
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));

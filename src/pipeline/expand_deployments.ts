@@ -22,30 +22,30 @@ import { createPauses, type Pauses } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
-/** A deployment that is no discovery any more. */
+/** A deployment after auto-discovery was expanded. */
 export interface ExpandedDeployment {
   readonly declared: DeclaredDeployment;
-  /** Where it was found, for one that was discovered. */
+  /** Set for a discovered deployment. */
   readonly found?: {
-    /** The revision that was listed: no other may be deployed. */
+    /** The revision in which it was discovered: no other may be deployed. */
     readonly revision: Revision;
     readonly stack: DiscoveredStack;
   };
 }
 
-/** The stack that a deployment is about. */
+/** The stack of a deployment. */
 export function keyOf({ declared: { deployment } }: ExpandedDeployment): StackKey {
   return stackKey(deployment.context, deployment.name);
 }
 
-/** Something that cannot be deployed and keeps nothing else from it. */
+/** A deployment that could not be expanded; the others go on without it. */
 export interface FailedExpansion {
   readonly key: StackKey;
   readonly revision: Revision;
   readonly error: StackwrightError;
 }
 
-/** A place that was looked into for stacks. */
+/** A directory that was searched for stacks. */
 export interface ScannedBase {
   readonly base: DeclaredDeployment;
   readonly revision: Revision;
@@ -65,16 +65,16 @@ interface ToExpand extends RequestOfRound {
   readonly configuration: Revision;
 }
 
-/** Deployments of one run: every one may have a thousand containers, and few lines make any number. */
+/** Deployments of one run: each may have a thousand containers, and few lines make many. */
 const MOST_DEPLOYMENTS = 500;
 
 /**
  * Replaces every auto-discovery among the deployments by what it finds. Listings and overrides are
- * read by object id; nothing is written to disk. What is wrong with one discovered directory, or with
- * one place to look into, is in the answer.
+ * read by object id; nothing is written to disk. Faults of single discovered directories, or of
+ * single places to search, are returned as `failures`.
  *
- * Throws `config_invalid` when two stacks of the run have one name in a context, or when there are more
- * than {@link MOST_DEPLOYMENTS}.
+ * Throws `config_invalid` when two stacks of the run have one name in a context, or when there are
+ * more than {@link MOST_DEPLOYMENTS}.
  */
 export async function expandDeployments(
   parts: PipelineParts,
@@ -98,10 +98,10 @@ export async function expandDeployments(
   };
 }
 
-/** What all discoveries of a run have found so far. */
+/** Totals over all discoveries of a run so far. */
 interface Found {
   stacks: number;
-  /** Of overrides. */
+  /** Length of all overrides. */
   bytes: number;
   readonly pauses: Pauses;
 }
@@ -127,7 +127,7 @@ async function discover(
   } catch (thrown) {
     signal.throwIfAborted();
     const error = toStackwrightError(thrown, `the auto-discovery in ${deployment.workingDir}`);
-    // Without a name of its own it is shown under that of the directory it looks into.
+    // A discovery without a name is reported under the name of the directory it searches.
     const name = deployment.name || lastPart(deployment.workingDir) || lastPart(request.url);
     const key = stackKey(deployment.context, name);
     return { deployments: [], failures: [{ key, revision: configuration, error }], scans: [] };
@@ -154,7 +154,7 @@ function expansionOf(
   };
 }
 
-/** Logs what is odd in a configuration, and where. */
+/** Logs the warnings about a configuration, each with its position. */
 export function warnOf(
   { log }: PipelineParts,
   { source: { name: repository } }: Revision,
@@ -164,8 +164,8 @@ export function warnOf(
 }
 
 /**
- * The configuration in whose name stacks are deployed. Deployments of polls are not those of the file,
- * which names none of them; no target is called like that.
+ * The configuration in whose name stacks are deployed. Inline deployments of polls have one of
+ * their own, since the configuration file does not name them; no target can have its name.
  */
 export function discoveryOwner(
   { source, reference }: Revision,
@@ -175,14 +175,14 @@ export function discoveryOwner(
   return { source: source.name, target: own, reference };
 }
 
-/** Things that are removed when nothing names a discovered stack any more. */
+/** What is removed with a discovered stack once nothing names it any more. */
 export function removalPolicy(
   { delete: remove, removeVolumes, removeImages }: NonNullable<DiscoveredStack["policy"]>,
 ): NonNullable<DiscoveredStack["policy"]> {
   return { delete: remove, removeVolumes, removeImages };
 }
 
-/** Lists the working directory at a revision and makes deployments of what is there. */
+/** Finds the stacks below a working directory at a revision and makes deployments of them. */
 async function lookInto(
   parts: PipelineParts,
   { base, revision, configuration, found }:
@@ -206,7 +206,7 @@ async function lookInto(
   requireFew(found.stacks);
   const rootName = lastPart(revision.source.name);
   const expanded: ExpandedDiscovery[] = [];
-  // One after the other: reading an override may take a tenth of a second, and there are hundreds.
+  // One after the other: reading an override may take 0.1 s, and there may be hundreds.
   for (const directory of directories) {
     const { override } = directory;
     const bytes = override && await parts.source.read(revision, override, signal);
@@ -221,7 +221,7 @@ async function lookInto(
   };
 }
 
-/** Bytes that the overrides of all stacks that a run discovers may have. */
+/** Greatest length of the overrides of all stacks that a run discovers. */
 const MOST_OVERRIDES = 4 * 1024 * 1024;
 
 async function requireShort(found: Found, { length }: string): Promise<void> {
@@ -232,11 +232,11 @@ async function requireShort(found: Found, { length }: string): Promise<void> {
         "changed, spread the stacks over several targets or branches",
     );
   }
-  // YAML takes far longer than a search.
+  // Reading YAML takes far longer than the searching that pauses are measured in.
   await found.pauses.after(AS_LONG_AS * length);
 }
 
-/** Characters that are searched in the time in which one is read as YAML and judged. */
+/** Characters that are searched in the time in which one is read as YAML and checked. */
 const AS_LONG_AS = 16;
 
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {
@@ -255,7 +255,7 @@ function requireFew(count: number): void {
   );
 }
 
-/** Names must be unique in a context, whoever brought them. */
+/** Names must be unique in a context, also across files and discoveries. */
 function requireUnique(deployments: readonly ExpandedDeployment[]): void {
   const [twice] = duplicateStacks(deployments.map((each) => each.declared.deployment));
   if (twice === undefined) return;

@@ -29,7 +29,7 @@ import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { ownershipOf } from "./stack_owner.ts";
 
-/** The hold of a stack that a person stopped: not even what is missing comes back. */
+/** The hold of a stack that a person stopped: nothing of it is repaired, either. */
 export function stopHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
@@ -43,7 +43,7 @@ export function stopHold(
   );
 }
 
-/** The hold of a stack that a person holds: what is missing of its release comes back. */
+/** The hold of a stack that a person holds: its deployed release is still repaired. */
 export function personHold(
   { ledger }: Pick<PipelineParts, "ledger">,
   key: StackKey,
@@ -54,7 +54,7 @@ export function personHold(
   return pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
 }
 
-/** The decision about a target that is held: nothing, or its deployed release is repaired. */
+/** The decision about a held target: nothing to do, or a repair of its deployed release. */
 export type HeldDecision =
   | { readonly kind: "skip"; readonly hold: Hold }
   | {
@@ -64,16 +64,17 @@ export type HeldDecision =
     readonly onDisk: ReleaseOnDisk;
     readonly recorded: RecordedRelease;
     readonly observed: ObservedStack;
-    /** Whether how it ends may be remembered: another release's failure must not be forgotten for it. */
+    /** Whether its outcome may replace the remembered failure, which may be another release's. */
     readonly remembers: boolean;
   };
 
 /**
- * Holding back an update is no reason to leave a stack broken: what is missing of the release that is
- * deployed comes back, and nothing of a newer one. The release's files and images are there when this
- * returns a repair; nothing that runs was changed.
+ * Decides about a held target. A held update is no reason to leave a stack broken: what is missing
+ * of the deployed release comes back, and nothing newer. A returned repair has its files and images
+ * there; nothing that runs was changed.
  *
- * An engine that does not answer leaves the hold as it is: who asked for nothing gets no error.
+ * An engine that does not answer leaves the hold as it is: nobody asked for a repair, so nobody
+ * gets an error.
  */
 export async function decideHeld(
   parts: PipelineParts,
@@ -104,7 +105,7 @@ export async function decideHeld(
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
 }
 
-/** True when another release failed and stayed: on purpose, or it could not be put right. */
+/** True when another release failed and its containers stayed: rollback was off, or failed. */
 export function isMixed(parts: PipelineParts, recorded: RecordedRelease): boolean {
   const [newest] = parts.ledger.history(recorded.key, 1);
   return newest?.status === "failed" && newest.digest !== recorded.digest;
@@ -117,8 +118,8 @@ type Repair = Pick<
 >;
 
 /**
- * Brings what a repair needs to disk and to the engine, unless it failed lately. Nothing that runs is
- * changed. Throws what fetching throws.
+ * Brings the files and images that a repair needs to disk and to the engine, unless a repair failed
+ * lately. Nothing that runs is changed. Throws what fetching throws.
  */
 export async function prepareRepair(
   parts: PipelineParts,
@@ -149,9 +150,9 @@ export async function prepareRepair(
 }
 
 /**
- * The hold of a stack that a person put back to an earlier release: the pin, against the commit
- * it was put back from and every other that means the same to the stack, whoever asks for it. A
- * commit with other inputs ends the pin, and so does `stackwright unpin`.
+ * The hold of a stack that a person rolled back: the pin. It holds back the commit that the stack
+ * was rolled back from and every commit with the same inputs, whoever asks for it. A commit with
+ * other inputs ends the pin, and so does `stackwright unpin`.
  *
  * Throws what rendering such a commit throws.
  */
@@ -167,12 +168,12 @@ export async function pinHold(
     const same = await samePin(parts, target, pin, signal);
     if (same === undefined) {
       const current = parts.ledger.current(key);
-      // A late webhook, or a branch that was put back: it is not deployed, so it ends nothing.
+      // A late webhook or a reset branch brings an older commit, which must not end the pin.
       const isLate = current !== undefined && await isSuperseded(parts, target, current, signal);
       if (!isLate) parts.ledger.pins.remove(key);
       return undefined;
     }
-    // The next look at this commit is a cheap one.
+    // Recorded, so that the next look at this commit need not compare again.
     parts.ledger.pins.set(key, same);
   }
   const kept = parts.ledger.release(pin.releaseId);
@@ -185,7 +186,7 @@ export async function pinHold(
   );
 }
 
-/** The pin moved to the target's revision where that means the same, else `undefined`. */
+/** The pin, moved to the target's revision where its inputs are the same; else `undefined`. */
 async function samePin(
   parts: PipelineParts,
   target: Target,
@@ -217,10 +218,10 @@ async function isSameAt(
 }
 
 /**
- * The time at which a target that a webhook was about, and that failed, is tried again by itself:
- * nothing when its retries are used up, or when no failure was remembered since `before`, for then
- * it was not the release that failed. What is polled is tried again by a poll, whose time is not
- * known here.
+ * The time of the automatic retry of a target that failed after a webhook. Empty when its retries
+ * are used up, or when no failure was recorded since `before`: then it was not the release that
+ * failed. Empty also for targets of polls, which the next poll retries at a time that is not known
+ * here.
  */
 export function again(
   { ledger, clock }: PipelineParts,

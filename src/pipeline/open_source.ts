@@ -36,35 +36,35 @@ import { isStrangers } from "./stack_owner.ts";
 import { lookUp, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 
-/** A source to look at, and who wants that. */
+/** A source to open, and on whose behalf. */
 export interface SourceRun {
   readonly request: SourceRequest;
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly round?: PollRound | undefined;
-  /** What the targets of one run read their external secrets with. */
+  /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }
 
 /** A source whose configuration was read. */
 export interface OpenedSource extends SourceRun {
-  /** Where the configuration was read. */
+  /** Revision at which the configuration was read. */
   readonly configuration: Revision;
   readonly expansion: Expansion;
-  /** Why the source could not be asked: then `configuration` is what it said last. */
+  /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**
-   * Throws `conflict` when another target of the repository has a stack; asked while its lock is held, since
-   * of two that are polled together the first time one has it then.
+   * Throws `conflict` when another polled target of the repository has the stack. Call it with the
+   * stack's lock held: of two targets first polled together, one has the stack only then.
    */
   readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
 }
 
 /**
- * resolve ▸ read ▸ expand: what a source says now. The reporter is told what is being done, and the
- * revision once it is known.
+ * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
+ * reporter the progress, and the revision once it is known.
  *
- * Throws what the source and its configuration throw: `unsupported` for a kind that nothing reads.
+ * Throws what the source and its configuration throw: `unsupported` for an unknown kind of source.
  */
 export async function openSource(
   parts: PipelineParts,
@@ -107,9 +107,9 @@ async function readSource(
 }
 
 /**
- * Refuses stacks that another polled target of the repository deployed and names still: the two would
- * replace each other at every poll. A target that is polled no more, or names a stack no more, has given it
- * away, and persons may take any. Each target's file is read once in a run.
+ * Refuses stacks that another polled target of the repository deployed and still names: the two
+ * would replace each other at every poll. A target that is no longer polled, or no longer names a
+ * stack, has given it up; persons may deploy any. Each file is read once in a run.
  */
 function requireNotOtherTargets(
   parts: PipelineParts,
@@ -149,7 +149,7 @@ function heldBy(other: string, { name }: StackKey, source: string, target: strin
   );
 }
 
-/** The stacks that a source names now; `undefined` where it has a file, and that cannot be read now. */
+/** The stacks that a source names now; `undefined` where its configuration cannot be read now. */
 async function namedBy(
   parts: PipelineParts,
   request: SourceRequest,
@@ -167,7 +167,7 @@ async function namedBy(
   }
 }
 
-/** What a source hides is hidden in texts about its stacks, too: those that are not another's. */
+/** Hides secrets of a source in texts about its stacks, too, unless they are another's. */
 function noteOwners(
   parts: PipelineParts,
   { origin }: SourceRun,
@@ -180,7 +180,7 @@ function noteOwners(
   }
 }
 
-/** One deployment of an opened source; until its own revision is looked up it has the configuration's. */
+/** The target of a deployment; it has the configuration's revision until its own is resolved. */
 export function targetOf(
   { request, configuration, trigger, origin, secretSession }: Omit<OpenedSource, "expansion">,
   { declared, found }: ExpandedDeployment,
@@ -204,8 +204,8 @@ export function targetOf(
 
 /**
  * The deployments of a source: the inline ones of the request when it has any, else those of the
- * configuration file at the revision. All of them are valid, or none is returned; whether their
- * names are unique is known when discoveries are expanded.
+ * configuration file at the revision. Returns them only if all are valid; whether their names are
+ * unique is checked after discoveries are expanded.
  *
  * Throws `config_not_found` when the file is missing, `config_invalid` with every problem and its
  * position.
@@ -227,7 +227,7 @@ async function readDeployments(
       tellMigrated(parts, revision, `${file}; its name here is ${names[0]}`);
     }
     const text = utf8(bytes);
-    // What is wrong is described with the values that are there; nothing of a larger file is.
+    // Problems quote values of the file. A larger file is refused without quoting any.
     if (bytes.length <= MOST_BYTES) {
       parts.secrets.hide(writtenSecrets(text), sourceAsOwner(revision.source.name));
     }
@@ -257,7 +257,7 @@ function notFound(
   );
 }
 
-/** Once for each file of a repository: it is read at every poll. */
+/** Logs at `info` once for each file of a repository, since it is read at every poll. */
 function tellMigrated({ log, migrated }: PipelineParts, { source }: Revision, what: string): void {
   const known = `${source.name} ${what}`;
   const repository = source.name;
@@ -265,7 +265,7 @@ function tellMigrated({ log, migrated }: PipelineParts, { source }: Revision, wh
   migrated.add(known);
 }
 
-/** The deployments that work is about. Throws `not_found` when it is about one that is not there. */
+/** The deployments that work is about. Throws `not_found` when the one in `only` is missing. */
 export function meant(
   { expansion, configuration, away }: OpenedSource,
   only: Sync["only"],
@@ -282,7 +282,7 @@ export function meant(
     );
 }
 
-/** Webhooks say what they are about, and not every deployment follows that. */
+/** The refusal of a deployment that ignores the webhook behind the run; else `undefined`. */
 export async function refusalOf(
   parts: PipelineParts,
   { trigger, request, configuration }: OpenedSource,
@@ -300,7 +300,7 @@ export async function refusalOf(
   return plan && { kind: "skip" as const, plan, changes: [] };
 }
 
-/** Tells of something that cannot even be read: a failed target like others. */
+/** Tells the listeners of a deployment that could not be read, as a failed target. */
 export function reportFailure(
   listeners: readonly TargetListener[],
   { trigger, origin, configuration }: OpenedSource,

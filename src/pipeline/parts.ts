@@ -28,14 +28,14 @@ interface PipelineOptions extends PrepareOptions {
   readonly rollback: boolean;
   /** Milliseconds for which containers without a health check are watched (`DEPLOY_WATCH`). */
   readonly watchMs: number;
-  /** Old configs and secrets of a stack to keep where it does not say; -1 is all. */
+  /** Old configs and secrets that a swarm stack keeps unless its deployment says; -1 is all. */
   readonly configRetention: number;
   readonly secretRetention: number;
   /** Number of good releases that keep their images through pruning (`RELEASE_IMAGE_RETENTION`). */
   readonly imageRetention: number;
-  /** The same for copies of files on other machines; infinite where nothing is removed. */
+  /** Number of good releases whose files other machines keep; infinite removes nothing. */
   readonly filesRetention: number;
-  /** Whether what a sync window defers is kept until it opens (`SYNC_WINDOW_QUEUE`). */
+  /** Whether what a sync window defers is queued until it opens (`SYNC_WINDOW_QUEUE`). */
   readonly queuesDeferred: boolean;
   /** The sources that are polled. */
   readonly polled: readonly SourceRequest[];
@@ -44,39 +44,39 @@ interface PipelineOptions extends PrepareOptions {
 /** Everything the pipeline works with. */
 export interface PipelineParts extends PrepareParts {
   readonly trees: TreeCollector;
-  /** The hosts of all contexts; that of the default one is there already. */
+  /** The hosts of all contexts; that of the default context is open already. */
   readonly hosts: Hosts;
   readonly ledger: Ledger;
   readonly key: InstanceKey;
   readonly commands: Commands;
-  /** Everybody who is told what becomes of targets, besides the record of the run. */
+  /** Those who are told what becomes of targets, besides the record of the run. */
   readonly listeners: readonly TargetListener[];
-  /** Bounds everything that only reads and prepares. */
+  /** Bounds work that only reads and prepares. */
   readonly preparing: Limiter;
-  /** What sources and remotes have of that while they are waited for. */
+  /** Bounds waits for remotes, which give the slot of `preparing` back meanwhile. */
   readonly shares: Shares;
-  /** Bounds everything that changes containers. */
+  /** Bounds work that changes containers. */
   readonly deploying: Limiter;
-  /** One deployment of a stack at a time. */
+  /** Allows one deployment of a stack at a time. */
   readonly stackLock: WatchedLock;
-  /** Files with the migration's name that the log has told of, with their repository. */
+  /** Files with the migration's name, each with its repository, that the log has mentioned. */
   readonly migrated: Set<string>;
   /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /**
-   * Whether something that an earlier process left open on a context may still wait, for its engine or
-   * for whoever deploys its stack next; by default on all but the default one.
+   * Whether intents that an earlier process left open on a context may still wait, for its engine
+   * or for the next deployment of their stack; by default on all contexts but the default one.
    */
   readonly waitsFor?: (context: string) => boolean;
   readonly options: PipelineOptions;
 }
 
 /**
- * The same parts with the host of a stack. An engine that does not answer is found out here, before
- * anything takes a turn from stacks of other engines.
+ * The same parts with the host of a stack's context. Finds out that its engine does not answer
+ * before the stack takes a slot that stacks of other engines could use.
  *
- * Throws as {@link Hosts.of} does, and `config_invalid` for a context that is not there or cannot be
- * used: the deployment is wrong then, not the service.
+ * Throws as {@link Hosts.of} does, and `config_invalid` for a context that does not exist or cannot
+ * be used: the deployment is at fault then, not the service.
  */
 export async function partsFor(
   parts: PipelineParts,
@@ -95,22 +95,22 @@ export async function partsFor(
   return { ...parts, host, deploying: host.deploying ?? parts.deploying };
 }
 
-/** A rollout that was decided, before it is known what it replaces, and how it is remembered. */
+/** A decided rollout, still without the state that it replaces. */
 export interface DecidedRollout
   extends Pick<Rollout, "next" | "services" | "verify" | "timeoutSeconds"> {
-  /** What ran when the plan was made. */
+  /** State of the stack when the plan was made. */
   readonly observed: ObservedStack;
-  /** Images of a stack with their digests, by service; where it has none a service keeps what it runs. */
+  /** Images by service (swarm: with digests); a service without one keeps its image. */
   readonly images?: Readonly<Record<string, string>>;
   readonly removeOrphans: boolean;
   readonly pruneImages: boolean;
-  /** Whether nobody asked for it in person: then a failure counts for the retry policy. */
+  /** Whether no person asked for the rollout: then a failure counts for the retry policy. */
   readonly automatic: boolean;
   readonly progress: Progress;
-  /** The slot that it has among those that change containers; none where these are not counted. */
+  /** The slot among those for changing containers; absent where such work is not limited. */
   readonly slot?: Slot;
-  /** False keeps what is remembered of another release's failure; true by default. */
+  /** False keeps the remembered failure of another release; true by default. */
   readonly remembers?: boolean;
-  /** What the history says about the release when it is good; `deployed` by default. */
+  /** What the history says of the release on success; `deployed` by default. */
   readonly note?: string;
 }

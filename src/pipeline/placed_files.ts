@@ -10,8 +10,8 @@ import type { DecidedRollout, PipelineParts } from "./parts.ts";
 const STARTING: ReadonlySet<string> = new Set(["create", "recreate", "scale", "start"]);
 
 /**
- * Copies the files that a release mounts to an engine that does not see ours. Nothing that runs is
- * touched. Throws what the engine throws.
+ * Copies the files that a release mounts to an engine that does not see the files of this process.
+ * Changes nothing that runs. Throws what the engine throws.
  */
 export async function placeReleaseFiles(
   { host: { engine, sharesFiles }, files, clock }: PipelineParts,
@@ -29,8 +29,8 @@ export async function placeReleaseFiles(
 }
 
 /**
- * A recorded release with its tree on disk, found safe once more; `undefined` when its tree cannot be had
- * any more. Throws as {@link requireSafeRelease} does.
+ * A recorded release with its tree on disk, checked for safety again; `undefined` when its tree can
+ * neither be found nor fetched. Throws as {@link requireSafeRelease} does.
  */
 export async function bringToDisk(
   parts: PipelineParts,
@@ -42,7 +42,7 @@ export async function bringToDisk(
   return onDisk;
 }
 
-/** The release that ran before, if it may be put back when the next one fails. */
+/** The current release on disk, to roll back to; `undefined` when that is impossible. */
 export async function bringBeforeToDisk(
   parts: PipelineParts,
   recorded: RecordedRelease,
@@ -69,7 +69,7 @@ async function placeOnDisk(
     const release = parts.ledger.open(recorded);
     const { closure } = release;
     hideSecrets(parts, release);
-    // The tree may be new, and its files as they were committed.
+    // In a new tree, encrypted files are still as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
     const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
     const besides = configuration === undefined || beside.length === 0
@@ -94,9 +94,9 @@ function notPutBack(
 }
 
 /**
- * Removes the copies of files that no release of a stack needs any more: the current one, those before
- * it whose trees are kept, one at least, and what is being deployed need theirs. Never fails a release
- * that is healthy.
+ * Removes copies of files that no release of a stack needs any more. The current release, those
+ * before it whose files are kept (one at least), and those being deployed need theirs. Only warns,
+ * so that a healthy release does not fail by it.
  */
 export async function prunePlacedFiles(
   parts: PipelineParts,

@@ -26,15 +26,15 @@ import { createTeller, runListener } from "../tell/mod.ts";
 
 /** The plan of one stack, with the models it was made from as masked texts. */
 export interface PlannedStack extends StackKey {
-  /** Digest of what is wanted, what runs and what is to be done: equal while all of that is. */
+  /** Digest of the wanted release, what runs and the plan: equal while all of these are. */
   readonly id: string;
   readonly plan: Plan;
-  /** Empty when nothing is deployed. */
+  /** Empty when no release is deployed. */
   readonly before: string;
   readonly after: string;
 }
 
-/** A stack that cannot be planned, and keeps no other from it. */
+/** A stack whose planning failed; the others are planned all the same. */
 interface UnplannedStack extends StackKey {
   readonly error: StackwrightError;
 }
@@ -46,9 +46,9 @@ export interface PlannedStacks {
 }
 
 /**
- * Decides about every stack of a source as a run would, and does nothing. It takes parts that leave the
- * world as it is: a copy of the ledger, directories of their own, images that are not fetched. One stack
- * that cannot be planned is in the answer, as a run isolates it.
+ * Decides about every stack of a source as a run would, without acting. `parts` have to keep the
+ * world as it is: a copy of the ledger, directories of their own, images that are not fetched. A
+ * stack whose planning fails is returned among `failures`.
  *
  * Throws what reading the source and its configuration throws.
  */
@@ -160,7 +160,7 @@ function deployedText(parts: PipelineParts, key: StackKey): string {
   return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
 }
 
-/** The digest that tells a plan from another. Health flickers and is left out. */
+/** Digest that identifies a plan. Leaves health out, which flickers. */
 function idOf(
   { key: instance }: PipelineParts,
   key: StackKey,

@@ -14,13 +14,13 @@ import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import { createPauses } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
-/** Releases that are read at once while good ones are looked for. */
+/** Releases to read at once while good ones are looked for. */
 const PAGE = 8;
 
 /**
- * Removes the images that the release which is deployed now replaced in a stack, and those that were
- * kept for releases which nobody goes back to any more. What a release of any stack needs stays.
- * `replaced` are the ids of what ran. Never fails a release that is healthy.
+ * Removes the images that the now deployed release replaced in a stack, and those kept for releases
+ * beyond the retention. Images that a release of any stack needs stay. `replaced` are the ids of
+ * the images that ran. Only warns, so that a healthy release does not fail by it.
  */
 export async function pruneImages(
   parts: PipelineParts,
@@ -51,7 +51,7 @@ export async function pruneImages(
   }
 }
 
-/** Images that were built for a stack and kept when their names were taken, also those never released. */
+/** Images built for a stack and kept under other names, even those that were never released. */
 function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[] {
   return present.filter(({ tags, labels }) =>
     labels[COMPOSE_LABELS.project] === name && tags.some(isKeptName)
@@ -59,8 +59,8 @@ function keptFor({ name }: StackKey, present: readonly ImageSummary[]): string[]
 }
 
 /**
- * The names that releases which images are kept for, and a few before them, give to images, as engines
- * list them. What has a name that only older ones gave stays.
+ * The image names, as engines list them, in the releases whose images are kept and in a few before.
+ * Pruning takes away no other names: an image with a name that only older releases used stays.
  */
 async function ownNames(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
@@ -79,7 +79,7 @@ async function ownNames(
 }
 
 /**
- * The images that the stacks but `key` need, when that one is removed with its images. Throws what
+ * The images that all stacks but `key` need; for removing that stack with its images. Throws what
  * the engine throws.
  */
 export async function imagesOfOthers(
@@ -93,9 +93,9 @@ export async function imagesOfOthers(
 }
 
 /**
- * The images that go with a stack beside those of its containers, which its hooks run, which it mounts,
- * or which were kept to go back to; and those that others need. A swarm's stay, as its nodes keep theirs.
- * Throws what the engine throws.
+ * For removing a stack with its images: those besides its containers' images that may go (images of
+ * hooks, mounted images, images kept for rollbacks), and those that other stacks need. Images of
+ * swarm stacks stay, as other nodes keep theirs, too. Throws what the engine throws.
  */
 export async function imagesToRemove(
   parts: Pick<PipelineParts, "ledger" | "host" | "options">,
@@ -118,9 +118,9 @@ export async function imagesToRemove(
 }
 
 /**
- * Ids of the images that some stack's current release, one of the `retention` good ones before it, or
- * one that is being deployed ran or names. A service without a container ran nothing, and its image
- * is needed all the same.
+ * Ids of the images that any stack's current release, one of the `retention` good ones before it,
+ * or one being deployed ran or names. Names count since a service without a container ran nothing,
+ * and needs its image all the same.
  */
 async function neededImages(
   ledger: Pick<Ledger, "currents" | "history" | "releasesUnderWay" | "services">,
@@ -156,8 +156,8 @@ function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): 
 }
 
 /**
- * The newest good releases of a stack, at most `count`. A repair or a rollback records a release
- * again: equal ones count once.
+ * The newest good releases of a stack, at most `count`. Equal ones count once: a repair or a
+ * rollback records a release again.
  */
 function goodReleases(
   ledger: Pick<Ledger, "history">,

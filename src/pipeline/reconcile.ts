@@ -40,7 +40,7 @@ import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
 
-/** Records how a target's stack reacts to what happens to its containers: as what runs asks for it. */
+/** Records how a stack reacts to events of its containers, as what runs now asks for it. */
 export function settleReconciliation(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, deployment }: Pick<Target, "key" | "deployment">,
@@ -49,10 +49,10 @@ export function settleReconciliation(
 }
 
 /**
- * Brings a stack back to the release that is deployed, as far as its configuration says that it reacts
- * to what happened: unhealthy containers are restarted, what is missing or dead comes back, from what
- * the ledger, the disk and the mirror have. What its source wants by now, a pause and a retry that
- * waits do not matter; a stack that a person stopped, or that was destroyed, is left alone.
+ * Repairs a stack after events of its containers, as far as its deployed configuration asks for
+ * that: restarts unhealthy containers, brings back missing or dead ones from the ledger, the disk
+ * and the mirror. Newer commits, a pause and a retry that waits do not matter; a stack that a
+ * person stopped, or that was destroyed, is left alone.
  *
  * Returns `failed` when it is to be tried again. Rejects with the signal's reason, and as an engine
  * does that does not answer.
@@ -65,7 +65,7 @@ export async function reconcile(
 ): Promise<"settled" | "failed"> {
   const parts = await partsFor(anyParts, key, signal);
   for (;;) {
-    // Without the lock: nobody would hear what whoever stands behind this is waiting for.
+    // Not under the stack's lock: runs that wait for the lock could not report progress.
     await waitForStack(parts, key, () => {}, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
@@ -75,13 +75,13 @@ export async function reconcile(
   }
 }
 
-/** A stack that is to be looked at, and how it reacts. */
+/** A stack to reconcile, and how it reacts. */
 interface Reconciled {
   readonly recorded: RecordedRelease;
   readonly options: ReconciliationOptions;
 }
 
-/** The stack as it is to be; `undefined` for one that is left alone. */
+/** The release and options to reconcile a stack by; `undefined` for one that is left alone. */
 function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
   const { ledger } = parts;
   const options = ledger.reconciliations.get(key);
@@ -110,7 +110,7 @@ async function attempt(
   if (found === undefined) return "settled";
   const drift = await driftOf(parts, found, { observed, since }, signal);
   const decided = decide(parts, found, { observed, heard, drift });
-  // Once: the engine says it when health changes, and not again.
+  // Told only after an `unhealthy` event: the engine sends one per change, so this is told once.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
   tellSuppressed(parts, recorded, found.options, told);
   if (decided.plan.kind === "skip" && decided.restarts.length === 0) return "settled";
@@ -133,7 +133,7 @@ async function attempt(
   }
 }
 
-/** When what failed just now is tried again. */
+/** The time of the retry after a failure just now. */
 function laterBy({ clock }: PipelineParts, retryMs: number): Required<Pick<TargetEnd, "retryAt">> {
   return { retryAt: new Date(clock.now().getTime() + retryMs) };
 }
@@ -161,10 +161,10 @@ function tellOfVerdicts(
   tellVerdicts(parts, { current, verdicts, observed, isMixed: mixed, judge });
 }
 
-/** Releases among which the one is looked for that a service was taken back to. */
+/** Newest releases among which the one is looked for that the swarm rolled a service back to. */
 const MOST_RELEASES = 100;
 
-/** True when services can be asked for: an engine may have left its swarm. */
+/** Whether services can be listed: the engine may have left its swarm. */
 async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
   return (await host.info(signal)).swarm === "manager";
 }
@@ -188,8 +188,8 @@ function decide(
 }
 
 /**
- * Looks for what somebody changed by hand, and remembers it. Returns what is to be mended: what a new
- * container did not change is not replaced time and again.
+ * Looks for drift and records it. Returns the drift to repair, without drift that recreating a
+ * container did not remove: it would be recreated time and again.
  */
 async function driftOf(
   { ledger, log, host: { engine } }: PipelineParts,
@@ -204,16 +204,16 @@ async function driftOf(
     return [];
   }
   const release = ledger.open(recorded);
-  // A task is of a service as the swarm knows it, whatever somebody does to its container.
+  // For a swarm, services are compared: tasks follow them, whatever is done to their containers.
   const fields = swarm === undefined
     ? await lookForDrift(engine, release, observed, signal)
     : await lookAtServices(engine, { ...release, images }, signal);
-  // What is half done is not what anybody changed.
+  // A rollout that is half done differs from its release without anybody having changed it.
   if (ledger.mark(key) !== since) return [];
   const listed = listedDrift(release.services, observed)
-    // What ended a swarm brings back by itself.
+    // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
-  // Read only now: who looked at the same time may have told and noted it.
+  // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
   const before = reconciliations.drift(key);
   const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });
   tellDrift(log, key, news, options.drift);
@@ -221,7 +221,7 @@ async function driftOf(
   return mended;
 }
 
-/** Restarts containers one after the other; one that is gone by then is found missing later. */
+/** Restarts containers in sequence; one that is gone by then counts as missing at the next look. */
 async function restart(
   parts: PipelineParts,
   { recorded: { key, digest, revision }, options }: Reconciled,
@@ -236,7 +236,7 @@ async function restart(
     ...(options.restartSignal === "" ? {} : { signalName: options.restartSignal }),
   };
   for (const { container: { id, name }, counts } of restarts) {
-    // Before, so that one that ends this process is counted.
+    // Recorded before the restart, so that a restart that ends this process is counted.
     if (counts) {
       const restarted = { key, release: digest, container: name };
       parts.ledger.reconciliations.noteRestart(restarted, parts.clock.now());
@@ -252,7 +252,7 @@ async function restart(
   return { status: "succeeded", message: `restarted: ${message}` };
 }
 
-/** Puts what is missing of the release back; `undefined` when another process changed the stack. */
+/** Puts missing parts of the release back; `undefined` when another process changed the stack. */
 async function redeploy(
   parts: PipelineParts,
   { recorded }: Reconciled,
@@ -281,8 +281,8 @@ async function redeploy(
 }
 
 /**
- * The stacks of a context of which a look at all its containers says that something is to be mended: what was missed
- * while nobody listened.
+ * The stacks of a context that need a repair, by one look at all containers: for events that were
+ * missed while nobody listened.
  */
 export async function strayedStacks(
   anyParts: PipelineParts,

@@ -26,13 +26,13 @@ import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 
 /**
- * Finishes what was under way when the process ended, before anything else may deploy, and tells
- * `listeners` of it: a release is rolled out to its end or rolled back, a destroy is completed. What
- * cannot be finished now stays open, and is tried again at the next start; it keeps nothing else from
- * working. Stacks are finished side by side, as they were begun: many may have been watched at once.
+ * Finishes the intents that were open when the process ended, before other work may deploy, and
+ * tells `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that
+ * cannot be finished now stays open for the next start and holds nothing else up. Stacks are
+ * finished side by side, as they were begun: many may have been watched at once.
  *
- * With `isMeant`, what is open of those stacks alone. What is open on a context whose engine does not
- * answer waits without a word; returns those contexts.
+ * With `isMeant`, only intents of those stacks. Intents on contexts whose engines do not answer
+ * wait without a report; returns those contexts.
  */
 export async function recover(
   anyParts: PipelineParts,
@@ -50,7 +50,7 @@ export async function recover(
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
-        // Somebody else may have finished it while this waited for the lock.
+        // A concurrent call may have finished it while this one waited for the lock.
         if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
         log.warning(`resuming an interrupted ${intent.kind}`);
         await parts.deploying.run(resume, signal, found.holder);
@@ -68,7 +68,7 @@ export async function recover(
   return new Set(away.keys());
 }
 
-/** The contexts of open intents whose engines cannot be asked now, and what they say. */
+/** The contexts of open intents whose engines cannot be asked now, with the errors. */
 export async function awayContexts(
   parts: PipelineParts,
   open: readonly Pick<Intent, "key">[],
@@ -90,11 +90,11 @@ export async function awayContexts(
 /** An intent that an ended process left open. */
 interface Found {
   readonly intent: Intent;
-  /** The release that it is about: the one that was to be deployed, or that was to go. */
+  /** The release that was to be deployed, or the current one of a stack to be destroyed. */
   readonly recorded: RecordedRelease | undefined;
-  /** Name that it waits for a slot by. */
+  /** Name of the source in whose name it waits for a slot. */
   readonly holder?: string;
-  /** Absent where nothing is known that anything could be told of. */
+  /** Absent without a recorded release: then there is nothing to tell about. */
   readonly teller: Teller | undefined;
 }
 
@@ -113,7 +113,7 @@ function whatWasOpen(
   return { intent, recorded, holder, teller: createTeller(listeners, target, revision) };
 }
 
-/** An engine that goes away again meanwhile is waited for: nobody may come back for the intent. */
+/** Waits for an engine that goes away again meanwhile: nobody else may take the intent up again. */
 async function resumeWithEngine(
   parts: PipelineParts,
   found: Found,
@@ -160,7 +160,7 @@ async function resumeDeploy(
 ): Promise<void> {
   let why = "its files cannot be had any more";
   const next = recorded && await bringToDisk(parts, recorded, signal).catch((error) => {
-    // It would be refused at each start.
+    // A refusal is final: it would repeat at each start.
     if (!isRefusal(error)) throw error;
     why = messageOf(error);
     return undefined;
@@ -175,7 +175,7 @@ async function resumeDeploy(
   const { services } = left;
   const message = `release ${recorded.number}, whose deployment was interrupted: ${summary}`;
   teller?.begin("deploy", message, services);
-  // What was built for it: its names may mean what another stack built meanwhile.
+  // The built images by id: their names may lead to what another stack built meanwhile.
   const built = recorded.swarm === undefined ? recorded.images : {};
   let images = built;
   try {
@@ -184,7 +184,7 @@ async function resumeDeploy(
     await placeReleaseFiles(parts, { next, services, images, progress }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // Then the rollout fails, and puts back what ran before.
+    // Goes on: the rollout then fails and puts the release before back.
     progress(messageOf(error));
   }
   const { timeoutSeconds } = next.release;
@@ -193,7 +193,7 @@ async function resumeDeploy(
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
 }
 
-/** The plan for what an interrupted rollout left undone; what it may have replaced is verified. */
+/** The plan for the rest of an interrupted rollout; services it may have replaced are verified. */
 async function planRest(
   { host: { engine }, ledger }: PipelineParts,
   { key, ranBefore, options: { removeOrphans = false } }: Intent,
@@ -211,7 +211,7 @@ async function planRest(
     ? startAgain(plan.services, ranBefore, { desired, observed })
     : plan.services;
   const digests = new Map(deployed?.map((each) => [each.name, each.digest]));
-  // Those that it may have replaced already, without seeing them healthy.
+  // Services that it may have replaced already, without having seen them healthy.
   const verify = desired.filter(({ name, digest }) => digests.get(name) !== digest)
     .map(({ name }) => name);
   return { summary: plan.message, services, verify, observed, removeOrphans };

@@ -33,7 +33,7 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 
-/** A run, as far as obsolete stacks depend on it. */
+/** The facts of a run that removals depend on. */
 interface ObsoleteRun {
   readonly request: SourceRequest;
   readonly configuration: Revision;
@@ -47,16 +47,16 @@ export type Removal = ObsoleteVerdict & { readonly kind: "remove" };
 
 type Kept = ObsoleteVerdict & { readonly kind: "keep" };
 
-/** The plan for stacks that nothing names any more. */
+/** The plan for discovered stacks that nothing names any more. */
 interface ObsoletePlan {
   readonly owner: DiscoveryOwner;
   readonly removals: readonly Removal[];
   readonly kept: readonly Kept[];
-  /** Why the removals wait for a person or another run; empty when they do not. */
+  /** Why the removals wait for a person or another run; empty when they do not wait. */
   readonly held: string;
 }
 
-/** Finds the stacks that were deployed once and that nothing in the run names now. */
+/** Finds the stacks that an earlier run deployed and that nothing in this run names. */
 export async function planObsolete(
   parts: PipelineParts,
   run: ObsoleteRun,
@@ -103,7 +103,7 @@ export async function planObsolete(
   };
 }
 
-/** Remembers who named a stack, and may remove it when nothing names it any more. */
+/** Records the configuration that names a stack and may remove it once it does not. */
 export function noteDiscovered(
   parts: PipelineParts,
   { target, request }: { readonly target: Target; readonly request: SourceRequest },
@@ -120,7 +120,7 @@ export function noteDiscovered(
   else parts.ledger.discovered.set(stack);
 }
 
-/** The verdict, unless a person holds the stack: then it is not removed. */
+/** Keeps a stack that a person holds; other verdicts stay as they are. */
 function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVerdict {
   const hold = personHold(parts, verdict.stack.key);
   if (verdict.kind === "keep" || hold === undefined) return verdict;
@@ -128,8 +128,8 @@ function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVer
 }
 
 /**
- * Removes what {@link planObsolete} found, and returns the keys of that. One that fails keeps neither
- * the others nor the deployments of the run from happening.
+ * Removes the stacks that {@link planObsolete} found, and returns their keys. A removal that fails
+ * keeps neither other removals nor the run's deployments from happening.
  */
 export async function removeObsolete(
   parts: PipelineParts,
@@ -163,7 +163,7 @@ function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
   return { kind: "decided", decision } as const;
 }
 
-/** The plan for a stack that nothing names any more and that stays. */
+/** The plan for a stack that stays although nothing names it any more. */
 export function planOfKept(why: string) {
   const message = `nothing names it any more, and it is kept: ${why}; its volumes stay with it`;
   return { kind: "skip", reason: "unnamed", message, services: [] } as const;
@@ -187,7 +187,7 @@ async function remove(
     JSON.stringify(parts.ledger.discovered.get(key)) === JSON.stringify(stack) &&
     parts.ledger.current(key)?.id === release;
   await parts.stackLock.run(formatStackKey(key), async () => {
-    // Somebody may have deployed it while this run waited for the lock.
+    // Another run may have deployed it while this one waited for the lock.
     if (!isUnchanged()) return;
     const message = whyObsolete(directory);
     const { configuration, origin, request, trigger } = run;
@@ -211,13 +211,13 @@ async function remove(
     } catch (thrown) {
       const error = teller.fail(`removing ${key.name}`, thrown, signal);
       signal.throwIfAborted();
-      // Whoever has taken it over decides about it now.
+      // Another owner has taken the stack over and decides about it now.
       if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
     }
   }, signal);
 }
 
-/** Tells of a stack that nothing names any more, and that stays until a sync window opens. */
+/** Tells of a removal that waits until a sync window opens. */
 function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): void {
   const when = retryAt === undefined ? {} : { retryAt };
   const told = { kind: "skip", reason, message, changes: [], services: [], ...when } as const;
@@ -259,16 +259,14 @@ function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase) {
   };
 }
 
-/**
- * True for a run behind which is an event that a deployment reacts to. Only webhooks are filtered.
- */
+/** True when the webhook behind a run passes a deployment's filter; other runs always do. */
 function admits({ trigger, request, configuration }: ObsoleteRun, { webhookFilter }: Deployment) {
   if (trigger !== "webhook") return true;
   const names = [request.reference, configuration.reference];
   return names.some((name) => passesWebhookFilter(webhookFilter, name));
 }
 
-/** True when a stack runs something newer than what this run looked at, on the same reference. */
+/** True when a stack runs a newer commit of the same reference than this run looked at. */
 async function isNewer(
   parts: PipelineParts,
   { key }: DiscoveredStack,

@@ -14,7 +14,7 @@ import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 
-/** The revision that another reference of a request's source leads to now. */
+/** The revision that another reference of a request's source resolves to now. */
 export async function resolveOther(
   parts: PipelineParts,
   request: SourceRequest,
@@ -25,23 +25,23 @@ export async function resolveOther(
   return await resolveAt(parts, { location, reference, gitDepth: 0 }, signal);
 }
 
-/** A request, and the round of polls that it is of. */
+/** A request, and the round of polls that it belongs to. */
 export interface RequestOfRound {
   readonly request: SourceRequest;
   readonly round?: PollRound | undefined;
 }
 
-/** The revision to work with, and why it may be an old one. */
+/** The resolved revision. */
 interface Looked {
   readonly revision: Revision;
-  /** Why the source could not be asked: then `revision` is what it said last. */
+  /** Why the source did not answer: then `revision` is its newest commit that is known. */
   readonly away?: StackwrightError;
 }
 
 /**
- * The revision that a request's reference leads to now, with one question for a round of polls. A
- * source that is away is no reason to leave what is deployed from it broken, so that the newest commit
- * that is known serves instead.
+ * The revision that a request's reference resolves to now; a round of polls asks the source once.
+ * When the source does not answer, its newest known commit serves instead, so that what is deployed
+ * from it can still be repaired.
  *
  * Throws what the source throws, when nothing is known of it or it answers and refuses.
  */
@@ -66,24 +66,24 @@ export async function lookUp(
   }
 }
 
-/** The place a request is about, under the name it goes by. Throws `bad_request` for a bad URL. */
+/** Location of a request's source, with its configured name. Throws `bad_request` for a bad URL. */
 export function requestLocation({ kind, url, identity }: SourceRequest): SourceLocation {
   const own = sourceLocation(kind, url);
   return identity === undefined ? own : { ...own, name: identity };
 }
 
-/** A deployment, and the configuration that asks for it. */
+/** A deployment, with the request and the configuration that it comes from. */
 interface Asked extends RequestOfRound {
   readonly deployment: Deployment;
-  /** Where the configuration was read. */
+  /** Revision at which the configuration was read. */
   readonly configuration: Revision;
 }
 
 /**
- * The revision a deployment asks for: that of its configuration, unless it names a reference or a
- * repository of its own. Without a reference, another repository is asked for that of the trigger.
+ * The revision that a deployment asks for: that of its configuration, unless it names a reference
+ * or a repository of its own. In another repository, the default is the reference of the trigger.
  *
- * Throws what the source throws, `config_invalid` for a URL or a reference that is none;
+ * Throws what the source throws, `config_invalid` for an invalid URL or reference;
  * `reference_not_found` says what to do.
  */
 export async function deployedRevision(
@@ -101,13 +101,13 @@ export async function deployedRevision(
     return await asWritten(name, resolveAt(parts, { ...here, reference }, signal));
   }
   if (parts.options.cloneDepth > 0 && gitDepth > parts.options.cloneDepth) {
-    // Only for the history it fetches: a commit that came in between is the next run's.
+    // Fetches history only; a commit that arrives in between is left to the next run.
     await resolveAt(parts, { ...here, reference: request.reference }, signal);
   }
   return configuration;
 }
 
-/** An answer to what a configuration names: what is wrong with that is no fault of the request. */
+/** Turns `bad_request` into `config_invalid`: the configuration is at fault, not the request. */
 async function asWritten<Answer>(name: string, answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
@@ -116,7 +116,7 @@ async function asWritten<Answer>(name: string, answer: Promise<Answer>): Promise
   }
 }
 
-/** The repository that a configuration names. Throws `config_invalid` for a URL that is none. */
+/** The repository that a configuration names. Throws `config_invalid` for an invalid URL. */
 function repositoryNamed(name: string, url: string): SourceLocation {
   try {
     return sourceLocation("git", url);
@@ -170,9 +170,7 @@ async function resolveAt(
   }, () => parts.source.resolve({ location, reference, depth, round }, signal));
 }
 
-/**
- * The revision a target is deployed from. One that is destroyed needs none of another repository.
- */
+/** The revision a target is deployed from; a destroy does not look its own repository up. */
 export async function revisionOf(
   parts: PipelineParts,
   { request, round }: RequestOfRound,
@@ -194,8 +192,8 @@ export function repositoryOf(
 }
 
 /**
- * The commit that must not come back by itself: the newest one of the reference, if it can be
- * asked.
+ * The commit that must not be deployed again by itself after a rollback: the newest one of the
+ * reference; the deployed one when the source does not answer.
  */
 export async function newestRevision(
   parts: PipelineParts,

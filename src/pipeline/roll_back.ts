@@ -21,14 +21,14 @@ import { pointImages, requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
 import { newestRevision } from "./resolve_revision.ts";
 
-/** Releases among which the one that is refused is looked for. */
+/** Newest releases among which the one that the pin refuses is looked for. */
 const MOST_LOOKED_AT = 100;
 
-/** A person's wish to have a release back. */
+/** A person's request to roll back. */
 interface RollbackRequest {
-  /** A release of `history`; without it, the good one before the current. */
+  /** Number of a release in the history; by default, the good one before the current. */
   readonly number: number | undefined;
-  /** Why, in the words of whoever asks; may be empty. */
+  /** Reason given by the person; may be empty. */
   readonly reason: string;
   readonly progress: Progress;
   /** Listeners besides those of the pipeline, such as the record of a run. */
@@ -36,13 +36,13 @@ interface RollbackRequest {
 }
 
 /**
- * Deploys a recorded release again, from what the ledger and the disk have, and pins it: updates
- * leave the stack alone until a commit arrives whose inputs are others than of the one it was put back
- * from. A stack that another process is changing is waited for. Nothing that runs is touched before
- * its files and images are there.
+ * Deploys a recorded release again, from the ledger and the disk, and pins it: updates leave the
+ * stack alone until a commit with other inputs than the one it was rolled back from arrives. Waits
+ * for a process that is changing the stack. Nothing that runs is touched before files and images
+ * are there.
  *
  * Throws `not_found` when there is no such release, `source_invalid` when its files cannot be had,
- * `deploy_failed` when it does not become healthy; what ran before is restored then.
+ * `deploy_failed` when it does not become healthy; then what ran before is restored.
  */
 export async function rollBack(
   anyParts: PipelineParts,
@@ -59,9 +59,7 @@ export async function rollBack(
   }, signal);
 }
 
-/**
- * The same for a stack whose lock is held; `undefined` when another process changed it meanwhile.
- */
+/** Rolls back a stack whose lock is held; `undefined` when another process changed it meanwhile. */
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
@@ -82,7 +80,7 @@ async function attempt(
     throw errors.source_invalid(`${lost(wanted)}: it cannot be put back`);
   }
   const { message } = ready.plan;
-  // With the intent, so that no poll in between undoes it; another process may poll.
+  // The pin is recorded with the intent: a poll in between would undo the rollback.
   const pin = await pinTo(parts, { wanted, current, reason }, signal);
   const teller = tellerOf([...parts.listeners, ...listeners], wanted, "rollback");
   const because = reason === "" ? "" : ` (${reason})`;
@@ -94,7 +92,7 @@ async function attempt(
   }, signal);
 }
 
-/** The teller of a person's wish for a release that is recorded. */
+/** The teller of a person's request for a recorded release. */
 function tellerOf(
   listeners: readonly TargetListener[],
   { key, revision }: RecordedRelease,
@@ -105,13 +103,13 @@ function tellerOf(
 }
 
 /**
- * Makes containers of a stack anew from the release that it has, as a person asked: those of one
- * service, or all. What else is missing of the release comes back too, also in a stack that was stopped.
- * The stack's lock must be held. Another process that is changing the stack is waited for until `waiting`
- * says otherwise. Nothing that runs is touched before files and images are there.
+ * Recreates containers of a stack from its deployed release, as a person asked: those of one
+ * service, or all. Brings back what else is missing of the release, also in a stopped stack. The
+ * caller holds the stack's lock. Waits for a process that is changing the stack until `waiting`
+ * aborts. Nothing that runs is touched before files and images are there.
  *
- * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for a service
- * that it does not have; `deploy_failed` when it does not become healthy.
+ * Throws `conflict` when there is no such release, or its files cannot be had; `not_found` for an
+ * unknown service; `deploy_failed` when the release does not become healthy.
  */
 export async function recreate(
   parts: PipelineParts,
@@ -151,7 +149,7 @@ async function attemptAnew(
   }, signal);
 }
 
-/** The release whose containers are made anew, and the services that are meant. */
+/** The release to recreate containers from, and the services to recreate. */
 function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | undefined) {
   const wanted = ledger.current(key);
   if (wanted === undefined || wanted.swarm !== undefined) {
@@ -168,21 +166,21 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
 
 const ANEW_BY_SOURCE = "a deployment with force_recreate: true makes its containers anew";
 
-/** Says that the files of a release are gone. */
+/** Text that says that the files of a release are gone. */
 function lost({ number, key }: RecordedRelease): string {
   return `release ${number} of ${key.name}: its files are neither on disk nor in the mirror`;
 }
 
-/** A recorded release that is ready to be rolled out once more. */
+/** A recorded release that is ready to be rolled out again. */
 interface ReadyAgain {
   readonly onDisk: ReleaseOnDisk;
   readonly observed: ObservedStack;
   readonly plan: Plan;
-  /** What it ran and is still on the engine; of a swarm, what it ran. */
+  /** Images that the release ran and that are still on the engine; in a swarm, all that it ran. */
   readonly images: Readonly<Record<string, string>>;
 }
 
-/** Files, images and plan of a recorded release; `undefined` when its files cannot be had any more. */
+/** Files, images and plan of a recorded release; `undefined` when its files are lost. */
 async function prepareAgain(
   parts: PipelineParts,
   wanted: RecordedRelease,
@@ -204,17 +202,17 @@ async function prepareAgain(
   return { onDisk, observed, plan, images: ran };
 }
 
-/** Words about a release that is rolled out once more. */
+/** Words about a release that is rolled out again. */
 interface SaidAgain {
   readonly wanted: RecordedRelease;
   readonly decided: string;
   readonly done: string;
-  /** What failed, if it does: `rolling shop back`. */
+  /** What was attempted, for errors: `rolling shop back`. */
   readonly doing: string;
 }
 
 /**
- * Rolls a recorded release out once more, and tells what becomes of it. Throws `deploy_failed`; returns
+ * Rolls a recorded release out again, and tells what becomes of it. Throws `deploy_failed`; returns
  * `undefined` when another process changed the stack meanwhile.
  */
 async function carryOutTold(
@@ -256,7 +254,7 @@ async function carryOutTold(
   return "done";
 }
 
-/** The pin that holds a stack at a release put back in the place of the current one. */
+/** The pin that holds a stack at `wanted`, which replaces the current release. */
 async function pinTo(
   parts: PipelineParts,
   { wanted, current, reason }: Record<"wanted" | "current", RecordedRelease> & { reason: string },

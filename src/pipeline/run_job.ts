@@ -35,7 +35,7 @@ import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
 interface JobResults {
-  /** Remembers how the last run of a job ended; without a code nobody knows. */
+  /** Records how the last run of a job ended; `undefined` when its exit code is not known. */
   set(key: StackKey, service: string, exitCode: number | undefined): void;
 }
 
@@ -43,15 +43,15 @@ interface JobResults {
 export interface JobParts {
   readonly engine: EngineClient;
   readonly results: JobResults;
-  /** Whether an abort means that another process takes the run over: then it goes on by itself. */
+  /** Whether an abort means that another process takes runs over: then the container goes on. */
   readonly leaves: () => boolean;
-  /** A new name for one run. */
+  /** Makes a name for one run. */
   readonly nextId: () => string;
 }
 
 /**
- * Runs a job: its own container is started, or one is made for the run and waited for. Services that
- * it stops are started again in any case. What kept it from ending well is told of its target.
+ * Runs a job: starts its own container, or makes one for the run, and waits for its end. Services
+ * that it stops are started again in any case. A failure is reported as the target's.
  */
 export async function runJob(
   anyParts: PipelineParts,
@@ -71,7 +71,7 @@ export async function runJob(
   try {
     const parts = await partsFor(anyParts, key, signal);
     const { found, spec } = await findJob(parts, work, signal);
-    // What runs already goes on, for nobody else would start again what it has stopped.
+    // An adopted run goes on in any case: nobody else would start the services that it has stopped.
     if (work.adopts === undefined) await requireOwnStops(parts, key, spec, signal);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
@@ -95,8 +95,8 @@ export async function runJob(
 }
 
 /**
- * Refuses a job that stops services of another source's stack, which it would have for itself as long as it
- * likes. Throws `conflict`.
+ * Refuses a job that stops services of another source's stack: it could keep them down as long as
+ * it likes. Throws `conflict`.
  */
 async function requireOwnStops(
   parts: Pick<PipelineParts, "host" | "ledger">,
@@ -117,7 +117,7 @@ async function requireOwnStops(
   }
 }
 
-/** The source that deploys a stack: its labels tell it where the ledger was lost, or is another's. */
+/** The source that deploys a stack; read from labels where this ledger does not have it. */
 async function ownerAnyway(
   parts: Pick<PipelineParts, "host" | "ledger">,
   key: StackKey,
@@ -139,7 +139,7 @@ interface JobToRun {
 
 type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output">;
 
-/** Makes a run of a job, which starts nothing yet. */
+/** Makes the run of a job without starting it. */
 function createRun(
   parts: PipelineParts,
   jobs: JobParts,
@@ -155,7 +155,7 @@ function createRun(
   return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 
-/** Begins a run, or takes it over, and waits for its end; returns the status of its container. */
+/** Begins or adopts a run and waits for its end; returns the exit code of its container. */
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
@@ -165,8 +165,8 @@ async function runThrough(
   const locks = locksOf(key, spec);
   const begin = () => adopts === undefined ? run.begin(signal) : run.adopt(adopts, signal);
   const end = () => run.end(signal);
-  // Who stops others has their stacks for itself, so that nobody starts them meanwhile. Any other
-  // only while it begins, since deployments look for its container.
+  // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
+  // other holds its own only while it begins, since deployments look for its container.
   if (spec.stopServices.length > 0) {
     return await locked(parts, locks, async () => await begin().then(end), signal);
   }
@@ -174,7 +174,7 @@ async function runThrough(
   return await end();
 }
 
-/** Measures a run of a job from now on; what it returns is told how it ended. */
+/** Starts to measure a run of a job; the returned function ends that, told how it ended. */
 function measured(
   { meter, clock }: PipelineParts,
   { key, container, swarm }: FoundJob,
@@ -204,7 +204,7 @@ async function findJob(
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
-  // Of no other job: each of hundreds may be about to run, and what is recorded is asked for each found.
+  // This job only: hundreds may be due at once, and the ledger is asked about each job found.
   const of = key.name === "" ? undefined : { project: key.name, service };
   const all = await findJobs(engine, { context: key.context, isManager, of }, signal);
   const isIt = (each: FoundJob) =>
@@ -217,8 +217,8 @@ async function findJob(
 }
 
 /**
- * Sees to it that the image of a job is there, where its release is recorded; returns the files that a
- * container of it is given.
+ * Makes sure that the image of a job is on the engine, where its release is recorded. Returns the
+ * files to give its container.
  */
 async function readyJob(
   parts: PipelineParts,
@@ -237,13 +237,13 @@ async function readyJob(
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
 
-/** The stacks that a job is about: its own, and those of the services it stops. */
+/** The stacks whose locks a job takes: its own, and those of the services it stops. */
 function locksOf(key: StackKey, { stopServices }: JobSpec): StackKey[] {
   const names = new Set([key.name, ...stopServices.map(({ project }) => project)]);
   return [...names].sort().map((name) => ({ context: key.context, name }));
 }
 
-/** In order of their names, so that no two jobs wait for each other. */
+/** Takes locks in the order of their names, so that no two jobs wait for each other. */
 async function locked<T>(
   parts: PipelineParts,
   [first, ...rest]: readonly StackKey[],
@@ -257,18 +257,18 @@ async function locked<T>(
   }, signal);
 }
 
-/** What runs on an engine by the name of the stack, and what jobs have stopped there. */
+/** State of an engine: its stacks by name, and those in which jobs have stopped services. */
 export interface SeenEngine {
   readonly stacks: ReadonlyMap<string, ObservedStack>;
   readonly stopped: ReadonlyMap<string, string>;
 }
 
-/** An engine that is looked at. */
+/** Which part of an engine to look at. */
 interface SeenPlace {
   readonly context: string;
-  /** Whether services of a swarm are among what it runs. */
+  /** Whether to include services of a swarm. */
   readonly isManager: boolean;
-  /** Name of the only stack of which it is asked what runs. */
+  /** Name of the only stack to look at; all by default. */
   readonly stack?: string;
 }
 
@@ -285,8 +285,8 @@ export async function observeEngine(
 }
 
 /**
- * The stacks of which a job that runs now has stopped services, by name, with a sentence about that: what
- * a job stopped nobody changed by hand. It is read from the engine, so every process sees it.
+ * The stacks in which a running job has stopped services, by name, with a sentence about that: such
+ * services are no drift. Read from the engine, so that every process sees it.
  */
 async function stoppedForJobs(
   engine: Engine,
@@ -295,7 +295,7 @@ async function stoppedForJobs(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const jobs = (await calledJobs(ledger, await findJobs(engine, place, signal)))
-    // What was made for a run is there until all was put back.
+    // The container of a run exists until the services that its job stopped are back.
     .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
   const stopped = new Map<string, string>();
   for (const { key, service, container } of jobs) {
@@ -307,7 +307,7 @@ async function stoppedForJobs(
         stopped.set(stop.project, text);
       }
     } catch (error) {
-      // Labels that are wrong run no job.
+      // A job with invalid labels never runs, so it has stopped nothing.
       if (!isStackwrightError(error, "config_invalid")) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The mode of a stack: whether it is made of containers, or of services of a swarm. A stack whose
- * configuration or engine says another one is changed to it: what it was goes, its volumes stay.
+ * The mode of a stack: containers, or services of a swarm. When the configuration or the engine
+ * asks for the other mode, the stack is changed to it: what ran is removed, its volumes stay.
  */
 import {
   destroyServices,
@@ -29,14 +29,14 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { type Owned, requireOwner, wantedOwner } from "./stack_owner.ts";
 
-/** Whether something is of a swarm. */
+/** The mode of a release: `swarm` is set for services of a swarm. */
 export type Mode = Pick<Release, "swarm">;
 
-/** Number of times that something is begun while the engine goes away in the middle. */
+/** Attempts at a removal or at putting a release back while the engine fails in the middle. */
 const MOST_ATTEMPTS = 3;
-/** Milliseconds before a release is put back once more; twice as many before the next time. */
+/** Milliseconds before a release is put back again, multiplied by the number of attempts so far. */
 const PAUSE_MS = 1000;
-/** The name of a volume that nobody named. */
+/** Name that the engine gives to an anonymous volume. */
 const UNNAMED = /^[0-9a-f]{64}$/;
 
 /** True for two releases both made of containers, or both of services of a swarm. */
@@ -45,9 +45,9 @@ export function isSameMode(a: Mode, b: Mode): boolean {
 }
 
 /**
- * Refuses a stack that runs in the other mode and cannot be changed to that of the target, before
- * anything is touched: when something of its name is not of our making and of this source, when it is
- * not known what ran, or when its data is in a volume without a name, which no task would get.
+ * Refuses a stack whose mode cannot be changed to that of the target, before anything is touched:
+ * when something of its name is not Stackwright's and of this source, when no release of what runs
+ * is recorded, or when data is in an anonymous volume, which no task would get.
  *
  * Throws `conflict`.
  */
@@ -82,12 +82,12 @@ export async function requireChangeableMode(
 }
 
 /**
- * Whether a stack may have services on its engine: one that is recorded as services of a swarm, or of
- * which nothing is recorded, also where `CONTAINER_SWARM_FEATURES` is off; none where the engine has
- * left its swarm.
+ * Whether a stack may have services on its engine: true on a manager for a stack that is recorded
+ * as services or not recorded at all, even where `CONTAINER_SWARM_FEATURES` is off; false where the
+ * engine has left its swarm.
  *
- * Throws `conflict` where they go on in a swarm that the engine cannot be asked about now: to take them for
- * gone would run everything twice, or for ever.
+ * Throws `conflict` where recorded services go on in a swarm that the engine cannot be asked about
+ * now: taking them for gone would run everything twice, or leave them for ever.
  */
 export async function managesServices(
   { host }: Pick<PipelineParts, "host">,
@@ -107,7 +107,7 @@ export async function managesServices(
   );
 }
 
-/** Containers or services of a stack's name, also those that nobody deployed. */
+/** Containers or services with a stack's name, also those that Stackwright did not deploy. */
 export async function ofMode(
   { host }: Pick<PipelineParts, "host">,
   { name }: StackKey,
@@ -139,7 +139,7 @@ async function requireNamedVolumes(
   }
 }
 
-/** Refuses a release that would change the mode of a stack. Throws `conflict`. */
+/** Refuses a release whose mode differs from the current one. Throws `conflict`. */
 export function requireModeOf(key: StackKey, wanted: Mode, current: Mode): void {
   if (isSameMode(wanted, current)) return;
   throw cannotChange(
@@ -154,12 +154,12 @@ function cannotChange({ name }: StackKey, why: string): StackwrightError {
   return errors.conflict(text);
 }
 
-/** What a stack is made of, for people. */
+/** Words for a mode. */
 export function wordsFor({ swarm }: Mode): string {
   return swarm === undefined ? "containers" : "services of a swarm";
 }
 
-/** The plan for a release that changes the mode: everything of it is new. */
+/** The plan for a release that changes the mode: all its services are created. */
 export function planOfChange(plan: Plan, wanted: Mode, current: Mode): Plan {
   if (plan.kind === "destroy" || isSameMode(wanted, current)) return plan;
   const how = `${wordsFor(current)} become ${wordsFor(wanted)}`;
@@ -174,16 +174,16 @@ export function planOfChange(plan: Plan, wanted: Mode, current: Mode): Plan {
 export interface ModeChange {
   readonly work: DecidedRollout;
   readonly recorded: RecordedRelease;
-  /** What ran before; absent where its files cannot be had any more. */
+  /** The release before; absent where its files cannot be had any more. */
   readonly previous: ReleaseOnDisk | undefined;
-  /** Rolls a release out where nothing runs. */
+  /** Rolls a release out after everything that ran was removed. */
   rollOut(work: DecidedRollout, way: "on" | "back"): Promise<RolloutResult>;
 }
 
 /**
- * Removes what runs in one mode and rolls a release out in the other. A failure puts the release before
- * back as it was. Volumes with a name stay, and are those of the other one. May be called again after it
- * was interrupted.
+ * Removes what runs in one mode and rolls a release out in the other. A failure puts the release
+ * before back. Named volumes stay, and the new mode uses them. May be called again after an
+ * interruption.
  *
  * Rejects only with the signal's reason.
  */
@@ -224,7 +224,7 @@ export async function changeMode(
   return failed(`putting the previous release back failed too: ${back.error.message}`);
 }
 
-/** True when it may work at another time: a call failed, not what was deployed. */
+/** Whether another attempt may succeed: a call failed, and not the health of the release. */
 function isBadLuck(end: RolloutResult): boolean {
   return end.kind !== "deployed" && end.error.code !== "unhealthy";
 }
@@ -249,7 +249,7 @@ async function goBack(
   return await rollOut(back, "back");
 }
 
-/** Gives the images of a release the names that its containers are made by. */
+/** Points the tags that containers are made from at the images of a release. */
 export async function pointImages(
   { host }: PipelineParts,
   { swarm, services }: Pick<Release, "swarm" | "services">,
@@ -297,7 +297,7 @@ async function asResult(
   }
 }
 
-/** Containers and services of a stack of which nobody knows in which mode it runs. */
+/** Containers and services of a stack, whatever its mode is. */
 export async function observeAnyway(
   { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
   key: StackKey,

@@ -29,13 +29,13 @@ import { withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
-/** The label in which the closest peer notes what a container was deployed from. */
+/** Label in which doco-cd notes the repository that it deployed a container from. */
 const PEER_SOURCE = "cd.doco.source.url";
 
-/** Milliseconds for another engine to say which one it is. */
+/** Milliseconds for another engine to give its id. */
 const ASK_MS = 60_000;
 
-/** The owner of a stack by the ledger; releases of before owners were recorded tell it, too. */
+/** The owner of a stack by the ledger; older versions recorded none, but their releases name it. */
 export function recordedOwner(
   ledger: Pick<Ledger, "owners" | "current">,
   key: StackKey,
@@ -48,15 +48,15 @@ export function recordedOwner(
   return { source: source.name, reference: "", adopted: false };
 }
 
-/** Whether a stack and another one of its context are of one source, whatever they deploy. */
+/** Whether two stacks of a context have the same source as their owner. */
 export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: string): boolean {
   const [own, their] = [name, other].map((each) => recordedOwner(ledger, { context, name: each }));
   return own !== undefined && own.source === their?.source;
 }
 
 /**
- * True when a job of a stack may stop services of a project: one of its own source, or one that nobody
- * deployed with Stackwright.
+ * True when a job of a stack may stop services of a project: its own stack, one of its source, or
+ * one that Stackwright did not deploy.
  */
 export function mayStop(
   ledger: Pick<Ledger, "owners" | "current">,
@@ -67,9 +67,7 @@ export function mayStop(
   return project === key.name || [undefined, ownerOf(key.name)].includes(ownerOf(project));
 }
 
-/**
- * True when a target's stack is another's by the ledger; never of a person who asks for a release.
- */
+/** True when the ledger has another owner of a target's stack; false without a configuration. */
 export function isStrangers(
   { ledger }: Pick<PipelineParts, "ledger">,
   { key, configuration, origin }: Pick<ToldTarget, "key" | "configuration" | "origin">,
@@ -80,10 +78,10 @@ export function isStrangers(
 }
 
 /**
- * Refuses a target whose stack is another's by the ledger: asked before anything else, so that who
- * does not own a stack neither unpins nor repairs it.
+ * Refuses a target whose stack has another owner by the ledger. Call it first, so that only the
+ * owner unpins or repairs a stack.
  *
- * Throws `conflict`, and remembers who was refused: a person may hand the stack over.
+ * Throws `conflict`, and records who was refused: a person may hand the stack over.
  */
 export function requireNotAnothers(parts: PipelineParts, target: Target): void {
   const claimant = wantedOwner(target);
@@ -95,10 +93,10 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
 }
 
 /**
- * Tells whose containers a target's stack has. The volumes are asked where nothing else tells whose
- * it was.
+ * Tells whose containers a target's stack has. Asks the volumes for the owner where neither the
+ * ledger nor a container names one.
  *
- * Throws `conflict` when it is another's, as {@link requireNotAnothers} does.
+ * Throws `conflict` when the stack is another's, as {@link requireNotAnothers} does.
  */
 export async function ownershipOf(
   parts: PipelineParts,
@@ -127,11 +125,11 @@ export async function ownershipOf(
 }
 
 /**
- * Says, after a stack's name, whose it is by another context that leads to the same engine, or by another
- * manager of the same swarm; nothing where it is nobody's but that of `wants`. Asked before its first
- * deployment by a context, so that two contexts make no second owner.
+ * Finds an owner other than `wants` that deploys the stack through another context of the same
+ * engine, or another manager of the same swarm; returns words that follow the stack's name. Asked
+ * before a context's first deployment of the stack, so that two contexts make no second owner.
  *
- * An engine that cannot be asked is taken for another one, unless something of that name `isThere`.
+ * An engine that cannot be asked counts as another one, unless something of that name `isThere`.
  */
 export async function ownedElsewhere(
   { ledger, host, hosts, clock }: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
@@ -175,14 +173,14 @@ export async function requireNoForeignVolume(
   requireOwnVolumes(target.key, model, { existing, ownerOf }, wantedOwner(target));
 }
 
-/** Records whose a stack is that is about to be deployed, or that is as its source wants it. */
+/** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */
 export function settleOwner({ ledger }: PipelineParts, target: Target): void {
   ledger.owners.settle(target.key, wantedOwner(target));
 }
 
 /**
- * The owner who wants a target's stack to be what the target says. Persons may look at, or deploy, another
- * branch of the repository: that is no second owner, and the stack stays with its branch.
+ * The owner in whose name a target is deployed. A person's target has no reference: persons may
+ * look at or deploy another branch, and the stack stays with its own.
  */
 export function wantedOwner(
   { configuration, origin }: Pick<Target, "configuration" | "origin">,
@@ -192,8 +190,8 @@ export function wantedOwner(
 }
 
 /**
- * Adopting what the peer deployed is moving in; from another repository it is a mix-up of names. That
- * one is deployed from it gives no right: anybody may name it, and then get its data.
+ * Refuses to adopt containers that doco-cd deployed from another repository than the claimant.
+ * Naming that repository in a configuration gives no right: anybody could name it and get its data.
  */
 function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: StackOwner): void {
   for (const container of observed.containers) {
@@ -216,8 +214,8 @@ export interface Owned {
 }
 
 /**
- * Refuses what is `wanted` of a stack unless all of it is its owner's who wants it, and of ours. Anybody
- * may name a repository to deploy from: its owner is who configures that.
+ * Refuses to have a stack `wanted` (`destroyed`) unless all of it is Stackwright's and belongs to
+ * `wants`. The owner is who configures a stack: anybody may name a repository to deploy from.
  *
  * Throws `conflict`.
  */
@@ -227,7 +225,7 @@ export function requireOwner(
   { parts, recorded, owner }: Owned,
   wanted: string,
 ): void {
-  // Containers of before their configuration's source was on them name the repository that it deploys.
+  // Older versions labelled containers with the deployed repository, not with the configuration's.
   const deployed = owner && recorded?.revision.source.name;
   const isOwner = (name: string | undefined) =>
     name !== undefined && (name === wants.source || name === deployed);
@@ -243,7 +241,7 @@ export function requireOwner(
     const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
     throw refuse(`its container ${foreign.name} belongs to ${whose}`);
   }
-  // Without containers the volumes are all that is left, and their labels are not looked at.
+  // Without containers only the recorded release tells the owner: volume labels are not read here.
   if (parts.length > 0 || recorded === undefined || owner !== undefined) return;
   const { source } = recorded.configuration ?? recorded.revision;
   if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);

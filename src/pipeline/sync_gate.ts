@@ -7,7 +7,7 @@ import { isStrangers } from "./stack_owner.ts";
 type GateParts = Pick<PipelineParts, "windows" | "clock" | "log" | "meter" | "ledger">;
 type GateSubject = Omit<SyncSubject, "deployment" | "context"> & { readonly key: StackKey };
 
-/** The hold of a change that a sync window does not let through now. It counts what it holds. */
+/** The hold of a change that sync windows do not allow now. Counts it as blocked, and logs it. */
 export function windowHold(
   parts: GateParts,
   subject: GateSubject,
@@ -37,7 +37,7 @@ function decideNow(
   return windows.decide(asked, clock.now());
 }
 
-/** The same for a target: windows may speak of its own repository, or of that of its configuration. */
+/** The hold of a target; windows may name its own repository, or that of its configuration. */
 export function targetWindowHold(
   parts: GateParts,
   target: Target,
@@ -50,14 +50,14 @@ function subjectOf({ key, revision, configuration, origin }: Target): GateSubjec
   return { key, repositories: [revision.source.name, configuration.source.name], origin };
 }
 
-/** True when a window closed since a change was decided about: waiting for a turn takes its time. */
+/** True when a window has closed since the decision: waiting for a slot takes time. */
 export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: Target): boolean {
   return !decideNow(parts, subjectOf(target)).allowed;
 }
 
 /**
- * Keeps what a window defers, where that is wanted; whatever else was decided last takes its place, but for
- * who does not own the stack and was held before that is asked.
+ * Queues a deployment that a window defers, if that is enabled; any other decision takes the stack
+ * out of the queue. Ignores targets that do not own the stack: a hold may precede that check.
  */
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,

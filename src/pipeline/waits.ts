@@ -9,8 +9,8 @@ import { type Lend, preparingInSlot } from "../system/mod.ts";
 const INTERVAL_MS = 1000;
 
 /**
- * Waits until no job of a stack runs, within the deployment's timeout and before anything is changed.
- * A job that says so itself is waited for, or not, whatever `wait_running_jobs` is.
+ * Waits until no job of a stack runs, within the deployment's timeout and before anything is
+ * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
  *
  * Throws `timeout`, naming the containers.
  */
@@ -46,9 +46,9 @@ function stillRunning({ name }: StackKey, jobs: string, seconds: number): Stackw
 const LOOK_MS = 250;
 
 /**
- * Waits until no other process has a stack in its hands: a command beside the service, or the other
- * way round. What another one does ends by itself, since it has a time limit of its own, and one that
- * died holds nothing. Rejects with the signal's reason.
+ * Waits until no other process is changing a stack: a command beside the service, or the other way
+ * round. The wait ends: another process has a time limit of its own, and a dead one holds nothing.
+ * Rejects with the signal's reason.
  */
 export async function waitForStack(
   { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
@@ -65,9 +65,9 @@ export async function waitForStack(
 }
 
 /**
- * Runs something that only reads and prepares, when a slot for that is free, with parts whose source,
- * images and secrets are waited for without one when it takes long: how long is up to whoever wrote URLs,
- * references and Dockerfiles.
+ * Runs work that only reads and prepares when a slot for that is free. Its `parts` give the slot
+ * back during long waits for source, images and secrets: their authors decide how long URLs,
+ * references and Dockerfiles take.
  */
 export async function preparing<T>(
   parts: PipelineParts,
