@@ -17,12 +17,12 @@ import { stackDirectories } from "./stack_files.ts";
 
 interface AdoptionParts extends OldDataParts {
   readonly options: OldDataParts["options"] & {
-    /** Whether a failed release is replaced by what ran before. */
+    /** Whether a failed release is taken back by restoring what ran before. */
     readonly rollback: boolean;
   };
 }
 
-/** A rollout that may replace containers which nobody of ours made. */
+/** A rollout that may replace containers which Stackwright did not make. */
 interface Adoption {
   readonly release: Release;
   readonly observed: ObservedStack;
@@ -32,10 +32,11 @@ interface Adoption {
 }
 
 /**
- * Rolls a release out over containers that nobody of ours made: brings their data along first, and
- * puts them back when the release fails and there is none of ours to go back to. Compose replaces a
- * container by its labels, which cannot be taken off, so they are made anew from what they were made
- * from, with their volumes; what they wrote into themselves is gone, as with every replacement.
+ * Rolls a release out over containers that Stackwright did not make: copies their data first, and
+ * restores the containers when the release fails and no earlier release of ours exists. Compose
+ * replaces containers by labels, which cannot be removed, so restoring creates them anew from their
+ * recorded settings and volumes; data in a container's own layer is lost, as with every
+ * replacement.
  */
 export async function adoptContainers(
   parts: AdoptionParts,
@@ -67,7 +68,7 @@ export async function adoptContainers(
   try {
     const names = await putRecipesBack(parts, release.key, recipes, signal);
     const { live } = stackDirectories(parts.options.dataDir, release.key);
-    // The next attempt copies what they write from now on.
+    // The next attempt copies again: the restored containers write to their own place from now on.
     for (const path of brought) await parts.files.remove(join(live, path));
     const text = `the containers that ran before were put back: ${names.join(", ")}`;
     return { kind: "rolled_back", error, text };
@@ -78,7 +79,7 @@ export async function adoptContainers(
   }
 }
 
-/** Those that share another container's network come after it. */
+/** Order in which a container that shares another container's network comes after the others. */
 function byNeed(a: ContainerRecipe, b: ContainerRecipe): number {
   return Number(shared(a) !== undefined) - Number(shared(b) !== undefined);
 }
@@ -95,7 +96,7 @@ async function putRecipesBack(
   signal: AbortSignal,
 ): Promise<string[]> {
   const now = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  // No release of ours is good yet, so all of ours are of the one that failed.
+  // No release of ours was healthy yet, so every container of ours belongs to the failed one.
   for (const { id } of now.filter(isOurs)) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
@@ -109,7 +110,7 @@ async function putRecipesBack(
   return recipes.map(({ name }) => name);
 }
 
-/** The recipe with the network of the container that took the place of the one it shared. */
+/** The recipe, with a shared network changed to the container that was created anew (`ids`). */
 function movedTo(recipe: ContainerRecipe, ids: ReadonlyMap<string, string>): ContainerRecipe {
   const id = ids.get(shared(recipe) ?? "");
   if (id === undefined) return recipe;

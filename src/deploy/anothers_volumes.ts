@@ -11,19 +11,19 @@ import {
 } from "../model/mod.ts";
 
 interface VolumeFacts {
-  /** Volumes of the engine that have the name of one in the model. */
+  /** Volumes of the engine that have the same name as a volume in the model. */
   readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
-  /** The source that a stack of this engine belongs to, as far as that is recorded. */
+  /** The source that owns a stack of this engine, as far as that is recorded. */
   readonly ownerOf: (stack: string) => string | undefined;
 }
 
 /**
- * Refuses a model whose own volume is one of a stack of another source: compose goes on with a warning,
- * and two stacks write into one another's data. What is `external` is somebody else's by what its
- * author says, and stacks of one source are its author's business. Anybody may name the repository of a
- * volume to deploy from: that gives nobody a right to it.
+ * Refuses a model that defines a volume as its own which belongs to a stack of another source:
+ * compose would only warn, and both stacks would write to the same data. A volume that is
+ * `external` is shared on purpose, and stacks of one source may share. Naming the repository that a
+ * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
- * Throws `conflict`, which names the volume, the stack and the ways.
+ * Throws `conflict`, which names the volume, the stack and the ways out.
  */
 export function requireOwnVolumes(
   key: StackKey,
@@ -45,7 +45,7 @@ export function requireOwnVolumes(
   }
 }
 
-/** The engine's names of the volumes that a model makes; those of others are not among them. */
+/** The engine's names of the volumes that a model creates, without `external` ones. */
 export function volumeNames(model: ComposeModel): string[] {
   return ownVolumes(model).map(({ name }) => name);
 }
@@ -55,8 +55,8 @@ function ownVolumes(model: ComposeModel) {
 }
 
 /**
- * The stack, or else the project, that a volume was made for, empty when nobody says; and the
- * repository: those of nobody are left to compose's warning.
+ * The stack (or compose project) that a volume was made for, empty without labels, and the
+ * repository it was deployed from. A volume without either is left to compose's warning.
  */
 function makerOf(labels: Readonly<Record<string, string>>) {
   const ours = isOurs({ labels }) ? labels : {};

@@ -20,20 +20,20 @@ import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./update/update_config.ts";
 
-/** Looks while a plan is applied. */
+/** Callbacks and settings while a plan is applied. */
 interface Watch {
-  /** Whether services that depend on the changed ones have to go on working. */
+  /** Whether unchanged services that depend on changed ones must stay healthy. */
   readonly watchesKept: boolean;
   /** Told before each step which running containers it may stop. */
   readonly onStop: (ids: readonly string[]) => void;
-  /** Told of each update that failed. */
+  /** Called for each update that failed. */
   readonly onFailed?: (failure: FailedUpdate) => void;
 }
 
 /**
- * Switches the files, changes the containers, waits until they are healthy, and removes what is left
- * over. May be called again after it was interrupted, with a plan made anew. Returns what was seen at
- * the end; nothing where something was done after the last look.
+ * Switches the files, changes the containers, waits until they are healthy, and removes containers
+ * that are no longer wanted. May be called again after an interruption, with a new plan. Returns
+ * the last observation, or nothing when containers were changed after it.
  *
  * Throws `deploy_failed`, `unhealthy`, `timeout`, `data_dir_unusable`, and what the engine throws.
  */
@@ -71,7 +71,7 @@ export async function applyRelease(
   }
   for (const step of steps.before) {
     stops(step);
-    // What takes its time to end needs no slot, and others could deploy meanwhile.
+    // Stopping old containers may take long: other deployments may use the slot meanwhile.
     const onEnding = step === steps.before.at(-1) ? () => parts.slot.leave() : undefined;
     await carryOut({ ...stepParts, onEnding }, work, step, deadline, signal);
   }
@@ -111,7 +111,9 @@ function stepsOf(work: Rollout, { containers }: ObservedStack, rolled: ReadonlyS
   });
 }
 
-/** Only where there is a release to go back to: what is connected is stopped for it. */
+/**
+ * Networks to make anew; none without an earlier release to restore, since containers are stopped.
+ */
 async function networksToRemake(
   { engine }: RolloutParts,
   { next: { release }, previous }: Rollout,
@@ -122,7 +124,7 @@ async function networksToRemake(
   return changedNetworks(release.model, await engine.listNetworks(own, signal));
 }
 
-/** The containers that ran at the beginning and that a step may stop, whether or not it comes to it. */
+/** Ids of running containers that a step may stop. */
 function mayStop(step: ApplyStep, { containers }: ObservedStack): string[] {
   if (step.kind === "wait" || step.kind === "signal") return [];
   const services = step.kind === "up" ? Object.keys(step.scale) : step.services;
@@ -131,8 +133,8 @@ function mayStop(step: ApplyStep, { containers }: ObservedStack): string[] {
 }
 
 /**
- * Services that must be healthy now. One that only got new files in place is judged when it was
- * healthy before: these files may be what repairs it, and that takes longer than a deployment waits.
+ * Services that must become healthy. After a mere change of files in place only those that were
+ * healthy before: the new files may be the repair, which can take longer than a deployment waits.
  */
 function toVerify({ next: { release }, services }: Rollout, before: ObservedStack): string[] {
   const changed = services.filter((each) => each.action !== "keep").filter((each) => {
@@ -144,8 +146,8 @@ function toVerify({ next: { release }, services }: Rollout, before: ObservedStac
 }
 
 /**
- * Services that have to prove healthy: those something was done to, and those that need them. One that
- * is not started by deployments counts only where it ran before, and is then judged like any other.
+ * Services that must prove healthy: those that the plan changes, those to verify, and kept
+ * dependents. A service that deployments do not start counts only when it ran before.
  */
 function awaited(work: Rollout, before: ObservedStack, kept: KeptServices): ReleaseService[] {
   const { next: { release }, verify = [], ranBefore } = work;
@@ -162,7 +164,7 @@ function started(service: ReleaseService): ReleaseService {
 interface StepParts extends RolloutParts {
   readonly updates: ReadonlyMap<string, FoundUpdate>;
   readonly onFailed: Watch["onFailed"];
-  /** Told when a step that replaces by rules only waits for old containers to end. */
+  /** Called when a step that replaces by update rules has only old containers left to stop. */
   readonly onEnding?: (() => void) | undefined;
   readonly watchMsOf: (service: string) => number;
 }
@@ -192,7 +194,7 @@ async function carryOut(
     case "up": {
       const services = Object.keys(step.scale);
       if (step.mode === "complete") await mendContainers(engine, release, services, signal);
-      // Another stack may have built something else by that name since.
+      // Another stack may have built a different image under the same name since.
       const builds = release.services.filter((each) => each.builds && services.includes(each.name));
       await pointTags(engine, builds, images, signal);
       const built = Object.fromEntries(

@@ -5,14 +5,14 @@ import { conditionsOf, type StartCondition } from "./conditions.ts";
 import { exchange, inTheWay, type Neighbours } from "./in_the_way.ts";
 import { groupChanges } from "./step_groups.ts";
 
-/** One thing to do to an engine while a plan is carried out. */
+/** One step that changes an engine while a plan is carried out. */
 export type ApplyStep =
   | { readonly kind: "remove"; readonly services: readonly string[] }
-  /** Stopped, and put out of the way of those that need their names, but not removed. */
+  /** Stopped and renamed, so that others can use their names, but not removed. */
   | { readonly kind: "stop"; readonly services: readonly string[] }
-  /** Signals by service: their files changed in place. */
+  /** Signals by service, sent after files changed in place. */
   | { readonly kind: "signal"; readonly signals: Readonly<Record<string, string>> }
-  /** Nothing goes on before the conditions hold. */
+  /** Conditions that must hold before the next step. */
   | { readonly kind: "wait"; readonly conditions: readonly StartCondition[] }
   | { readonly kind: "up" } & UpArguments;
 
@@ -20,9 +20,9 @@ export type ApplyStep =
 export interface ApplyInput extends Neighbours {
   readonly services: readonly ServicePlan[];
   readonly desired: readonly ReleaseService[];
-  /** Services that ran before: those that deployments do not start are started all the same then. */
+  /** Services that ran before: deployments start them even when they normally do not. */
   readonly running: ReadonlySet<string>;
-  /** Services that are replaced by rules of their own; none without it. */
+  /** Services that are replaced by their own update rules; none by default. */
   readonly rolled?: ReadonlySet<string>;
 }
 
@@ -32,16 +32,14 @@ interface ApplySteps {
   readonly after: readonly ApplyStep[];
 }
 
-/**
- * The ways in which compose changes services, in the order they have where nothing else decides.
- */
+/** The ways in which a service is changed, in their order when dependencies do not decide. */
 const KINDS = ["replace by rules", "replace", "replace stopped", "complete", "complete stopped"];
 
 /**
- * Orders a plan's changes. A service comes after what it depends on, and waits for the conditions
- * that it names. What a started service needs, a port, a name, an address, data that nobody else may
- * write to, is freed right before, whoever holds it. Services that only vanish are removed last,
- * after the new ones proved healthy; until then a stopped container can be started again as it was.
+ * Orders a plan's changes. A service comes after its dependencies, and waits for the conditions of
+ * `depends_on`. Ports, names, addresses and data that a started service needs are freed right
+ * before, whichever service holds them. Services that the release drops are removed last, after the
+ * new ones proved healthy; until then their stopped containers can be started again unchanged.
  */
 export function applySteps(input: ApplyInput): ApplySteps {
   const named = (...actions: string[]) =>
@@ -81,7 +79,7 @@ function startSteps(
     ].filter((each) => !stopped.has(each));
     const freed = [
       ...inTheWay(holders, names, input),
-      // By rules, one service may be started long before the old containers of another are stopped.
+      // Update rules may start one service long before another's old containers are stopped.
       ...(modeOf(kind) === "roll" ? inTheWay(names, names, input) : []),
       ...(modeOf(kind) === "replace" ? exchange(names, input) : []),
     ];
@@ -94,7 +92,7 @@ function startSteps(
   });
 }
 
-/** How compose is called for a service's change; `undefined` when it is not called. */
+/** How a service is changed, as one of `KINDS`; `undefined` when no container has to be made. */
 function kindOf({ name, action }: ServicePlan, input: ApplyInput): string | undefined {
   const replaces = action === "recreate";
   if (!replaces && !["create", "scale", "start"].includes(action)) return undefined;
@@ -114,8 +112,8 @@ function isReplace(kind: string): boolean {
 }
 
 /**
- * Services of ours that are in no model any more, and that the plan leaves as they are: an author
- * wants to keep them, or a deployment was interrupted and is gone on with.
+ * Services of ours that are in no model any more and that the plan leaves alone: orphans are kept
+ * by configuration, or an interrupted deployment is being continued.
  */
 function orphans(input: ApplyInput, removed: readonly string[]): string[] {
   const ours = input.containers.filter(isOurs);

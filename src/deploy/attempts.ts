@@ -5,38 +5,39 @@ import { observe, type StackPlace } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
 
-/** Number of times that a release is begun while the engine goes away in the middle, or is put back. */
+/** Number of times that a release is tried when the engine goes away, and that it is put back. */
 const MOST_ATTEMPTS = 3;
-/** Number of times that it is put back once more because the engine was away. */
+/** Number of extra attempts at putting a release back because the engine was away. */
 const MOST_RETURNS = 10;
-/** Milliseconds before it is put back for the second time; twice as many before the third. */
+/** Milliseconds before the second attempt at putting back; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
 
-/** The ways in which containers, or services of a swarm, come from one release to the next, and back. */
+/** Ways from one release to the next, and back, for containers or for the services of a swarm. */
 interface Attempts<Previous> {
   /**
-   * Carries the plan out, or, where an engine that went away cut it off, the rest of it. Returns the image
-   * of each service.
+   * Carries the plan out, or the rest of it when an engine that went away interrupted it. Returns
+   * the image of each service.
    */
   forward(isRest: boolean): Promise<Readonly<Record<string, string>>>;
-  /** Clears up after a failure; what its author wants done then, where that says so. */
+  /** Clears up after a failure; returns the author's `failure_action`, where one is set. */
   failed?(error: StackwrightError): Promise<FailureAction | undefined>;
-  /** Puts the release before back, from what runs then; returns what was restored, in words. */
+  /** Puts the previous release back, from what runs now; returns what was restored, in words. */
   back(previous: Previous): Promise<string>;
 }
 
 type AttemptParts = Pick<RolloutParts, "engine" | "clock" | "log" | "progress">;
 
-/** A rollout as far as attempts at it depend on it. */
+/** The fields of a rollout that attempts depend on. */
 interface Attempted<Previous> extends Pick<Rollout, "next" | "rollback"> {
   readonly previous: Previous | undefined;
 }
 
 /**
- * Rolls a release out, and puts the one before back as a whole after a failure. What an engine that goes
- * away cuts off is begun again.
+ * Rolls a release out, and puts the previous one back as a whole after a failure. An attempt that
+ * the engine interrupts by going away is begun again.
  *
- * Rejects only with the signal's reason: then the ledger's open intent leads the next start back here.
+ * Rejects only with the signal's reason: the ledger's open intent then resumes it at the next
+ * start.
  */
 export async function attempted<Previous extends ReleaseOnDisk>(
   parts: AttemptParts,
@@ -57,8 +58,8 @@ export async function attempted<Previous extends ReleaseOnDisk>(
 }
 
 /**
- * Puts the release back that ran before a failed one, where there is one and it is wanted. A call that
- * fails on the way is no reason to leave a service down: then it is tried again, from what runs then.
+ * Puts the previous release back, where one exists and rollback is wanted. Tries again after a
+ * failed call, from what runs then: one failed call must not leave a service down.
  */
 async function putBack<Previous extends ReleaseOnDisk>(
   parts: AttemptParts,
@@ -98,8 +99,8 @@ async function putBack<Previous extends ReleaseOnDisk>(
 }
 
 /**
- * Words about a first deployment that failed: whether it left something to look at. Says nothing of
- * that where the engine does not answer; throws only the signal's reason.
+ * Words about a first deployment that failed: whether containers or services were left for
+ * inspection. Leaves that out when the engine does not answer; throws only the signal's reason.
  */
 async function leftBehind(engine: Engine, place: StackPlace, signal: AbortSignal): Promise<string> {
   const nothingBefore = "there is no earlier release to go back to";

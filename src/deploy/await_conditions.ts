@@ -5,14 +5,14 @@ import { observe } from "./observe.ts";
 import { type Looks, withLooks } from "./looks.ts";
 import type { HealthWait } from "./wait_healthy.ts";
 
-/** A wait: for what, and how long. */
+/** Conditions to wait for, and until when. */
 interface ConditionWait extends Omit<HealthWait, "services" | "watchMs"> {
   readonly conditions: readonly StartCondition[];
 }
 
 /**
- * Waits until the dependencies of services are as `depends_on` asks. Compose waits only for services
- * that the same call handles, so what is between two of its calls is waited for here.
+ * Waits until the dependencies of services meet their `depends_on` conditions. Compose waits only
+ * for services within one call, so conditions across two of its calls are awaited here.
  *
  * Throws `unhealthy` when a condition cannot be met any more, `timeout` at the deadline.
  */

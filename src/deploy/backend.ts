@@ -11,39 +11,39 @@ export interface FailedUpdate {
   readonly action: FailureAction | undefined;
 }
 
-/** Containers to be made and started: those of exactly the services in `scale`. */
+/** Containers to make and start, for exactly the services in `scale`. */
 export interface Changes extends UpArguments {
   readonly key: StackKey;
-  /** Rules for replacing, by service; of every one in `scale` where the mode is `roll`. */
+  /** Update rules by service; has every service in `scale` when the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
-  /** Whether another stack of the engine is of the same owner: such stacks may share; none is without it. */
+  /** Whether another stack on the engine is of the same owner, and may share; none by default. */
   readonly isOwners?: (stack: string) => boolean;
-  /** Images that were built for services, by service: their names may mean others meanwhile. */
+  /** Ids of built images by service: their names may point to other images meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
-  /** Milliseconds for which a container has to run where no health check speaks for it; none without it. */
+  /** Milliseconds that a container without a health check must run; none by default. */
   readonly watchMs?: (service: string) => number;
-  /** Told of each service whose new containers did not work, and what its author wants done then. */
+  /** Called for each service whose new containers failed, with the author's `failure_action`. */
   readonly failed?: (failure: FailedUpdate) => void;
-  /** Told when all new containers work, and only old ones are left, which end by and by. */
+  /** Called when all new containers are healthy and only old ones remain to be stopped. */
   readonly onEnding?: () => void;
   /** The project, its rendered model and the values of its configs and secrets. */
   readonly call: ComposeCall;
-  /** Milliseconds until it has to be done. */
+  /** Milliseconds until everything must be done. */
   readonly timeoutMs: number;
-  /** Told what is waited for. */
+  /** Receives what is being waited for. */
   readonly progress: Progress;
 }
 
-/** Port for whoever changes the containers of a stack. */
+/** Port that changes the containers of a stack. */
 export interface Backend {
   /**
-   * Makes and starts containers. May be called again after it was interrupted, when what was left half
-   * done is cleared.
+   * Makes and starts containers. May be called again after an interruption, once half-replaced
+   * containers are cleared.
    *
-   * A failed update whose author wants the rest to go on is only told to `failed`.
+   * An update that failed with `failure_action: continue` is only reported to `failed`.
    *
-   * Throws `deploy_failed`, `unhealthy` where one service waits for another that failed, `timeout`, and
-   * what the engine throws; some containers may have been changed then.
+   * Throws `deploy_failed`, `unhealthy` where one service waits for another that failed, `timeout`,
+   * and what the engine throws; some containers may have been changed then.
    */
   up(changes: Changes, signal: AbortSignal): Promise<void>;
 }

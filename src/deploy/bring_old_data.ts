@@ -12,12 +12,12 @@ import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, type ToBring } from "./copy_old_data.ts";
 
 /**
- * Adds to the plan of a stack that is adopted what becomes of the data in its relative mounts: it is
- * copied below `live` before its containers are replaced.
+ * Adds to the plan of an adoption that data in relative mounts is copied below `live` before the
+ * containers are replaced.
  *
- * Throws `conflict` where the data cannot be reached from here and nobody has put it in its place, and
- * where a stack of ours was deployed by somebody else in between, so that there are two: a service that
- * starts without its data looks like loss.
+ * Throws `conflict` where the data cannot be reached from here and is not in place yet, and where
+ * somebody else deployed a stack of ours in between, so that two copies exist: a service that
+ * starts without its data looks like data loss.
  */
 export async function withOldData(
   parts: OldDataParts,
@@ -43,9 +43,9 @@ export async function withOldData(
 }
 
 /**
- * Copies what {@link withOldData} announces, and returns the paths below `live`. The containers that
- * may write to it are stopped for it, once it is clear that it can be copied, and started again when it
- * fails; the data itself is only read. Does nothing for what is in its place.
+ * Copies the data that {@link withOldData} announces, and returns the paths below `live`.
+ * Containers that may write to it are stopped once a rehearsal showed that it can be copied, and
+ * started again when the copy fails; the original is only read. Data in place already is skipped.
  *
  * Throws `conflict` as {@link withOldData} does, `data_dir_unusable` when it cannot be copied.
  */
@@ -77,7 +77,7 @@ export async function bringOldData(
   } catch (error) {
     if (signal.aborted) throw error;
     const { live } = stackDirectories(parts.options.dataDir, release.key);
-    // What is written from now on would be missing in it.
+    // The restarted containers write to the original, so these copies would be out of date.
     for (const path of copied) await parts.files.remove(join(live, path));
     for (const id of stopped) await parts.host.engine.startContainer(id, signal);
     throw error;
@@ -93,7 +93,7 @@ async function toBring(
   const hostLive = stackDirectories(parts.host.dataDir, key).live;
   const { live } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
-  // Then what is in `live` was not put there for this adoption: it is older.
+  // With an earlier release, the content of `live` is not from this adoption but older.
   const cameBack = parts.ledger.current(key) !== undefined;
   const wanted: ToBring[] = [];
   const twice: ToBring[] = [];

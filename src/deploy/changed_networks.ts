@@ -13,13 +13,13 @@ export interface ChangedNetwork {
 }
 
 /**
- * The networks that a model defines differently from those that exist under their names. The engine
- * cannot change a network; compose, by its version, goes on with the old one in silence, or makes it
- * anew and connects containers that then are not found by name any more. A network that is not
+ * The networks that a model defines differently from existing ones of the same name. The engine
+ * cannot change a network; compose, depending on its version, silently keeps the old one, or makes
+ * it anew and connects containers that are then not found by name any more. A network that is not
  * `internal` although the commit says so would be worse than a failed deployment.
  *
- * What only the engine chose, like a subnet that nobody asked for, is no difference. `existing` are
- * the project's networks.
+ * Settings that only the engine chose, like a subnet that nobody asked for, are no difference.
+ * `existing` are the project's networks.
  */
 export function changedNetworks(
   model: ComposeModel,
@@ -35,7 +35,7 @@ export function changedNetworks(
   });
 }
 
-/** The keys of the definition that the network was not made with. */
+/** The keys of the definition that differ from the network. */
 function differences(
   wanted: JsonObject,
   { driver, options = {} }: ResourceSummary,
@@ -46,11 +46,11 @@ function differences(
   const pools = objectsAt(objectAt(wanted, "ipam"), "config");
   return [
     ...(["", "default", driver].includes(textAt(wanted, "driver")) ? [] : ["driver"]),
-    // What is not written is false here, and a promise of safety when it is.
+    // `internal` is a promise of safety, so leaving it out counts as false.
     ...((wanted["internal"] === true) === made.internal ? [] : ["internal"]),
     ...(flag("attachable", made.attachable) ? ["attachable"] : []),
     ...(flag("enable_ipv6", made.ipv6) ? ["enable_ipv6"] : []),
-    // The engine adds options of its own, so only those that are asked for are looked at.
+    // The engine adds options of its own, so only requested ones are compared.
     ...Object.keys(asked).sort().filter((name) => String(asked[name]) !== options[name])
       .map((name) => `driver_opts.${name}`),
     ...(pools.every((pool) => hasPool(made, pool)) ? [] : ["ipam.config"]),
@@ -59,7 +59,7 @@ function differences(
 
 function hasPool({ pools }: NetworkFacts, wanted: JsonObject): boolean {
   const subnet = textAt(wanted, "subnet");
-  // IPv6 has many ways to write one address; what cannot be compared is taken for the same.
+  // An IPv6 address can be written in many ways, so it is not compared and counts as equal.
   if (subnet === "" || subnet.includes(":")) return true;
   const matches = (written: string, is: string) => written === "" || written === is;
   return pools.some((pool) =>
@@ -70,7 +70,7 @@ function hasPool({ pools }: NetworkFacts, wanted: JsonObject): boolean {
   );
 }
 
-/** An IPv4 range without what its mask hides, as a number and the length of the mask. */
+/** An IPv4 range as a network number and the length of its mask. */
 function networkOf(range: string): string {
   const [address = "", length = "32"] = range.split("/");
   const parts = address.split(".").map(Number);

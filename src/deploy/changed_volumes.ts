@@ -3,12 +3,12 @@ import { type ComposeModel, errors } from "../model/mod.ts";
 import { type JsonObject, objectAt, resourcesOf, textAt } from "../compose/mod.ts";
 
 /**
- * Refuses a model that defines a volume differently from the one that exists under its name. Docker
- * cannot change a volume, and compose, by its version, goes on with the old one or asks a person
- * whether its data may be thrown away: neither is what the commit says.
+ * Refuses a model that defines a volume differently from the existing one of that name. Docker
+ * cannot change a volume, and compose, depending on its version, keeps the old one or asks a person
+ * whether its data may be discarded: neither is what the commit says.
  *
- * `existing` are the project's volumes. Throws `conflict`, which names options and shows no value,
- * because options may hold passwords.
+ * `existing` are the project's volumes. Throws `conflict`, which names options without their
+ * values, because options may hold passwords.
  */
 export function requireSameVolumes(
   model: ComposeModel,
@@ -27,7 +27,7 @@ export function requireSameVolumes(
   }
 }
 
-/** The keys of the definition that the volume was not made with. */
+/** The keys of the definition that differ from the volume. */
 function differences(wanted: JsonObject, volume: ResourceSummary): string[] {
   const driver = (textAt(wanted, "driver") || "local") === volume.driver ? [] : ["driver"];
   const options = objectAt(wanted, "driver_opts");

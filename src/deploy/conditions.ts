@@ -10,7 +10,7 @@ import { isObject, objectAt, serviceOf, textAt } from "../compose/mod.ts";
 export interface StartCondition {
   /** The service that waits. */
   readonly dependent: string;
-  /** The service it waits for. */
+  /** The service that it depends on. */
   readonly dependency: string;
   /** `service_started`, `service_healthy` or `service_completed_successfully`. */
   readonly condition: string;
@@ -22,17 +22,17 @@ type ConditionState =
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly container: ObservedContainer; readonly why: string };
 
-/** The services whose dependents do not wait for them. */
+/** Services of a release, to find those that dependents need not wait for. */
 interface Unawaited {
   readonly desired: readonly ReleaseService[];
-  /** Services that ran before, so that they run although deployments do not start them. */
+  /** Services that ran before, and so run even if deployments do not start them. */
   readonly running: ReadonlySet<string>;
 }
 
 /**
- * Conditions that `services` of a rendered model wait for, but for each other: compose sees to that
- * itself. Left out is what nobody waits for: dependencies that are not required, that have no
- * container by choice, and those a deployment does not start.
+ * Conditions that `services` of a rendered model wait for, except those among each other, which
+ * compose awaits itself. Dependencies that are not required, have zero replicas, or are not started
+ * by deployments are left out.
  */
 export function conditionsOf(
   model: ComposeModel,
@@ -54,7 +54,7 @@ export function conditionsOf(
   });
 }
 
-/** Judges one sample: every container of a dependency has to meet the condition. */
+/** Judges one sample: every container of a dependency must meet the condition. */
 export function conditionState(
   conditions: readonly StartCondition[],
   observed: ObservedStack,

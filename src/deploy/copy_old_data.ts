@@ -5,13 +5,13 @@ import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Clock, Commands, Files } from "../system/mod.ts";
 
-/** Ports for bringing along what the containers of somebody else have written. */
+/** Ports for copying data that containers of somebody else have written. */
 export interface OldDataParts {
   readonly host: {
     readonly engine: Engine;
     /** The data directory as the engine's machine sees it. */
     readonly dataDir: string;
-    /** Where this process sees a path of that machine; `undefined` where it does not. */
+    /** A path of the engine's host as this process sees it; `undefined` when it cannot. */
     localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
   };
   readonly commands: Commands;
@@ -24,10 +24,10 @@ export interface OldDataParts {
   };
 }
 
-/** Pause between two reports on how far a copy is, in milliseconds. */
+/** Milliseconds between two progress reports of a copy. */
 const TELL_MS = 2000;
 
-/** Where a copy is made, beside `live`: what is there under its own name is whole. */
+/** Name of a copy in progress, beside `live`: a copy under its own name is complete. */
 const UNFINISHED = ".bringing";
 /** Variables of the programs that copy. */
 const PROGRAMS = {
@@ -35,16 +35,16 @@ const PROGRAMS = {
   LC_ALL: "C",
 };
 
-/** Data of one mount that is to be brought along. */
+/** Data of one mount to copy. */
 export interface ToBring {
   readonly data: OldData;
-  /** Where this process sees it. */
+  /** Path of the data as this process sees it. */
   readonly local: string;
 }
 
 /**
- * Copies everything but contents, to find out before a service is stopped whether names, owners and
- * rights can be read and written. A `cp` that cannot do that says so, which is no failure.
+ * Copies everything but file contents, to find out before a service is stopped whether names,
+ * owners and permissions can be read and written. A `cp` without that option is no failure.
  */
 export async function rehearse(
   parts: OldDataParts,
@@ -62,7 +62,7 @@ export async function rehearse(
   });
 }
 
-/** Copies the data of one mount, and puts it in its place when all of it is there. */
+/** Copies the data of one mount, and moves it to its place when the copy is complete. */
 export async function copy(
   parts: OldDataParts,
   key: StackKey,
@@ -71,13 +71,13 @@ export async function copy(
 ): Promise<void> {
   await placing(parts, key, data, signal, async (unfinished, place) => {
     await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
-    // Nothing is in it: else it would not be copied.
+    // The place holds nothing, otherwise the data would not be copied.
     await parts.files.remove(place);
     await parts.files.rename(unfinished, place);
   });
 }
 
-/** Does `work` with a free path for what is not finished, which is empty again when it returns. */
+/** Runs `work` with a free path for an unfinished copy, which is removed afterwards. */
 async function placing(
   { files, options }: OldDataParts,
   key: StackKey,
@@ -105,7 +105,7 @@ function failedCopy(code: number | null, stderr: string): Error {
   return new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
 }
 
-/** `cp` knows owners, sparse files and links, which no service may lose. */
+/** `cp` preserves owners, sparse files and links, which no service may lose. */
 async function runCopy(
   { commands, clock }: OldDataParts,
   { from, to, shown, progress }: {

@@ -11,29 +11,29 @@ import { inOrder } from "../compose/mod.ts";
 import { stopAndRemove } from "./compose/act_on_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
-/** Things to remove, besides containers and networks. */
+/** Resources to remove, besides containers and networks. */
 export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
-  /** Whether volumes with a name stay all the same: who uses them besides goes later. */
+  /** Whether named volumes stay all the same: a swarm stack of that name may use them. */
   readonly keepsNamed?: boolean;
   readonly removeImages: boolean;
-  /** Ids of images that it needed beside those of its containers: of hooks, and mounted ones. */
+  /** Ids of images needed besides those of the containers: for hooks, and mounted ones. */
   readonly recordedImages?: readonly string[];
-  /** Images that somebody needs although no container uses them; none are by default. */
+  /** Images that are needed although no container uses them; none by default. */
   readonly keptImages?: ReadonlySet<string>;
   /** See {@link removeUnusedImages}. */
   readonly ownNames?: ReadonlySet<string>;
-  /** Services that must outlive a service, by name, as far as known. */
+  /** Dependencies by service, as far as known; a service goes before its dependencies. */
   readonly dependsOn: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Removes everything of a compose project from an engine. May be called again after it was
- * interrupted: what is gone already is fine.
+ * Removes everything of a compose project from an engine. May be called again after an
+ * interruption: missing resources are fine.
  *
- * A service goes before the ones it depends on. External networks and volumes carry no project label
- * and stay. Returns the names of the volumes that are gone with their data.
+ * A service goes before the ones it depends on. External networks and volumes carry no project
+ * label and stay. Returns the names of the volumes that were deleted with their data.
  */
 export async function destroyStack(
   engine: Engine,
@@ -61,8 +61,8 @@ export async function destroyStack(
 }
 
 /**
- * Names of the volumes of a stack, which a destroy deletes unless they are to stay, sorted: those made
- * for its containers, and those made for its tasks in a swarm, for it may have been the other before.
+ * Sorted names of the volumes of a stack that a destroy deletes: those of its compose project and
+ * those of its swarm stack, since a stack may have changed from one to the other.
  */
 export async function volumesOf(
   engine: Pick<Engine, "listVolumes">,
@@ -76,15 +76,15 @@ export async function volumesOf(
   return [...new Set(found.flat().map((each) => each.name))].sort();
 }
 
-/** The volumes that go, to be added to a sentence: each by name, since its data goes with it. */
+/** Text on deleted volumes, to append to a sentence: names each, since its data is deleted too. */
 export function volumesText(verb: "deletes" | "deleted", names: readonly string[]): string {
   return names.map((name) => `; ${verb} volume ${name}`).join("");
 }
 
 /**
- * Removes images by their ids, with the names by which they were kept; those that any container still
- * needs stay, and those with a name that is none of `ownNames`, where there are such: it was given by
- * somebody else, and is theirs.
+ * Removes images by id, with the names under which they were kept. Images that any container uses
+ * stay, and so do, when `ownNames` is given, images with a name outside of it: somebody else gave
+ * that name.
  */
 export async function removeUnusedImages(
   engine: Engine,

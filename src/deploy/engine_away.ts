@@ -2,10 +2,10 @@ import type { Engine } from "../docker/engine.ts";
 import { isStackwrightError, messageOf, type Progress } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 
-/** Milliseconds between two questions whether the engine is back: first, and at most. */
+/** Milliseconds between two checks whether the engine is back: first, and at most. */
 const PAUSE_MS = { first: 500, longest: 10_000 } as const;
 
-/** What compose says when it does not reach the engine. */
+/** Messages of compose when it cannot reach the engine. */
 const NOT_REACHED = /cannot connect to the docker daemon|error during connect/i;
 
 interface EngineWaitParts {
@@ -16,9 +16,9 @@ interface EngineWaitParts {
 }
 
 /**
- * Tells whether `error` came from an engine that was away and not from what was deployed, and returns
- * when the engine answers again, however long that takes: an engine that is updated or restarted is
- * away for a while, and nothing can be put right without it.
+ * Tells whether `error` came from an engine that was away rather than from the release, and returns
+ * only when the engine answers again, however long that takes: an engine that is updated or
+ * restarted is away for a while, and nothing can be repaired without it.
  *
  * Rejects with the signal's reason.
  */
@@ -32,7 +32,7 @@ export async function engineWasAway(
   return await waitForEngine(parts, signal) || isSaid;
 }
 
-/** Waits until the engine answers; whether it had to. */
+/** Waits until the engine answers; returns whether it was away. */
 async function waitForEngine(parts: EngineWaitParts, signal: AbortSignal): Promise<boolean> {
   for (let pause: number = PAUSE_MS.first, hadToWait = false;;) {
     try {

@@ -4,18 +4,18 @@ import { errors } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import type { TarEntry } from "./engine/tar.ts";
 
-/** Path of the volume while it is filled. */
+/** Path of the mounted volume while it is filled. */
 export const PLACE = "stackwright-files";
 
-/** Bytes of the largest file that is copied: it has to fit into memory, and through one call. */
+/** Bytes of the largest file that is copied: it must fit into memory and one call. */
 export const LARGEST_COPY = 64 << 20;
 
-/** Bytes of files that are sent at once; one that is larger goes alone. */
+/** Bytes of files sent in one call; a larger file goes alone. */
 const SENT_AT_ONCE = 4 << 20;
-/** Bytes that an entry takes beside its content, about: a repository may hold 200,000 empty files. */
+/** Approximate bytes of an entry besides its content: a repository may hold 200,000 empty files. */
 const ENTRY_BYTES = 2048;
 
-/** The files below a path, in batches of what is sent at once. */
+/** The files below a path, in batches for one call each. */
 export async function* batches(files: Files, original: string): AsyncGenerator<TarEntry[]> {
   const isDirectory = (await files.stat(original))?.kind === "directory";
   const root = isDirectory ? PLACE : `${PLACE}/${COPIED_FILE}`;
@@ -38,7 +38,7 @@ async function* entriesAt(files: Files, from: string, path: string): AsyncGenera
   const info = await files.stat(from);
   const facts = { path, mode: info?.mode ?? 0o644, uid: 0, gid: 0 };
   if (info?.kind === "directory") {
-    // The engine makes the volume's own directory.
+    // The engine makes the volume's root directory.
     if (path !== PLACE) yield { ...facts, kind: "directory", content: "" };
     for (const name of await files.list(from)) {
       yield* entriesAt(files, join(from, name), `${path}/${name}`);

@@ -5,30 +5,30 @@ import { type Files, readText } from "../system/mod.ts";
 import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
-/** The parts of a release that its files on disk follow from. */
+/** The parts of a release that decide about its files on disk. */
 export type ShownRelease = Pick<Release, "live" | "services">;
 
-/** The record of what lies on disk for a stack's containers, whatever the ledger says. */
+/** Record of the files on disk for a stack's containers, independent of the ledger. */
 export interface FilesRecord {
-  /** Under `live/`. What was being written when the process ended has a mark for its content. */
+  /** Files under `live/`; those of an unfinished switch are marked as unsure. */
   readonly live: LiveManifest;
-  /** {@link filesDigest} of the release that was put in place. */
+  /** {@link filesDigest} of the release in place; empty during a switch. */
   readonly shows: string;
-  /** Where `current` leads then. */
+  /** Target of the link `current` for that release. */
   readonly current: string;
-  /** Copies of what was replaced; absent without any. */
+  /** Copies of replaced files; absent without any. */
   readonly kept?: KeptFiles;
 }
 
-/** Begins the content of a file that may be half written. */
+/** Prefix of the content of a file that may be half written. */
 const UNSURE = "unsure ";
 
 /** Name of the record, beside `current` and `live`, where no container sees it. */
 const FILE = "files.json";
 
 /**
- * Tells files of releases apart: equal while containers see the same under `current` and `live`.
- * Services without files do not count: one that is gone from the release shows nothing else.
+ * Digest of the files that containers see under `current` and `live`: equal releases show equal
+ * files. Services without files do not count, so removing such a service changes nothing.
  */
 export function filesDigest({ live, services }: ShownRelease): string {
   const mounted = services.map(({ inputs, inPlace }) => [
@@ -40,7 +40,7 @@ export function filesDigest({ live, services }: ShownRelease): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-/** The manifest while `before` becomes `after`: each file that differs is unsure. */
+/** The manifest while `before` is being replaced by `after`: each file that differs is unsure. */
 export function between(before: LiveManifest, after: LiveManifest): LiveManifest {
   const paths = [...new Set([...Object.keys(before.files), ...Object.keys(after.files)])];
   const files = paths.map((path) => {
@@ -51,12 +51,12 @@ export function between(before: LiveManifest, after: LiveManifest): LiveManifest
   return { files: Object.fromEntries(files), directories };
 }
 
-/** The content of a file without the mark of one that may be half written. */
+/** The content of a file without the mark {@link between} puts on unsure files. */
 export function sureContent(content: string): string {
   return content.startsWith(UNSURE) ? content.slice(UNSURE.length) : content;
 }
 
-/** Reads the record of a stack; `undefined` for one that is not there or cannot be read. */
+/** Reads the record of a stack; `undefined` when it is missing or cannot be read. */
 export async function readFilesRecord(
   files: Files,
   stack: string,

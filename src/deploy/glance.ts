@@ -3,25 +3,25 @@ import { formatStackKey, type ObservedStack, type StackKey } from "../model/mod.
 import type { Clock, WatchedLock } from "../system/mod.ts";
 import { observe, observeAll, type StackPlace } from "./observe.ts";
 
-/** A shared look at the stacks of one piece of work. */
+/** Shared observations of stacks during one piece of work. */
 export interface Glance {
   /**
-   * What runs for a stack, whose lock the caller holds: seen after the piece of work began, not long
-   * ago, and with nothing that we did to the stack in between.
+   * What runs for a stack whose lock the caller holds. The observation is recent, was made after
+   * the piece of work began, and nothing of ours changed the stack since.
    */
   observe(stack: StackPlace, signal: AbortSignal): Promise<ObservedStack>;
 }
 
-/** From how many stacks on one call for all containers is better than one for those of each. */
+/** Number of stacks from which one call for all containers is better than a call for each stack. */
 const LEAST_STACKS = 4;
-/** How old what was seen may be, in milliseconds: others than us change containers, too. */
+/** Greatest age of an observation in milliseconds: others change containers, too. */
 const OLDEST_MS = 2_000;
 
 interface GlanceParts {
   readonly host: { readonly engine: Engine };
   readonly stackLock: Pick<WatchedLock, "mark" | "wasReleasedSince">;
   readonly clock: Clock;
-  /** Says when the release of a stack became healthy. */
+  /** Knows when the last deployment of a stack finished. */
   readonly ledger: {
     current(key: StackKey): { readonly finishedAt?: Date | undefined } | undefined;
   };
@@ -33,7 +33,7 @@ interface Seen {
   readonly stacks: Promise<ReadonlyMap<string, ObservedStack>>;
 }
 
-/** The containers that run for a target now. Whoever asks holds the stack's lock. */
+/** What runs for a target now. The caller holds the stack's lock. */
 export async function look(
   { host: { engine } }: Pick<GlanceParts, "host">,
   { key, swarm, glance }: StackPlace & { readonly glance?: Glance },
@@ -44,8 +44,8 @@ export async function look(
 }
 
 /**
- * Looks at `count` stacks, all at once where there are many, so that a pass in which nothing changed
- * costs one call of the engine. It is made for one piece of work and not kept.
+ * Observes `count` stacks, by one call of the engine when there are many, so that a pass without
+ * changes stays cheap. Made for one piece of work and not kept.
  */
 export function createGlance(
   { host: { engine }, stackLock, ledger, clock }: GlanceParts,
@@ -56,7 +56,7 @@ export function createGlance(
     const at = clock.now().getTime();
     if (seen !== undefined && at - seen.at <= OLDEST_MS) return seen;
     const fresh = { at, mark: stackLock.mark(), stacks: observeAll(engine, signal) };
-    // Whoever comes later asks again, rather than fail for this one's bad luck.
+    // After a failure the next caller asks the engine again.
     fresh.stacks.catch(() => seen = seen === fresh ? undefined : seen);
     return seen = fresh;
   };
@@ -67,7 +67,7 @@ export function createGlance(
       const { at, mark, stacks } = look(signal);
       const found = await stacks;
       const wasChanged = stackLock.wasReleasedSince(formatStackKey(key), mark) ||
-        // A command in another process has locks of its own, and the same ledger.
+        // A command in another process has locks of its own, but shares the ledger.
         (ledger.current(key)?.finishedAt?.getTime() ?? 0) >= at;
       if (wasChanged) return await observe(engine, stack, signal);
       return found.get(key.name) ?? { containers: [] };
@@ -75,10 +75,10 @@ export function createGlance(
   };
 }
 
-/** The glance for a stack, by parts with its host. */
+/** Provider of the glance for a stack's context. */
 export type Glances = (parts: GlanceParts, key: Pick<StackKey, "context">) => Glance;
 
-/** One look at the containers of each engine, for stacks in these `contexts`. */
+/** Provider of one glance per context; `contexts` has the context of each stack of the work. */
 export function glancesOf(contexts: readonly string[]): Glances {
   const made = new Map<string, Glance>();
   return (parts, { context }) => {

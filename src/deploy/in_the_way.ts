@@ -1,17 +1,17 @@
 import type { ComposeModel, ObservedContainer } from "../model/mod.ts";
 import { type Claims, claimsOf, clashing } from "../compose/mod.ts";
 
-/** Services that run, and those that shall run. */
+/** The running and the wanted services of a stack. */
 export interface Neighbours {
   readonly model: ComposeModel;
-  /** What runs now, where it is known. */
+  /** The model of what runs now, where it is known. */
   readonly previousModel: ComposeModel | undefined;
   readonly containers: readonly ObservedContainer[];
 }
 
 /**
- * Of `holders`, services whose containers go or are made anew, those that hold something which one of
- * `started` needs.
+ * Services among `holders`, whose containers are removed or replaced, that hold something which a
+ * service of `started` needs.
  */
 export function inTheWay(
   holders: readonly string[],
@@ -22,7 +22,7 @@ export function inTheWay(
   const needed = started.map((name) => ({ name, claims: claimsOf(model, name) }));
   const held = holders.map((name) => {
     const claims = heldBy(name, neighbours);
-    // What it writes to after this deployment too is shared on purpose.
+    // Data that a service keeps writing to after this deployment is shared on purpose.
     const keeps = new Set(claimsOf(model, name).writes);
     return {
       name,
@@ -34,7 +34,7 @@ export function inTheWay(
 }
 
 /**
- * True when two services that are replaced together exchange what the engine gives to one alone.
+ * Services of `names`, which are replaced together, that hold a container name another one needs.
  */
 export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
   const onlyNames = (name: string, claims: Claims) => ({
@@ -49,7 +49,7 @@ export function exchange(names: readonly string[], neighbours: Neighbours): stri
 }
 
 /**
- * What a service's containers hold: by the release that made them, and by what the engine shows.
+ * Claims of a service's existing containers: from the release that made them, and from the engine.
  */
 function heldBy(name: string, { previousModel, containers }: Neighbours): Claims {
   const known = claimsOf(previousModel ?? {}, name);

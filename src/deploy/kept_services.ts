@@ -7,15 +7,12 @@ import type {
 } from "../model/mod.ts";
 import { type Readiness, readiness } from "./readiness.ts";
 
-/**
- * Services that a plan leaves alone and that have to go on working: name to what they depend on.
- */
+/** Unchanged services that must stay healthy: name to the dependency that links it to a change. */
 export type KeptServices = ReadonlyMap<string, string>;
 
 /**
- * The services that depend on one that is changed, however long the chain, that are not changed
- * themselves, and that work now: a release that breaks one of them is a bad one. What did not work
- * before is not its doing.
+ * Unchanged services that depend, directly or not, on a changed one, and that are healthy now: a
+ * release that breaks them has failed. It is not blamed for services that did not work before.
  */
 export function keptDependents(
   changed: ReadonlySet<string>,
@@ -33,25 +30,25 @@ export function keptDependents(
   }));
 }
 
-/** Time for which the next health check of a kept service is waited for: as often as engines check. */
+/** Milliseconds to wait for a kept service's next health check: the engine's default interval. */
 const CHECK_INTERVAL_MS = 30_000;
 
 /** The result of one look at services. */
 interface KeptLook {
   readonly now: Readiness;
-  /** The containers whose restarts count from here on. */
+  /** The containers whose restarts count from now on. */
   readonly counted: readonly ContainerDetails[];
-  /** Whether the others, which were changed, are ready. */
+  /** Whether the changed services are ready. */
   readonly changedWork: boolean;
 }
 
 /**
- * Follows kept services from look to look. While those they depend on are not ready they may fail and
- * be restarted; from then on they are judged, by health checks that began after that.
+ * Follows kept services from look to look. While the services they depend on are not ready, they
+ * may fail and be restarted; after that they are judged, by health checks that began later.
  */
 export class KeptWatch {
   readonly #kept: KeptServices;
-  /** Time at which the last health check of each container began, before the others were ready. */
+  /** When each container's last health check began, seen once the changed services were ready. */
   #checks: ReadonlyMap<string, number> | undefined;
   #readyMs = 0;
 
@@ -59,7 +56,7 @@ export class KeptWatch {
     this.#kept = kept;
   }
 
-  /** Judges `services` by what their containers are at a moment; after `endMs` no check is waited for. */
+  /** Judges `services` by their containers at one moment; awaits no health check after `endMs`. */
   look(
     services: readonly ReleaseService[],
     details: readonly ContainerDetails[],
@@ -94,7 +91,7 @@ export class KeptWatch {
     return { now: { kind: "waiting", services: waiting, incomplete: [] }, ...judged };
   }
 
-  /** That it became unhealthy while it had nobody to talk to says nothing. */
+  /** Ignores a failed health check from before the changed services were ready. */
   #judgeable(details: ContainerDetails): ObservedContainer {
     const { container, lastCheck } = details;
     const isOld = lastCheck !== undefined && this.#checks?.get(container.id) === checkedAt(details);
@@ -108,7 +105,7 @@ function checkedAt({ lastCheck }: ContainerDetails): number {
   return lastCheck?.beganAt.getTime() ?? 0;
 }
 
-/** Why nobody knows yet whether a kept container still works; `undefined` where it does. */
+/** Why a kept container is not proven to work yet; `undefined` when it is. */
 function unproven(
   details: ContainerDetails,
   lastStart: number,
@@ -122,7 +119,7 @@ function unproven(
   return lastCheck.passed ? undefined : "its health check failed";
 }
 
-/** The names of the services that a plan does something to. */
+/** The names of the services that a plan changes. */
 export function changedNames(plans: readonly ServicePlan[]): string[] {
   return plans.filter((each) => each.action !== "keep").map((each) => each.name);
 }

@@ -2,30 +2,30 @@ import { join } from "node:path";
 import { errors, type StackwrightError } from "../model/mod.ts";
 import type { Files, HeldDirectory } from "../system/mod.ts";
 
-/** Steps on the way to one file, links and new directories included; beyond, somebody plays with us. */
+/** Limit of steps to one file, links and new directories included: containers may keep renaming. */
 const MOST_STEPS = 1000;
 
 /**
- * Acts on files below a directory in which containers may rename and link what they like at any
- * moment, with rights that they do not have. Each directory on the way is held open before the next
- * is looked up in it, and links are resolved here, one by one: none leads out, at no time.
+ * Acts on files below a directory in which containers may rename and link anything at any moment,
+ * with rights that containers do not have. Each directory on the way is held open before the next
+ * is looked up in it, and links are resolved here, one by one, so that none ever leads out.
  */
 export class LiveDirectory {
   readonly #files: Files;
   readonly #root: string;
 
-  /** `root` is the directory; nobody but us may rename it or what is above it. */
+  /** `root` is the directory; only Stackwright may rename it or its parents. */
   constructor(files: Files, root: string) {
     this.#files = files;
     this.#root = root;
   }
 
   /**
-   * Makes the directories above `path` where `makes` says so and does `work` on it, with a path at which
-   * it can be reached meanwhile: links above it are resolved, it may be one itself. Returns
-   * `undefined`, without any work, where these directories are not there and are not made.
+   * Runs `work` with a path at which `path` can be reached meanwhile; links above it are resolved,
+   * but it may be a link itself. Creates missing parent directories if `makes` is set, else returns
+   * `undefined` without running `work`.
    *
-   * Throws `path_escapes` when a link on the way leads out, and what the disk says.
+   * Throws `path_escapes` when a link on the way leads out, and the errors of the disk.
    */
   async at<T>(
     path: string,
@@ -48,7 +48,7 @@ export class LiveDirectory {
     await this.at(path, { makes: false }, (place) => this.#removeAt(place));
   }
 
-  /** Below a directory that is held, so that none is entered through a link. */
+  /** Holds each directory open, so that none is entered through a link. */
   async #removeAt(place: string): Promise<void> {
     const held = await this.#files.holdDirectory(place);
     if (held !== undefined) {
@@ -81,7 +81,7 @@ export class LiveDirectory {
     }
   }
 
-  /** Holds one directory after the other; false where one is missing and not made. */
+  /** Opens one directory after the other; false when one is missing and `makes` is not set. */
   async #enter(
     held: HeldDirectory[],
     { path, names, makes }: {
@@ -112,7 +112,7 @@ export class LiveDirectory {
         todo.unshift(...namesOf(target));
       } else if (info === undefined && !makes) return false;
       else {
-        // Fails where there is something else in its place; then it is looked up again.
+        // Fails if something else was put there meanwhile; then the loop looks it up again.
         await this.#files.makeDirectory(place);
         todo.unshift(name);
       }

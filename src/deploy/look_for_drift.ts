@@ -8,8 +8,8 @@ import { withPlainDollars } from "./engine/plain_dollars.ts";
 const AT_ONCE = 4;
 
 /**
- * Differences of a stack from its release that only inspecting its containers shows, and the volumes
- * that are gone; see {@link fieldDrift}. A container that goes meanwhile has none.
+ * Drift of a stack from its release that shows only when its containers are inspected (see {@link
+ * fieldDrift}), and missing volumes. A container that vanishes meanwhile has no drift.
  */
 export async function lookForDrift(
   engine: Pick<Engine, "inspectContainer" | "findVolumes">,
@@ -30,7 +30,7 @@ export async function lookForDrift(
     });
     found.push(...(await Promise.all(some)).flat());
   }
-  // A volume that a container has cannot be removed.
+  // The engine refuses to remove a volume of a container, so only services without one are checked.
   const bare = services.filter(({ name, expectation }) =>
     expectation.replicas > 0 && !containers.some((each) => each.service === name)
   );

@@ -2,10 +2,10 @@ import type { Engine } from "../docker/engine.ts";
 import { COMPOSE_LABELS, type StackKey } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
-/** Milliseconds between two looks at a stack when nothing is heard of it. */
+/** Milliseconds between two looks at a stack without events. */
 export const SAMPLE_INTERVAL_MS = 1000;
 
-/** The events after which something may be as it is waited for, or cannot become so any more. */
+/** Events that may meet a wait, or make it hopeless. */
 const ACTIONS = ["start", "die", "health_status", "destroy", "pause", "unpause", "rename"];
 
 interface LookParts {
@@ -17,25 +17,24 @@ interface LookParts {
 /** Moments to look at a stack again. */
 export interface Looks {
   /**
-   * Waits for the next moment: `event` as soon as something happened to a container, or an alarm went
-   * off, since the last one, else `interval` when {@link SAMPLE_INTERVAL_MS} passed since the last
-   * `interval`.
+   * Waits for the next moment: `event` as soon as a container event or an alarm occurred since the
+   * last moment, else `interval` when {@link SAMPLE_INTERVAL_MS} passed since the last `interval`.
    */
   next(): Promise<"event" | "interval">;
-  /** Makes a moment after a time from now. */
+  /** Adds a moment after that time. */
   alarm(milliseconds: number): Alarm;
 }
 
-/** A time that passes. */
+/** A time that runs out. */
 export interface Alarm {
-  /** Whether it has passed. */
+  /** Whether it has run out. */
   readonly isOver: boolean;
   stop(): void;
 }
 
 /**
- * Runs work that looks at a stack again and again. What the engine tells only makes looks come sooner:
- * where its events cannot be had, or end, the interval is left.
+ * Runs work that looks at a stack again and again. Events of the engine only make looks come
+ * sooner: without them the interval remains.
  */
 export async function withLooks<T>(
   parts: LookParts,
@@ -66,7 +65,7 @@ export async function withLooks<T>(
   }
 }
 
-/** Something that rings once, until it is reset. */
+/** A promise that is fulfilled by ringing and can be reset. */
 class Bell {
   #ring = () => {};
   rung: Promise<void> = new Promise((resolve) => this.#ring = resolve);
@@ -85,7 +84,7 @@ async function listen({ engine, key }: LookParts, bell: Bell, signal: AbortSigna
   try {
     for await (const _event of engine.containerEvents(options, signal)) bell.ring();
   } catch {
-    // The interval is left; whoever looks finds out by that look why the engine does not answer.
+    // The interval remains, and the next look meets the engine's error itself.
   }
 }
 

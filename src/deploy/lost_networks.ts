@@ -9,9 +9,9 @@ import {
 } from "../model/mod.ts";
 
 /**
- * The plans, with a replacement for each service of which a container cannot be started: it was
- * stopped, and was taken out of a network since, or that was removed: a new one of the same name is
- * another one to it.
+ * The plans, with a replacement for each service that has a stopped container which cannot be
+ * started: it was disconnected from a network, or the network was removed. A new network of that
+ * name has another id, which the container does not know.
  */
 export async function replaceLost(
   engine: Engine,

@@ -12,7 +12,7 @@ import {
 } from "../model/mod.ts";
 import type { ChangedNetwork } from "./changed_networks.ts";
 
-/** The plans, with a replacement for each service that uses a network which is made anew. */
+/** The plans, with a replacement for each service that uses a network to be made anew. */
 export function withNewNetworks(
   plans: readonly ServicePlan[],
   networks: readonly ChangedNetwork[],
@@ -38,7 +38,7 @@ export function withNewNetworks(
 
 /**
  * Refuses to make networks anew while containers are connected that the plan neither replaces nor
- * removes: those of other stacks would be cut off. `containers` are all of the engine.
+ * removes, like those of other stacks: they would be cut off. `containers` are all of the engine.
  *
  * Throws `conflict`, which says what to do instead.
  */
@@ -68,7 +68,7 @@ export function requireNoStrangers(
   }
 }
 
-/** The same for a stack that nothing could be put back for. Throws `conflict`. */
+/** Refuses changed networks when there is no earlier release to restore. Throws `conflict`. */
 export function requireNoNewNetworks(networks: readonly ChangedNetwork[]): void {
   const [first] = networks;
   if (first !== undefined) {
@@ -86,11 +86,11 @@ function refusal({ key, name, changed }: ChangedNetwork, why: string): Stackwrig
 }
 
 /**
- * Stops all containers of networks that are made anew and removes the networks; compose makes them
- * with the first service that needs them. The containers stay, with their anonymous volumes, until
- * they are replaced. Those that depend on others are stopped before these.
+ * Stops all containers of networks that are made anew, dependents first, and removes the networks;
+ * compose makes them with the first service that needs them. The containers stay, with their
+ * anonymous volumes, until they are replaced.
  *
- * Throws `conflict` when somebody else's container was connected in between, and what the engine
+ * Throws `conflict` when a container of somebody else was connected in between, and what the engine
  * throws.
  */
 export async function removeNetworks(
@@ -99,7 +99,7 @@ export async function removeNetworks(
   { release, services, onStop }: {
     readonly release: Release;
     readonly services: readonly ServicePlan[];
-    /** Told before anything is stopped. */
+    /** Called before any container is stopped. */
     readonly onStop: (ids: readonly string[]) => void;
   },
   signal: AbortSignal,
@@ -121,7 +121,7 @@ export async function removeNetworks(
   for (const { id } of networks) await engine.removeNetwork(id, signal);
 }
 
-/** The containers in each network, by its id. */
+/** The containers in each network, by network id. */
 function membersOf(containers: readonly ObservedContainer[]) {
   const members = new Map<string, ObservedContainer[]>();
   for (const each of containers) {

@@ -14,12 +14,12 @@ import { engineVerdicts } from "./swarm/convergence.ts";
 import { observedServices, requireFewTasks } from "./swarm/observed_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
-/** A stack as far as it takes to look at it: its key, and whether a swarm runs it. */
+/** Identity of a stack for observing it: its key, and whether a swarm runs it. */
 export type StackPlace = Pick<Release, "key" | "swarm">;
 
 /**
- * The containers that an engine runs for a stack now, in one call; one-off ones are left out. Of a stack
- * of a swarm, what its services want, as {@link observedServices} tells it.
+ * The containers that an engine runs for a stack now, without one-off ones, by one call. For a
+ * stack of a swarm, the containers that its services want, see {@link observedServices}.
  */
 export async function observe(
   engine: Engine,
@@ -55,16 +55,16 @@ function withVerdicts(
 }
 
 /**
- * The containers of all stacks of an engine, or of one, by compose project, in one call: what
- * {@link observe} says of each. A project that is not there has no containers.
+ * The containers of all stacks of an engine, or of one, by compose project, in one call; each as
+ * {@link observe} returns it. A project that does not exist has no entry.
  */
 export async function observeAll(
   engine: Engine,
   signal: AbortSignal,
   { withServices = false, stack }: {
-    /** Whether a swarm's services are looked at, too; only its manager can be asked. */
+    /** Whether services of a swarm are included; only a manager can list them. */
     readonly withServices?: boolean;
-    /** Name of the only one that is looked at. */
+    /** Name of the only stack to observe. */
     readonly stack?: string | undefined;
   } = {},
 ): Promise<ReadonlyMap<string, ObservedStack>> {
@@ -83,7 +83,7 @@ export async function observeAll(
     ? await tasksOfAll(engine, [...byStack.keys()], signal)
     : await engine.swarm.tasks(label, signal);
   for (const [name, own] of byStack) {
-    // A project of that name that somebody runs by hand is another thing.
+    // A compose project of the same name that somebody else runs is not part of this stack.
     const before = stacks.get(name)?.containers.filter(isOurs) ?? [];
     const observed = withVerdicts(name, own, tasks);
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
@@ -92,8 +92,8 @@ export async function observeAll(
 }
 
 /**
- * The tasks of all stacks: in one call, or, where an engine tells more of them than can be read at once, one
- * stack after the other. A repository says how long each of its tasks is.
+ * The tasks of all stacks: by one call, or stack by stack where the engine's answer is too large to
+ * read. Repositories decide how large their tasks are.
  */
 async function tasksOfAll(
   { swarm }: Pick<Engine, "swarm">,
@@ -114,7 +114,7 @@ async function tasksOfAll(
   return tasks;
 }
 
-/** Whether a container of a stack's project is one of the stack's: one-off ones and tasks are not. */
+/** Whether a container of a stack's project is its own: one-off ones and swarm tasks are not. */
 export function isPartOfStack(container: ObservedContainer): boolean {
   return !isOneOff(container) && !isSwarmTask(container);
 }

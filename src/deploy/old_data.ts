@@ -8,25 +8,25 @@ import {
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 
-/** Data of a container that nobody of ours made, where its successor will not look. */
+/** Data of a container that Stackwright did not make, at a path its successor will not mount. */
 export interface OldData {
   readonly service: string;
-  /** Where it is mounted, in both. */
+  /** Mount target in the old and in the new container. */
   readonly target: string;
-  /** Path on the engine's host that the old container mounts there. */
+  /** Path on the engine's host that the old container mounts. */
   readonly source: string;
-  /** Path below `live` that the new one will mount. */
+  /** Path below `live` that the new container will mount. */
   readonly path: string;
-  /** Whether the old container may write to it. */
+  /** Whether the old container may write to the data. */
   readonly writable: boolean;
-  /** Running containers that may be writing to it. */
+  /** Running containers that may be writing to the data. */
   readonly writers: readonly ObservedContainer[];
 }
 
 /**
- * The mounts of a project which somebody else deployed that its adoption leads elsewhere: relative
- * ones, which were below that one's copy of the repository and will be below `live`, at `hostLive` on
- * the engine's host. Mounts inside another that is found come along with it.
+ * Mounts of a project of somebody else whose source changes with the adoption: relative ones, which
+ * were below that person's copy of the repository and will be below `live`, at `hostLive` on the
+ * engine's host. A mount inside another found one is left out, since it is copied with it.
  */
 export async function findOldData(
   engine: Engine,
@@ -63,7 +63,7 @@ export async function findOldData(
   );
 }
 
-/** What the services of a model mount from `live`. */
+/** The mounts of a model whose source is in `live`. */
 function liveMounts(model: ComposeModel, hostLive: string) {
   return Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
     objectsAt(definition, "volumes").flatMap((volume) => {

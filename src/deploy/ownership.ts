@@ -12,33 +12,33 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 
-/** Owners that the containers of a stack may have. */
+/** Who made the containers of a stack. */
 export type Ownership = "nobody" | "ours" | "unmanaged";
 
-/** Facts that tell whose a stack is, besides its containers. */
+/** Facts, besides containers, that tell who owns a stack. */
 export interface OwnershipFacts {
   readonly observed: ObservedStack;
   /** Volumes of its project. */
   readonly volumes: readonly Pick<ResourceSummary, "name" | "labels">[];
-  /** Whose it is by the ledger, which knows it also while there is nothing on the engine. */
+  /** The owner in the ledger, which is known even while nothing is on the engine. */
   readonly recorded?: StackOwner;
-  /** Whether a person handed it over: then labels, which change with the containers, do not count. */
+  /** Whether a person handed the stack over: then labels, which change later, do not count. */
   readonly adopted: boolean;
 }
 
 /**
- * The name of the source that decides about a container: the one with its configuration. That is
- * stable, while the repository a configuration deploys from may change.
+ * The name of the source that owns a container: the one with its configuration. That is stable,
+ * while the repository that a configuration deploys from may change.
  */
 export function ownerOf(labels: Readonly<Record<string, string>>): string | undefined {
   return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
 }
 
 /**
- * Decides whether a stack may be deployed by `claimant`: two repositories, or two branches, with one
- * stack name would otherwise replace each other for ever, or get each other's data.
+ * Decides whether `claimant` may deploy a stack: two repositories, or two branches, with one stack
+ * name would otherwise replace each other for ever, or get each other's data.
  *
- * Throws `conflict` when the ledger, a container or a volume says that it is another's.
+ * Throws `conflict` when the ledger, a container or a volume shows another owner.
  */
 export function ownership(key: StackKey, facts: OwnershipFacts, claimant: StackOwner): Ownership {
   const { observed, volumes, recorded, adopted } = facts;
@@ -70,7 +70,7 @@ export function requireRecorded(
   throw notYours(key, `belongs to ${formatOwner(recorded)}`, claimant);
 }
 
-/** The error for a stack that is another's, with what a person can do. */
+/** The error for a stack of another owner, with what a person can do. */
 export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
   const { source, reference } = claimant;
   const branch = reference === "" ? "" : ` --reference ${inShell(reference)}`;
@@ -81,14 +81,14 @@ export function notYours(key: StackKey, how: string, claimant: StackOwner): Stac
   );
 }
 
-/** A word of a command that people copy: who pushes chooses the name of a branch, such as `a;reboot`. */
+/** A word for a shell command that people copy: a pushed branch may be called `a;reboot`. */
 function inShell(word: string): string {
   return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * Volumes carry the repository that was deployed, not the one with the configuration. Anybody may name
- * that to deploy from, so it does not make a volume theirs.
+ * Volumes are labelled with the deployed repository; it is compared with the claimant's source of
+ * configuration. Anybody may deploy from a repository, which gives no right to its volumes.
  */
 function isOfAnother(labels: Readonly<Record<string, string>>, claimant: StackOwner): boolean {
   if (!isOurs({ labels })) return false;

@@ -32,28 +32,27 @@ interface PlaceFilesParts {
   readonly progress: Progress;
 }
 
-/** Files that containers are to see on an engine that does not share ours. */
+/** Files for containers on an engine that does not share our file system. */
 interface FilesToPlace {
   readonly release: Release;
-  /** Directory that the files lie in, encrypted ones in the clear. */
+  /** Directory of the files, with encrypted ones decrypted. */
   readonly tree: string;
   /** Services whose containers are about to be made or started. */
   readonly services: readonly string[];
-  /** Images that services ran, where their names may mean none any more. */
+  /** Images that services ran, for names that no longer point to an image. */
   readonly images?: Readonly<Record<string, string>>;
 }
 
-/** Name of the empty volume beside a copy that is whole. */
+/** Name of the empty volume that marks a copy as complete. */
 const markOf = (volume: string) => `${volume}_whole`;
 
 /**
- * Fills the volumes with copies of files that a release mounts and that are not there yet. A volume is
- * named after its content, so one that is whole is never written to again. It is filled through a
- * container of the service's own image that is never started. What an interrupted copy left behind is
- * made anew.
+ * Copies files that a release mounts into volumes, where a complete copy does not exist yet. A
+ * volume is named after its content, so a complete one is never written again. It is filled through
+ * a container of the service's own image which is never started. Interrupted copies are made anew.
  *
- * Throws `config_invalid` for a file that is too large, and what the engine throws. Containers that
- * run are not touched.
+ * Throws `config_invalid` for a file that is too large, and what the engine throws. Running
+ * containers are not touched.
  */
 export async function placeFiles(
   parts: PlaceFilesParts,
@@ -69,7 +68,7 @@ export async function placeFiles(
   const there = new Set(found.map(({ name }) => name));
   const whole = await wholeCopies(engine, names.filter((name) => there.has(name)), there, signal);
   for (const name of [...whole].filter((each) => !there.has(markOf(each)))) {
-    // The container that told may be gone at the next look.
+    // The container that proves the copy complete may be gone next time.
     await engine.makeVolume({ Name: markOf(name), Labels: labelsOf(work.release, name) }, signal);
   }
   for (const volume of wanted.filter(({ name }) => !whole.has(name))) {
@@ -81,10 +80,10 @@ export async function placeFiles(
 }
 
 /**
- * Those of the volumes that have all of their files. The container of a copy does not tell:
- * engines are tidied (`docker container prune`) between the death of one process and the start of the
- * next. So there is a mark beside each copy; where that was tidied away (`docker volume prune`), a
- * container of the stack tells, which is made only when the copy is whole.
+ * The volumes with complete copies. A leftover container of a copy is no safe sign of an incomplete
+ * one: engines are tidied (`docker container prune`) between the death of one process and the start
+ * of the next. So each complete copy has a marker volume; if that was tidied away (`docker volume
+ * prune`), a container of a stack that mounts the copy proves it complete.
  */
 async function wholeCopies(
   engine: Pick<Engine, "listContainers" | "inspectContainer">,
@@ -103,8 +102,8 @@ async function wholeCopies(
 }
 
 /**
- * Removes the volumes with copies for a stack but those in `kept`; what containers still mount stays.
- * They hold nothing but copies, so nothing is lost with them.
+ * Removes the volumes with copies for a stack, except `kept`; copies that containers still mount
+ * stay. Nothing is lost: these volumes hold copies only.
  */
 export async function removePlacedFiles(
   engine: Pick<Engine, "listContainers" | "listVolumes" | "removeContainer" | "removeVolume">,
@@ -123,7 +122,7 @@ export async function removePlacedFiles(
   }
 }
 
-/** The volumes with copies of files for a stack, and the marks of those that are whole. */
+/** The volumes with copies of files for a stack, and their markers. */
 export async function placedFiles(
   engine: Pick<Engine, "listVolumes">,
   { name }: StackKey,
@@ -150,7 +149,7 @@ async function removeHalfCopied(
   }
 }
 
-/** A copy and what it was being made with. */
+/** Removes a copy, complete or not, and a container left from making it. */
 async function discard(
   engine: Pick<Engine, "listContainers" | "removeContainer" | "removeVolume">,
   name: string,
@@ -160,7 +159,7 @@ async function discard(
   await removeCopy(engine, name, signal);
 }
 
-/** The mark goes last: a copy that is still mounted stays, and stays marked. */
+/** Removes the marker last: a copy that is still mounted stays, and stays marked. */
 async function removeCopy(
   engine: Pick<Engine, "removeVolume">,
   name: string,
@@ -188,14 +187,14 @@ async function fill(
       Image,
       AttachStdout: false,
       AttachStderr: false,
-      // Else the image's: it could say that this is a container of another project.
+      // These labels replace the image's, which could claim another project's container.
       Labels: {
         [LABELS.files]: name,
         [COMPOSE_LABELS.project]: "",
         [COMPOSE_LABELS.oneOff]: "True",
       },
       Env: [],
-      // An image need not have any, and it is never started.
+      // The engine demands a command, and an image may have none; the container is never started.
       Entrypoint: ["-"],
       HostConfig: { NetworkMode: "none", Mounts: [{ ...mount, VolumeOptions }] },
     },
@@ -214,7 +213,7 @@ async function fill(
   await engine.makeVolume({ Name: markOf(name), Labels }, signal);
 }
 
-/** What a copy and its mark carry. */
+/** Labels of a copy and its marker. */
 function labelsOf({ key, revision }: Pick<Release, "key" | "revision">, copy: string) {
   return {
     [LABELS.manager]: MANAGER,
@@ -225,7 +224,7 @@ function labelsOf({ key, revision }: Pick<Release, "key" | "revision">, copy: st
   };
 }
 
-/** The place of a path of the tree with links resolved. Throws `path_escapes` for one that leads out. */
+/** The real path of a file of the tree. Throws `path_escapes` for one that leads out. */
 async function originalOf(files: Files, tree: string, path: string): Promise<string> {
   const { real, inside } = await new RealTree(files, tree).at(path);
   if (real === undefined) {
@@ -237,7 +236,7 @@ async function originalOf(files: Files, tree: string, path: string): Promise<str
   return real;
 }
 
-/** The image of a service that mounts the volume: it is on the engine, or on its way there. */
+/** The image on the engine of a service that mounts the volume. Throws `deploy_failed`. */
 async function imageFor(
   engine: Engine,
   { release, services, images = {} }: FilesToPlace,

@@ -2,8 +2,8 @@ import type { Engine } from "../docker/engine.ts";
 import { imagesBeside, own, type ReleaseService } from "../model/mod.ts";
 
 /**
- * Points the tags that services name at the images that they ran: a pull or build may have moved
- * them since. Images that are gone are left to be pulled.
+ * Points the tags in services' definitions at the images that the services ran: a pull or build may
+ * have moved the tags since. Images that are gone are left to be pulled.
  */
 export async function pointTags(
   engine: Engine,
@@ -11,7 +11,7 @@ export async function pointTags(
   images: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  // Those of services last: where a hook needs the same name, what runs longest decides.
+  // Services come last: if a hook uses the same tag, the service's image decides.
   for (const { name, image: reference } of [...services.flatMap(imagesBeside), ...services]) {
     const image = own(images, name);
     if (image === undefined || reference === "" || reference.includes("@")) continue;
@@ -21,7 +21,7 @@ export async function pointTags(
   }
 }
 
-/** Those of `images` that are of the services named and still on the engine. */
+/** The images of the named services that are still on the engine. */
 export async function imagesPresent(
   engine: Pick<Engine, "imageId">,
   services: readonly Pick<ReleaseService, "name">[],

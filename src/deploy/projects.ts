@@ -27,7 +27,7 @@ export interface ProjectSummary {
   readonly name: string;
   /** States of its containers, counted: `exited(1), running(2)`. */
   readonly status: string;
-  /** Compose files it was made from, as its containers say; empty when it came from a pipe. */
+  /** Compose files in its containers' labels; empty when the model was piped to compose. */
   readonly configFiles: string;
 }
 
@@ -43,39 +43,39 @@ export type ProjectEngine =
   & Pick<EngineClient, "describeContainers">;
 
 interface ProjectParts {
-  /** The engine of a context. Throws `bad_request` for one that is not there. */
+  /** The engine of a context. Throws `bad_request` for an unknown context. */
   readonly engine: (context: string) => Promise<ProjectEngine>;
   readonly clock: Clock;
-  /** Milliseconds of watching where no health check speaks for a container (`DEPLOY_WATCH`). */
+  /** Milliseconds that a container without a health check is watched (`DEPLOY_WATCH`). */
   readonly watchMs: number;
   readonly stackLock: KeyedLock;
   /**
-   * Destroys a project that the ledger knows, and returns its volumes that are gone; `undefined` when it
-   * knows none of that name, or a stack of a swarm.
+   * Destroys a project that the ledger knows, and returns the names of its deleted volumes;
+   * `undefined` for a project that the ledger does not know, and for a stack of a swarm.
    */
   readonly destroyRecorded: (
     key: StackKey,
     what: ProjectRemoval,
     signal: AbortSignal,
   ) => Promise<readonly string[] | undefined>;
-  /** Whether the ledger knows a stack of a swarm by that name: then volumes are that one's. */
+  /** Whether the ledger knows a swarm stack by that name, which then owns named volumes. */
   readonly isStack: (key: StackKey) => boolean;
   /**
-   * Holds a stack that the ledger knows as it is while it is stopped, and lets it go when it is
-   * started; false for a project that is none of ours.
+   * Sets a hold on a stack that the ledger knows when it is stopped, and lifts it when it is
+   * started; false for a project that is not ours.
    */
   readonly hold: (key: StackKey, isStopped: boolean) => boolean;
   /**
-   * Makes the containers of a stack that the ledger knows anew, from its release: those of one service,
-   * or all. Throws `conflict` where that is not to be had, `not_found` for a service it does not have.
-   * `waiting` bounds the wait for another process that is changing the stack.
+   * Makes the containers of a stack that the ledger knows anew from its release: those of one
+   * service, or all. Throws `conflict` where the release is not available, `not_found` for an
+   * unknown service. `waiting` bounds the wait for another process that is changing the stack.
    */
   readonly recreateRecorded: (
     key: StackKey,
     what: { readonly service: string | undefined; readonly waiting: AbortSignal },
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Does what a person asks for to a project that is there, and tells what becomes of it. */
+  /** Does what a person asks of an existing project, and reports how it ends. */
   readonly told: (
     key: StackKey,
     action: ProjectAction | "remove",
@@ -87,8 +87,8 @@ interface ProjectParts {
 }
 
 /**
- * The compose projects of the engines, whether Stackwright deployed them or not.
- * What changes a project holds the lock of its stack, so it never meets a deployment.
+ * The compose projects of the engines, whether Stackwright deployed them or not. Every change holds
+ * the lock of the stack, so it never meets a deployment.
  */
 export class Projects {
   readonly #parts: ProjectParts;
@@ -120,9 +120,9 @@ export class Projects {
 
   /**
    * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
-   * Starting waits until all is healthy. Doing what is done already changes nothing. A stack of ours
-   * that is stopped stays so until it is started again: nothing is deployed or repaired meanwhile.
-   * Returns whether it is held like that.
+   * Starting waits until all is healthy. Repeating an action changes nothing. A stack of ours that
+   * is stopped is held until it is started: nothing is deployed or repaired meanwhile. Returns
+   * whether it is held.
    *
    * Throws `not_found`, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
    */
@@ -149,8 +149,8 @@ export class Projects {
   }
 
   /**
-   * Makes the containers of a project anew from the release that is deployed, whether they run or not,
-   * and waits until all is healthy. `timeoutSeconds` bounds only the wait for a deployment under way: the
+   * Makes the containers of a project anew from the deployed release, whether they run or not, and
+   * waits until all is healthy. `timeoutSeconds` bounds only the wait for a deployment under way:
    * containers have their own time to stop, and the release its own to become healthy.
    *
    * Throws `not_found`, `conflict`, `timeout`, `deploy_failed`, and what the engine throws.
@@ -170,9 +170,9 @@ export class Projects {
   }
 
   /**
-   * Removes a project with its networks. May be called again after it failed, also where networks are all
-   * that was left; volumes alone are no project, since whoever took it down kept them. Returns the
-   * names of the volumes that are gone with their data. Throws `not_found`, `timeout`, and what the engine throws.
+   * Removes a project with its networks. May be called again after a failure, also when only
+   * networks are left; volumes alone are no project, since they were kept on purpose. Returns the
+   * names of the deleted volumes. Throws `not_found`, `timeout`, and what the engine throws.
    */
   async remove(
     key: StackKey,
@@ -255,7 +255,7 @@ async function stop(
   }
 }
 
-/** Services after those they depend on, as compose noted it on the containers. */
+/** Containers after those of services they depend on, by the labels that compose gave them. */
 function ordered<Container extends ObservedContainer>(
   containers: readonly Container[],
 ): Container[] {
@@ -269,7 +269,7 @@ function statusOf(containers: readonly ObservedContainer[]): string {
   return [...counts].map(([state, own]) => `${state}(${own.length})`).sort().join(", ");
 }
 
-/** Every file that a container names, once, as `compose ls` has it. */
+/** Every compose file in the containers' labels, once, as `compose ls` shows it. */
 function configFilesOf(containers: readonly ObservedContainer[]): string {
   const files = containers.flatMap(({ labels }) =>
     (labels[COMPOSE_LABELS.configFiles] ?? "").split(",")

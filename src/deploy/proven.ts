@@ -2,27 +2,27 @@ import type { ContainerDetails } from "../docker/engine.ts";
 import type { Alarm, Looks } from "./looks.ts";
 
 /**
- * Milliseconds that a container has to run which the engine had to restart: as long as the engine itself
- * takes to call one steady.
+ * Milliseconds that a container must run after the engine restarted it: the time after which the
+ * engine itself regards a container as stable.
  */
 const STEADY_MS = 10_000;
 
-/** Proofs that containers which run have to give. */
+/** Rules by which containers prove that they work. */
 interface Proofs {
-  /** Milliseconds for which a container of a service has to run where no health check speaks for it. */
+  /** Milliseconds that a container of a service without a health check must run. */
   readonly watchMs: (service: string) => number;
-  /** Whether what the health check of a container says is about now. */
+  /** Whether a container's health status is current, not from before the release. */
   readonly believes: (details: ContainerDetails) => boolean;
 }
 
 /**
- * Follows containers from look to look, each until it has proven that it works: by its health check,
- * by having done its work, or by running on. One that is started anew begins anew.
+ * Follows containers from look to look until each has proven that it works: by its health check, by
+ * finishing successfully, or by running long enough. A new start of a container begins anew.
  */
 export class ProvenWatch {
   readonly #proofs: Proofs;
   readonly #looks: Pick<Looks, "alarm">;
-  /** Of each start of a container that runs well: when it will have run for long enough. */
+  /** Alarms by container id and start time, for when that container has run long enough. */
   #alarms: ReadonlyMap<string, Alarm> = new Map();
 
   constructor(proofs: Proofs, looks: Pick<Looks, "alarm">) {
@@ -30,7 +30,7 @@ export class ProvenWatch {
     this.#looks = looks;
   }
 
-  /** Whether every one of the containers has proven that it works; `restarted` are ids. */
+  /** Whether every container has proven that it works; `restarted` are container ids. */
   look(containers: readonly ContainerDetails[], restarted: ReadonlySet<string>): boolean {
     const watched = containers.filter((each) => !this.#speaks(each, restarted));
     const before = this.#alarms;
@@ -47,7 +47,7 @@ export class ProvenWatch {
       [...this.#alarms.values()].every(({ isOver }) => isOver);
   }
 
-  /** Whether a container tells by itself that it works, or has ended well. */
+  /** Whether a container proves by itself that it works: by its health check, or by a good end. */
   #speaks(details: ContainerDetails, restarted: ReadonlySet<string>): boolean {
     const { id, state, health, exitCode } = details.container;
     if (state === "exited") return exitCode === 0;

@@ -15,13 +15,13 @@ import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 /** A rollout that is taken back. */
 interface Restoration extends Rollout {
   readonly previous: ReleaseOnDisk;
-  /** Ids of containers that it may have told the engine to stop. */
+  /** Ids of containers that the failed rollout may have told the engine to stop. */
   readonly endangered: Set<string>;
 }
 
 /**
- * Puts the release back that ran before a failed one; returns what was restored, in words. May be called
- * again after it failed.
+ * Puts the previous release back after a failed one; returns what was restored, in words. May be
+ * called again after it failed.
  */
 export async function restore(
   parts: RolloutParts,
@@ -48,7 +48,7 @@ export async function restore(
       work.previousImages,
       signal,
     ),
-    // What failed may be a limit that is too short, and that must not fail here again.
+    // A too short timeout may be the cause of the failure, and must not fail the rollback again.
     timeoutSeconds: Math.max(previous.release.timeoutSeconds, work.timeoutSeconds),
     previous: next,
     way: "back",
@@ -57,9 +57,9 @@ export async function restore(
     liveNow: next.release.live,
   };
   const onStop = (ids: readonly string[]) => ids.forEach((id) => endangered.add(id));
-  // What the failed release broke is still broken at this moment.
+  // Kept services that the failed release broke are still broken at this moment.
   await applyRelease(parts, back, { onStop, watchesKept: false }, signal);
-  // What still runs may be dying: the step that was cut had asked for it.
+  // A container that still runs may be stopping already, at the request of an interrupted step.
   const kept = services.filter((each) => each.action === "keep").map((each) => each.name);
   const doubtful = observed.containers.filter((each) =>
     each.state === "running" && endangered.has(each.id) && kept.includes(each.service)
@@ -71,8 +71,8 @@ export async function restore(
 }
 
 /**
- * A service that stopped in the middle of a replacement carries the right digest, and its restart
- * policy may say that it is allowed to be stopped. It ran before, so it runs again.
+ * Turns `keep` into `start` for services that ran before and are stopped: after an interrupted
+ * replacement their digest is right, and their restart policy may permit being stopped.
  */
 export function startAgain(
   planned: readonly ServicePlan[],
@@ -102,10 +102,9 @@ function stoppedServices({ containers }: ObservedStack): ReadonlySet<string> {
 const MARGIN_SECONDS = 2;
 
 /**
- * True when one of the running containers ends, as far as somebody told the engine to stop it
- * already. A stop goes on when whoever asked for it is gone, the engine shows nothing of it, and a
- * container that was stopped is not restarted: only waiting for its grace period tells. Returns at
- * the first that ends.
+ * True as soon as one of the running containers ends, because the engine was told to stop it
+ * before. A stop goes on after its caller is gone, the engine does not show it, and a stopped
+ * container is not restarted: only waiting for its grace period tells.
  */
 async function stopsLate(
   { engine, clock }: { readonly engine: Engine; readonly clock: Clock },

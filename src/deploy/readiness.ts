@@ -6,7 +6,7 @@ export type Readiness =
   | {
     readonly kind: "waiting";
     readonly services: Readonly<Record<string, string>>;
-    /** Those of them that have too few containers. */
+    /** Those of `services` that have too few containers. */
     readonly incomplete: readonly string[];
   }
   | {
@@ -17,10 +17,9 @@ export type Readiness =
   };
 
 /**
- * Judges one sample: every started service runs, and is healthy where it
- * has a health check; exit code 0 is success where the restart policy does not restart it. What
- * cannot become good any more fails at once; whether a container is restarted too often takes more than
- * one sample.
+ * Judges one sample: every started service must run, and be healthy where it has a health check;
+ * exit code 0 is success unless the restart policy restarts the container. A container that cannot
+ * recover fails at once; restart loops are not detected here, since that takes several samples.
  */
 export function readiness(services: readonly ReleaseService[], observed: ObservedStack): Readiness {
   const waiting: Record<string, string> = {};

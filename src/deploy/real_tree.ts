@@ -4,18 +4,18 @@ import type { Files } from "../system/mod.ts";
 
 /** The place that a path leads to once its links are resolved. */
 interface RealPlace {
-  /** The place itself; `undefined` when nothing is there, or a link leads to nothing. */
+  /** Real path; `undefined` when nothing is there, or a link is dangling. */
   readonly real: string | undefined;
-  /** The same below the tree, `.` for its root; `undefined` also for what links lead out of it. */
+  /** The same relative to the tree, `.` for its root; `undefined` also when it lies outside. */
   readonly inside: string | undefined;
 }
 
 /**
- * The files of a revision, or of a stack's live directory, as they really lie: whoever writes them may
- * put links there, and what these lead to outside of it belongs to the host, or to us.
+ * The files of a revision, or of a stack's live directory, with links resolved: their authors may
+ * put links there to files of the host, or of Stackwright.
  */
 export class RealTree {
-  /** Its own directory, as it was given. */
+  /** The tree's directory, as it was given. */
   readonly path: string;
   readonly #files: Pick<Files, "realPath" | "stat">;
   #root: string | undefined;
@@ -25,19 +25,19 @@ export class RealTree {
     this.path = path;
   }
 
-  /** The place that a path leads to; it is absolute, or relative to the tree. */
+  /** The place that a path leads to; the path is absolute, or relative to the tree. */
   async at(path: string): Promise<RealPlace> {
     const real = await this.#files.realPath(resolve(this.path, path));
     return { real, inside: real === undefined ? undefined : insideTree(real, await this.root()) };
   }
 
-  /** Whether a path leads to something that lies elsewhere. Nothing is nowhere. */
+  /** Whether a path leads to an existing place outside of the tree. */
   async leadsOut(path: string): Promise<boolean> {
     const { real, inside } = await this.at(path);
     return real !== undefined && inside === undefined;
   }
 
-  /** Whether a path of the tree is a link that leads nowhere. */
+  /** Whether a path of the tree is a dangling link. */
   async isDangling(path: string): Promise<boolean> {
     return (await this.at(path)).real === undefined && await this.isLink(path);
   }

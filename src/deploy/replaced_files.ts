@@ -3,41 +3,41 @@ import { join } from "node:path";
 import type { Files } from "../system/mod.ts";
 import type { LiveDirectory } from "./live_directory.ts";
 
-/** Files that a release replaces, as containers of the one before had left them. */
+/** Copies of files that containers changed and a newer release replaces. */
 export interface KeptFiles {
-  /** Tells the release that they belong to, as the record of files on disk does. */
+  /** {@link filesDigest} of the release that the files belong to. */
   readonly base: string;
-  /** What the release had brought at each path. */
+  /** What that release had brought at each path, as in its manifest. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** A larger file is not kept: it is read as a whole. */
+/** Limit for a copy: each file is read into memory as a whole. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Copies of files that containers wrote to and that a release replaces, until it proved good: when it
- * is taken back, they are put back, too. No container sees them.
+ * Copies of files that containers changed and a release replaces. They are put back if the release
+ * is taken back, and lie where no container sees them.
  */
 export class ReplacedFiles {
   readonly #files: Files;
   readonly #live: LiveDirectory;
   readonly #directory: string;
 
-  /** `directory` is where copies lie; it is made when there is something to keep. */
+  /** `directory` holds the copies; it is created with the first one. */
   constructor(files: Files, live: LiveDirectory, directory: string) {
     this.#files = files;
     this.#live = live;
     this.#directory = directory;
   }
 
-  /** Where the copy of a path lies. */
+  /** Path of the copy of a path. */
   placeOf(path: string): string {
     return join(this.#directory, createHash("sha256").update(path).digest("hex"));
   }
 
   /**
-   * Copies those of the paths whose plain files are others than `tree` has, and forgets all earlier
-   * copies. Returns the paths that were copied.
+   * Copies those plain files of `paths` that differ from `tree`, after deleting all earlier copies.
+   * Returns the paths that were copied.
    */
   async keep(paths: readonly string[], tree: string): Promise<string[]> {
     await this.clear();
@@ -48,14 +48,14 @@ export class ReplacedFiles {
       if (found === undefined || await this.#isTracked(found.data, join(tree, path))) continue;
       await this.#files.makeDirectory(this.#directory, { mode: 0o700 });
       await this.#files.write(this.placeOf(path), found.data, { mode: found.mode });
-      // What it was created with is less by the process's umask.
+      // The process's umask reduces the mode given at creation.
       await this.#files.chmod(this.placeOf(path), found.mode);
       kept.push(path);
     }
     return kept;
   }
 
-  /** Forgets all copies. */
+  /** Deletes all copies. */
   async clear(): Promise<void> {
     const isThere = await this.#files.stat(this.#directory) !== undefined;
     if (isThere) await this.#files.remove(this.#directory);

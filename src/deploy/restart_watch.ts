@@ -1,21 +1,19 @@
 import type { ContainerDetails } from "../docker/engine.ts";
 
-/**
- * Restarts by the engine, while a release is watched, that make a container one that cannot run.
- */
+/** Number of restarts by the engine after which a watched container has failed. */
 export const MOST_RESTARTS = 3;
 
 /** The result of one look at containers. */
 interface RestartLook {
-  /** Ids of those that the engine restarted while they were watched. */
+  /** Ids of containers that the engine restarted while they were watched. */
   readonly restarted: ReadonlySet<string>;
-  /** The first that was restarted {@link MOST_RESTARTS} times. */
+  /** The first container that was restarted {@link MOST_RESTARTS} times. */
   readonly looping: ContainerDetails | undefined;
 }
 
 /**
  * Follows the restarts of containers from look to look. A container that dies every two seconds is
- * running at most moments: only the engine's count tells.
+ * running at most moments: only the engine's count of restarts shows it.
  */
 export class RestartWatch {
   readonly #known: ReadonlySet<string> | undefined;
@@ -23,14 +21,14 @@ export class RestartWatch {
   readonly #first = new Map<string, number>();
 
   /**
-   * `known` are ids of containers that ran before, whose earlier restarts do not count; without it,
-   * those of none count.
+   * `known` are ids of containers that ran before, whose earlier restarts do not count; by default
+   * earlier restarts count for no container.
    */
   constructor(known?: ReadonlySet<string>) {
     this.#known = known;
   }
 
-  /** Counts what happened since the beginning. */
+  /** Counts restarts since the beginning. */
   look(containers: readonly ContainerDetails[]): RestartLook {
     const counted = containers.map((details) => ({ details, restarts: this.#restarts(details) }));
     return {
@@ -43,7 +41,7 @@ export class RestartWatch {
     };
   }
 
-  /** Since the beginning; a start by hand sets the engine's count back. */
+  /** Restarts since the beginning; a manual start resets the engine's count. */
   #restarts({ container: { id }, restartCount }: ContainerDetails): number {
     const isKnown = this.#known === undefined || this.#known.has(id);
     const first = Math.min(this.#first.get(id) ?? (isKnown ? restartCount : 0), restartCount);

@@ -8,10 +8,10 @@ import type { FailedUpdate } from "./backend.ts";
 import { restore, startAgain } from "./put_back.ts";
 
 /**
- * Carries a plan out: switches the files, changes the containers, waits until they are healthy. A
- * failure after that point puts the previous release back as a whole.
+ * Carries a plan out: switches the files, changes the containers, waits until they are healthy.
+ * After a failure it puts the previous release back as a whole.
  *
- * Rejects only with the signal's reason: then the ledger's open intent leads the next start back here.
+ * Rejects only with the signal's reason: the ledger's open intent resumes it at the next start.
  */
 export async function rollout(
   parts: RolloutParts,
@@ -33,7 +33,7 @@ export async function rollout(
       return imagesByService(seen ?? await observe(parts.engine, { key }, signal));
     },
     async failed(error) {
-      // What waits beside the containers that serve is in nobody's way, but takes memory for nothing.
+      // New containers that wait beside serving ones disturb nobody, but waste memory.
       await clearHalfReplaced(parts.engine, key, signal).catch(() => signal.throwIfAborted());
       return failed.find((each) => each.error === error)?.action;
     },
@@ -41,7 +41,7 @@ export async function rollout(
   }, signal);
 }
 
-/** The rest of a rollout that an engine which went away cut off. */
+/** The rest of a rollout that was interrupted because the engine went away. */
 async function planAgain(
   parts: RolloutParts,
   work: Rollout,

@@ -17,54 +17,54 @@ import type { StackFiles } from "./stack_files.ts";
 export interface ReleaseOnDisk {
   readonly release: Release;
   readonly tree: string;
-  /** That of its configuration, where something is read from another source. */
+  /** Tree of its configuration, where some files come from another source. */
   readonly configurationTree?: string;
 }
 
-/** A plan that is carried out: from one release to the next, or back. */
+/** A plan to carry out: from one release to the next, or back. */
 export interface Rollout {
   readonly next: ReleaseOnDisk;
   readonly services: readonly ServicePlan[];
-  /** Services that must be healthy although nothing is done to them now. */
+  /** Services that must be healthy although the plan leaves them alone. */
   readonly verify?: readonly string[] | undefined;
-  /** What runs now, as far as it is known; absent on a first deployment. */
+  /** The release that runs now, as far as it is known; absent on a first deployment. */
   readonly previous: ReleaseOnDisk | undefined;
-  /** Services that ran when the plan was made: they run again, also after a rollback. */
+  /** Services that ran when the plan was made: they must run afterwards, also after a rollback. */
   readonly ranBefore: readonly string[];
-  /** What lies under `live/` now. */
+  /** The files under `live/` now. */
   readonly liveNow: LiveManifest;
-  /** Images that services of `next` which are built are made of, as far as they are known. */
+  /** Images of built services of `next`, by service, as far as they are known. */
   readonly images?: Readonly<Record<string, string>>;
   /** Images the previous release ran, by service, to point its tags at again. */
   readonly previousImages: Readonly<Record<string, string>>;
   /** Seconds until `next` must be healthy. */
   readonly timeoutSeconds: number;
-  /** Whether it takes a release back that failed; forward without it. */
+  /** Whether the plan takes a failed release back; `forward` by default. */
   readonly way?: Way;
   /** Whether to put the previous release back after a failure. */
   readonly rollback: boolean;
 }
 
-/** Parts that a rollout works with. */
+/** Ports of a rollout. */
 export interface RolloutParts {
   readonly engine: Engine;
-  /** Who makes and starts containers. */
+  /** Makes and starts containers. */
   readonly backend: Backend;
   readonly clock: Clock;
   readonly log: Log;
   readonly files: StackFiles;
-  /** The slot among those that change containers, which is lent while containers are only watched. */
+  /** Deployment slot, given to others while containers are only watched. */
   readonly slot: Slot;
-  /** Milliseconds of watching where a service does not say (`DEPLOY_WATCH`). */
+  /** Milliseconds that containers without `monitor` are watched (`DEPLOY_WATCH`). */
   readonly watchMs: number;
   readonly progress: Progress;
-  /** Words for compose about a release: project, variables, model. */
+  /** Arguments for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;
-  /** Whether a stack of the same engine is of the owner of the one that is deployed, by the ledger. */
+  /** Whether another stack of the engine has the same owner, according to the ledger. */
   isOwners(stack: string): boolean;
-  /** Decides again, from what runs now, how to get from the release that failed to another. */
+  /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
-  /** Fetches the images that a plan for a release which ran before needs and that are gone. */
+  /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */
   fetchImages(
     onDisk: ReleaseOnDisk,
     services: readonly ServicePlan[],

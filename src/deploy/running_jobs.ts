@@ -12,9 +12,9 @@ import {
 } from "../model/mod.ts";
 
 /**
- * The containers of a stack that run a job a deployment waits for: one-off ones with the infix in
- * their name, and those of a service that is a scheduled job. `byDefault` is for jobs that do not say
- * by label whether they are waited for.
+ * The containers of a stack that run a job which a deployment waits for: one-off containers with
+ * the infix in their name, and those of scheduled jobs. `byDefault` applies to jobs without a label
+ * on whether deployments wait for them.
  */
 export async function runningJobs(
   engine: Engine,

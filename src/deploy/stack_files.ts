@@ -26,7 +26,7 @@ interface StackDirectories {
   readonly live: string;
 }
 
-/** Notes that a tree is about to be put in place; what it returns is called when it is. */
+/** Notes that a tree is about to be put in place; the returned function notes that it is. */
 type NoteSwitch = (tree: string) => () => void;
 
 /** The directories of a stack in a data directory. */
@@ -36,8 +36,8 @@ export function stackDirectories(dataDir: string, key: StackKey): StackDirectori
 }
 
 /**
- * The files that the containers of a stack see: `current`, which leads to the tree of its release,
- * and `live`, which they may write to.
+ * The files that the containers of a stack see: `current`, a link to the tree of its release, and
+ * `live`, where they may write.
  */
 export class StackFiles {
   readonly #files: Files;
@@ -46,7 +46,7 @@ export class StackFiles {
   readonly #live: LiveDirectory;
   readonly #replaced: ReplacedFiles;
 
-  /** `noteSwitch` is told of every switch, before any file changes; without it nobody is. */
+  /** `noteSwitch` is called before every switch, before any file changes; nothing by default. */
   constructor(
     files: Files,
     directories: StackDirectories,
@@ -60,9 +60,9 @@ export class StackFiles {
   }
 
   /**
-   * Makes the stack's files those of `release`, whose tree is at `tree`. What lies there now is told by
-   * a record of its own, and by `before` where an earlier version left none. May be called again after
-   * it was interrupted.
+   * Makes the stack's files those of `release`, whose tree is at `tree`. The files there now are
+   * read from their record, or taken from `before` where an old version of Stackwright left no
+   * record. May be called again after an interruption.
    *
    * Throws `data_dir_unusable` when the disk refuses.
    */
@@ -74,7 +74,7 @@ export class StackFiles {
       const earlier = await readFilesRecord(this.#files, stack);
       const known = earlier?.live ?? before;
       const kept = await this.#keep(earlier, known, release);
-      // Relative, so that it also leads there where the host sees the data directory elsewhere.
+      // Relative, because the host may see the data directory at another path.
       const link = relative(stack, tree);
       const record = (live: LiveManifest, shows: string) =>
         writeFilesRecord(this.#files, stack, {
@@ -106,8 +106,8 @@ export class StackFiles {
   }
 
   /**
-   * Whether what lies on disk is what a release says. Where nothing is known of it, which an earlier
-   * version leaves behind, it is taken for that.
+   * Whether the files on disk are those of a release. Assumed when there is no record, as an old
+   * version of Stackwright leaves none.
    */
   async show(release: ShownRelease): Promise<boolean> {
     const { stack, current } = this.#directories;
@@ -117,7 +117,7 @@ export class StackFiles {
     return record.current === await this.#files.readLink(current);
   }
 
-  /** The release that lies there proved good, or the one before it was put back: copies may go. */
+  /** Deletes copies of replaced files, once the release proved good or the previous one is back. */
   async settle(): Promise<void> {
     const { stack } = this.#directories;
     const { kept, ...record } = await readFilesRecord(this.#files, stack) ?? {};
@@ -126,14 +126,14 @@ export class StackFiles {
     await this.#replaced.clear();
   }
 
-  /** Removes everything of the stack. Nothing there is fine. */
+  /** Removes all files of the stack; may be called again. */
   async remove(): Promise<void> {
     await this.#files.remove(this.#directories.stack);
   }
 
   /**
-   * Keeps what containers wrote to the files that `release` replaces, for the way back. What was kept
-   * already stays while a release is begun again, and on the way back itself.
+   * Keeps files that containers changed and that `release` replaces, for a rollback. Existing
+   * copies stay when a release is begun again, and during the rollback itself.
    */
   async #keep(
     earlier: FilesRecord | undefined,
@@ -153,8 +153,8 @@ export class StackFiles {
   }
 
   /**
-   * Brings tracked files up to date. One that did not change upstream is left alone, whatever a
-   * container wrote into it; one that upstream removed goes; what containers made stays.
+   * Updates tracked files. A file unchanged upstream keeps what a container wrote into it; a file
+   * removed upstream is removed; files that containers made stay.
    */
   async #updateLive(
     source: (path: string) => Promise<string>,
@@ -165,7 +165,7 @@ export class StackFiles {
       if (after.files[path] === undefined) await this.#remove(path, sureContent(content));
     }
     for (const directory of after.directories) {
-      // It stands in for what is not in the source; what there is already is better.
+      // The directory stands in for a path missing in the source; anything already there is better.
       if (!await this.#isThere(directory)) await this.#live.makeDirectory(directory);
     }
     for (const [path, content] of Object.entries(after.files)) {
@@ -174,7 +174,7 @@ export class StackFiles {
     }
   }
 
-  /** What is a directory now, and was a file to us, was made by a container. */
+  /** Leaves a directory where the release had a file: a container made it. */
   async #remove(path: string, content: string): Promise<void> {
     if (content.startsWith("submodule:")) return await this.#live.remove(path);
     await this.#live.at(path, { makes: false }, async (place) => {
@@ -212,9 +212,9 @@ export class StackFiles {
   }
 
   /**
-   * A mount of a single file holds its inode: a file renamed into place would not be seen there. What
-   * is no plain file, or does not let itself be written, is replaced all the same. Files of a repository
-   * may be larger than memory.
+   * Writes in place, because a mount of a single file holds its inode and would not see a file
+   * renamed over it. Replaces what is no plain file or cannot be written. Reads in pieces, because
+   * a repository's files may be larger than memory.
    */
   async #copyFile(from: string, to: string, mode: number): Promise<void> {
     const data = () => this.#files.readInPieces(from);
@@ -229,7 +229,7 @@ export class StackFiles {
     }
   }
 
-  /** An empty directory gives way to a file: it stood in for what the source did not have yet. */
+  /** Removes an empty directory, a stand-in for what the source lacked, to make room for a file. */
   async #makeRoom(place: string): Promise<void> {
     const info = await this.#files.stat(place);
     if (info?.kind !== "directory" || (await this.#files.list(place)).length > 0) return;

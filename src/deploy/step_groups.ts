@@ -1,7 +1,7 @@
 /** A change of one service that compose makes. */
 interface Change {
   readonly name: string;
-  /** Changes of one kind can be made by one call. */
+  /** Changes of one kind can be made by one call of compose. */
   readonly kind: string;
 }
 
@@ -12,9 +12,9 @@ interface ChangeGroup {
 }
 
 /**
- * Groups changes into as few calls as their dependencies allow: a service is in a later group than
- * every dependency that is changed in another way, and in the same group as one that is changed alike,
- * or in a later one. Where nothing else decides, the kinds keep the order of `kinds`.
+ * Groups changes into as few calls as dependencies allow: a service comes in a later group than
+ * every dependency with a change of another kind, and not in an earlier one than a dependency with
+ * the same kind. Otherwise the order of `kinds` decides.
  */
 export function groupChanges(
   changes: readonly Change[],
@@ -29,7 +29,7 @@ export function groupChanges(
     const whole = possible.find(({ kind, names }) =>
       names.length === left.filter((each) => each.kind === kind).length
     );
-    // Nothing is possible only in a circle, which compose refuses by itself.
+    // No kind is possible only in a dependency cycle, which compose refuses by itself.
     const group = whole ?? possible[0] ?? circle(left);
     groups.push(group);
     left = left.filter((each) => !group.names.includes(each.name));
@@ -37,7 +37,7 @@ export function groupChanges(
   return groups;
 }
 
-/** The changes of a kind that wait for nothing but each other. */
+/** The changes of one kind that wait for no change of another kind. */
 function ready(
   kind: string,
   left: readonly Change[],

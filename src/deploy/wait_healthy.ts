@@ -16,9 +16,9 @@ import { ProvenWatch } from "./proven.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** Samples in a row for which a container may be missing that somebody else may just be making. */
+/** Samples in a row in which a container may be missing, since somebody may just be making it. */
 const MOST_INCOMPLETE = 3;
-/** A wait: for what, and how long. */
+/** Services to wait for, and how long. */
 export interface HealthWait {
   readonly engine: Engine;
   readonly clock: Clock;
@@ -26,30 +26,30 @@ export interface HealthWait {
   readonly services: readonly ReleaseService[];
   /** Time to give up. */
   readonly deadline: Date;
-  /** Ids of containers that ran before, whose earlier restarts do not count; all without it. */
+  /** Ids of containers that ran before, whose earlier restarts do not count; all when absent. */
   readonly known?: ReadonlySet<string>;
-  /** Those of the services that nothing was done to, and what they depend on; none without it. */
+  /** Services that the plan left alone, with their changed dependency; none by default. */
   readonly kept?: KeptServices;
-  /** Milliseconds for which a container of a service has to run where no health check speaks for it. */
+  /** Milliseconds that a container of a service without a health check must run. */
   readonly watchMs: (service: string) => number;
-  /** Told, maybe more than once, that all work and are only watched from now on. */
+  /** Called, maybe more than once, when all changed services work and are only watched. */
   readonly onWatching?: () => void;
-  /** Ids of the only containers that are looked at; all of the services without it. */
+  /** Ids of the only containers to judge; all containers of the services by default. */
   readonly only?: ReadonlySet<string>;
-  /** Told at every sample what is still missing; nobody by default. */
+  /** Receives at every sample what is still missing. */
   readonly progress?: Progress;
 }
 
 /**
- * Waits until `services` are as they should be. A container whose health check says so, or that has
- * done its work, has proven that; any other has to run for a time, counted from when it was first seen
- * to run. A restart by the engine is a failed try: the time begins anew and is longer. What happens to
- * a container is looked at at once.
+ * Waits until `services` are ready. A healthy container, or one that finished successfully, is
+ * ready; one without a health check must run for a time, counted from the first look that saw it
+ * run. A restart by the engine is a failed try: the time begins anew and is longer. Events of
+ * containers are looked at immediately.
  *
- * Returns what the last look saw of the whole stack; nothing where nobody is waited for.
+ * Returns the last observation of the whole stack; nothing without services to wait for.
  *
- * Throws `unhealthy` as soon as one of them cannot become good any more, with the last lines it
- * wrote, and `timeout` at the deadline, naming what was still missing.
+ * Throws `unhealthy` as soon as a service cannot become ready any more, with the last lines of its
+ * output, and `timeout` at the deadline, naming what was still missing.
  */
 export async function waitHealthy(
   wait: HealthWait,
@@ -67,7 +67,7 @@ async function untilHealthy(
   const { clock, services, deadline, known } = wait;
   const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());
-  // What a health check said of one that ran before says nothing of now, unless a new one was waited for.
+  // A health status from before the release proves nothing, unless a newer check was awaited.
   const believes = ({ container: { id, service } }: ContainerDetails) =>
     known?.has(id) === false || wait.kept?.has(service) === true;
   const proven = new ProvenWatch({ watchMs: wait.watchMs, believes }, looks);
@@ -76,7 +76,7 @@ async function untilHealthy(
       .map(({ name }) => name),
   );
   let incomplete = 0;
-  // A look between two samples may undo what they said, but does not make them more.
+  // A look at an event may reset the count of incomplete samples, but does not increase it.
   for (let counts = true;;) {
     const observed = await observe(wait.engine, wait, signal);
     const details = await inspectServices(wait, observed, signal);
@@ -88,7 +88,7 @@ async function untilHealthy(
     const watched = counted.filter(({ container }) => awaited.has(container.service));
     if (proven.look(watched, restarted) && now.kind === "ready") return observed;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
-    // Nobody makes containers any more by now, so none that is missing will come.
+    // All containers were made before this wait, so a missing one will not appear any more.
     const isIncomplete = now.kind === "waiting" && now.incomplete.length > 0;
     incomplete = isIncomplete ? incomplete + (counts ? 1 : 0) : 0;
     if (incomplete === MOST_INCOMPLETE) {
@@ -107,7 +107,7 @@ async function untilHealthy(
   }
 }
 
-/** The containers of the services, each as it is when it is asked; one that is gone is left out. */
+/** Details of the services' containers; one that vanishes meanwhile is left out. */
 async function inspectServices(
   { engine, services, only }: HealthWait,
   { containers }: ObservedStack,

@@ -1,17 +1,17 @@
 import { errors, formatStackKey, type StackKey, type StackwrightError } from "../model/mod.ts";
 import { type Clock, type KeyedLock, withDeadline } from "../system/mod.ts";
 
-/** Something that a person asks to be done to what runs under a name. */
+/** An action that a person asks for on a project or stack. */
 interface Bounded {
   readonly key: StackKey;
-  /** What it is called in errors: `project`, `stack`. */
+  /** Noun for errors: `project`, `stack`. */
   readonly what: string;
-  /** Seconds it may take, waiting for the lock included. */
+  /** Seconds it may take, including the wait for the lock. */
   readonly timeoutSeconds: number;
 }
 
 /**
- * Does work while nothing else is done to a stack. Returns what it returns; throws what it throws, and
+ * Runs work while it holds a stack's lock. Returns and throws what the work does, and throws
  * `timeout`, which says whether the work had begun.
  */
 export async function withinLock<Result>(
@@ -35,8 +35,8 @@ export async function withinLock<Result>(
 }
 
 /**
- * The same where only the wait for others is bounded: work that has begun goes on to its end. It gets the
- * signal that bounds what it still waits for.
+ * Runs work as {@link withinLock} does, but bounds only the wait for the lock: work that has begun
+ * runs to its end. The work gets the bounding signal for waits of its own.
  */
 export async function onceLocked<Result>(
   { clock, stackLock }: { readonly clock: Clock; readonly stackLock: KeyedLock },
@@ -47,7 +47,7 @@ export async function onceLocked<Result>(
   const late = () => lateForLock({ key, what, timeoutSeconds });
   const run = (within: AbortSignal) =>
     stackLock.run(formatStackKey(key), () => Promise.allSettled([work(within)]), within);
-  // Its end is kept apart from that of the wait, which has a deadline.
+  // The work's own failure is kept apart from that of the wait, which has a deadline.
   const [end] = await withDeadline(
     { clock, milliseconds: timeoutSeconds * 1000, late },
     run,

@@ -9,10 +9,10 @@ import {
 } from "../../model/mod.ts";
 import { claimsOf, servicesOf } from "../../compose/mod.ts";
 
-/** What a container is called while another one has its name: its short id in front. */
+/** Name of a container whose own name is taken by another one: its short id in front. */
 const PUT_ASIDE = /^[0-9a-f]{12}_/;
 
-/** Ends a container as it wants to be ended, and removes it; volumes stay unless they go, too. */
+/** Stops a container gracefully and removes it; its anonymous volumes only with `volumes`. */
 export async function stopAndRemove(
   engine: Engine,
   id: string,
@@ -36,8 +36,8 @@ export async function removeServices(
 }
 
 /**
- * Stops the containers of services and leaves them for a rollback, with their anonymous volumes. One
- * whose name a service of the release wants to have is renamed; see {@link mendContainers}.
+ * Stops the containers of services and keeps them for a rollback, with their anonymous volumes. A
+ * container whose name a service of the release needs is renamed; see {@link mendContainers}.
  */
 export async function stopServices(
   engine: Engine,
@@ -59,8 +59,8 @@ export async function stopServices(
 }
 
 /**
- * Undoes what compose does not look at before it starts services: gives containers their names back
- * that were put aside or renamed by hand, and lets paused ones go on.
+ * Repairs what compose ignores when it starts services: restores the names of containers that were
+ * put aside or renamed by hand, and unpauses paused ones.
  */
 export async function mendContainers(
   engine: Engine,
@@ -100,7 +100,7 @@ async function containersOf(
   return containers.filter((each) => services.includes(each.service));
 }
 
-/** Tells running containers that their files changed. */
+/** Signals running containers that their files changed. */
 export async function signalServices(
   engine: Engine,
   release: Release,

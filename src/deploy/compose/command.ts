@@ -5,18 +5,18 @@ export interface ComposeProject {
   readonly directory: string;
   /** Compose files; `-` is standard input. */
   readonly files: readonly string[];
-  /** Dotenv files for rendering, later ones win; what is rendered needs none. */
+  /** Dotenv files for rendering, later ones win; rendered models need none. */
   readonly envFiles: readonly string[];
-  /** Profiles that are rendered. */
+  /** Profiles to render. */
   readonly profiles: readonly string[];
-  /** Where checkouts lie: what is said of paths in them is said as their authors know them. */
+  /** Directories of checkouts; messages show paths in them relative to the repository. */
   readonly trees?: readonly string[];
 }
 
-/** A command line without the program: what to type is data, typing it is somebody else's work. */
+/** A command line without the program; whoever runs it adds that. */
 export type ComposeArguments = readonly string[];
 
-/** Prints the model with everything resolved. */
+/** Prints the model, fully resolved. */
 export function configArguments(project: ComposeProject): ComposeArguments {
   return [
     ...common(project, project.envFiles),
@@ -25,7 +25,7 @@ export function configArguments(project: ComposeProject): ComposeArguments {
   ];
 }
 
-/** Fetches the images of `services`, and of no others. */
+/** Fetches the images of exactly `services`. */
 export function pullArguments(
   project: ComposeProject,
   services: readonly string[],
@@ -33,7 +33,7 @@ export function pullArguments(
   return [...common(project), "pull", "--ignore-buildable", "--policy", "always", ...services];
 }
 
-/** Arguments of a build. Those of the images stand in the model: all may read a command line. */
+/** Arguments of a build; values for images are in the model, since command lines are public. */
 export interface BuildArguments {
   readonly services: readonly string[];
   readonly pull: boolean;
@@ -53,9 +53,9 @@ export function buildArguments(project: ComposeProject, build: BuildArguments): 
   ];
 }
 
-/** Services to bring up: replaced in any case, or only what is missing is made. */
+/** Services to bring up: replaced in any case, or only completed. */
 export interface UpArguments {
-  /** `roll` replaces by the rules of each service; compose knows none and replaces all at once. */
+  /** `roll` follows each service's update rules; compose has none and replaces all at once. */
   readonly mode: "replace" | "roll" | "complete";
   /** Wanted number of containers of each service named. */
   readonly scale: Readonly<Record<string, number>>;
@@ -65,7 +65,7 @@ export interface UpArguments {
 
 /**
  * Makes containers of exactly the services in `scale`. `--no-deps` keeps compose from widening the
- * list by its own rules, which differ between versions; images are there already, so it may neither
+ * list by rules that differ between versions. Images are present already, so compose may neither
  * build nor pull.
  */
 export function upArguments(project: ComposeProject, up: UpArguments): ComposeArguments {
@@ -81,7 +81,7 @@ export function upArguments(project: ComposeProject, up: UpArguments): ComposeAr
   ];
 }
 
-/** Prints the version of compose, alone. */
+/** Prints only the version of compose. */
 export const VERSION_ARGUMENTS: ComposeArguments = ["compose", "version", "--short"];
 
 /** An empty dotenv file: without any, compose reads the `.env` of the project's directory. */

@@ -9,12 +9,12 @@ import {
 import { renderHint } from "./render_hints.ts";
 import type { Command, CommandResult } from "../../system/mod.ts";
 
-/** A text of compose with the paths of a repository as its authors know them. */
+/** A message of compose, with paths relative to the repository, as its authors know them. */
 export function asWritten(text: string, { trees = [] }: ComposeProject): string {
   return trees.reduce((rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."), text);
 }
 
-/** The error of a command that failed, in the words of compose or of what ended it. */
+/** The error of a failed command, in the words of compose or with the limit that ended it. */
 export function failureOf(
   code: ErrorCode,
   { result, command, project, model = {} }: {
@@ -32,13 +32,13 @@ export function failureOf(
     ? `${failedStep(utf8(result.stdout))}${result.stderr}`
     : result.stderr;
   const said = explain(command.argv, asWritten(why, project), objectAt(model, "services"));
-  // Of those it includes compose says nothing.
+  // Compose never names the included file of an error, so the hint can only name the main files.
   const files = project.files.map((file) => asWritten(file, project));
   const hint = code === "render_failed" ? renderHint(said, files) : "";
   return new StackwrightError(code, `${said}${hint}`);
 }
 
-/** The error of a command that was ended for what it printed, or for its memory. */
+/** The error of a command that was ended for the size of its output, or for its memory. */
 export function tookTooMuch(code: ErrorCode, cause: StackwrightError): StackwrightError {
   const why = /memory/.test(cause.message) ? tookAllMemory(code) : PRINTS_TOO_MUCH;
   const command = code === "build_failed" ? "build" : "config";
@@ -50,7 +50,7 @@ const PRINTS_TOO_MUCH =
   "long ranges of ports, and values that are repeated many times over, make it so: publish fewer ports, " +
   "or give large values by files";
 
-/** How the runtime of Go, and its threads, say that there is no memory. */
+/** Messages of Go's runtime, and of its threads, when memory is exhausted. */
 function isOutOfMemory(stderr: string): boolean {
   return /^(?:fatal error: .*(?:out of|allocate) memory|runtime\/cgo: pthread_create failed)/m
     .test(stderr);
@@ -65,7 +65,7 @@ function tookAllMemory(code: ErrorCode): string {
     "repeats them";
 }
 
-/** By SIGKILL or SIGXCPU. */
+/** Exit codes after SIGKILL and SIGXCPU. */
 const KILLED: ReadonlySet<number> = new Set([128 + 9, 128 + 24]);
 
 const TOOK_ALL_TIME =
@@ -73,7 +73,7 @@ const TOOK_ALL_TIME =
   "machine has no memory left; files that include or extend each other several times over do that: " +
   "include each of them once";
 
-/** The step at which a build failed, with the end of its output: most versions print it as progress. */
+/** The step at which a build failed, with the end of its output, as most versions print it. */
 function failedStep(stdout: string): string {
   const [, step = ""] = /^------\n( > \[[^]*?\n)------$/m.exec(stdout) ?? [];
   const [what = "", ...printed] = step.trim().split("\n");
@@ -82,7 +82,7 @@ function failedStep(stdout: string): string {
 
 const DAEMON = "Error response from daemon: ";
 
-/** Lines about a pull: most versions name services alone, and all of them say again what the engine said. */
+/** Lines of a failed pull: adds images to services, and drops repetitions of the engine's error. */
 function withImages(lines: readonly string[], services: JsonObject): readonly string[] {
   const named = lines.map((line) =>
     line.replace(/^\s*(\S+) Error (?:response from daemon: )?/, (whole, service) => {
@@ -96,13 +96,13 @@ function withImages(lines: readonly string[], services: JsonObject): readonly st
   );
 }
 
-/** Lines at the end of what a pull said that are compared with each other: a registry says how many there are. */
+/** Last lines of a failed pull that are compared: a registry decides about their number. */
 const MOST_LINES = 200;
 
-/** Characters of a line that are looked at and told: keys and values of a repository stand in them. */
+/** Characters of a line that are examined and shown: a repository decides about its length. */
 const LONGEST_LINE = 4000;
 
-/** The lines in which compose says what went wrong, without its progress. */
+/** The lines in which compose gives the reason of a failure, without its progress. */
 function explain(args: ComposeArguments, stderr: string, services: JsonObject): string {
   const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
   const lines = stderr.split("\n").filter((line) => line.trim() !== "").map((line) =>
@@ -115,15 +115,15 @@ function explain(args: ComposeArguments, stderr: string, services: JsonObject): 
 }
 
 /**
- * What cannot be interpolated, or read as a line of a dotenv file, is often a password or a rest of one:
- * the place is told, not the value.
+ * Text without the value of a failed interpolation or dotenv line: it is often a password, or the
+ * rest of one.
  */
 function withoutValue(text: string): string {
   return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1")
     .replace(/(in variable name|unterminated quoted value|Invalid template):? ["'][^\n]*/g, "$1");
 }
 
-/** Of a password with a dollar, compose takes what follows for the name of a variable. */
+/** Hides names that may be part of a password: compose reads `$` in a value as a variable. */
 function withoutValueInName(warning: string): string {
   return warning.replace(
     /(The ")([^"]+)(" variable is not set)/,
@@ -141,10 +141,10 @@ function isProgress(line: string): boolean {
     /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);
 }
 
-/** Warnings of compose that are told: it prints one for each variable that is not set. */
+/** Limit of reported warnings: compose prints one for each unset variable. */
 const MOST_WARNINGS = 50;
 
-/** The warnings that compose printed, each once; how many more there are after the first ones. */
+/** The distinct warnings that compose printed, and the number of those beyond the limit. */
 export function warnings(stderr: string): string[] {
   const all = [...new Set(stderr.split("\n").filter((line) => /level=warning/.test(line)))];
   const told = all.slice(0, MOST_WARNINGS).map((line) =>

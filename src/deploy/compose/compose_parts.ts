@@ -6,13 +6,13 @@ import type { RegistryLogins } from "./registry_logins.ts";
 /** One compose project, and the variables its commands run with. */
 export interface ComposeCall {
   readonly project: ComposeProject;
-  /** Variables for interpolation when it is rendered, then for the values of configs and secrets only. */
+  /** Variables for interpolation; in a rendered model only for values of configs and secrets. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Written to standard input where the project's file is `-`: rendered models never touch the disk. */
+  /** Standard input, where the project's file is `-`: rendered models never touch the disk. */
   readonly model?: ComposeModel;
   /**
-   * Whether nothing that is rendered names a variable of Go's garbage collector, so that the program may
-   * be started with some; false by default.
+   * Whether the project cannot interpolate variables of Go's garbage collector, so that the program
+   * may be started with them; false by default.
    */
   readonly collectsSeldom?: boolean;
 }
@@ -20,23 +20,23 @@ export interface ComposeCall {
 /** Parts of {@link Compose}. */
 export interface ComposeParts {
   readonly commands: Commands;
-  /** The program that is called with `compose …`; `docker` where nobody knows better. */
+  /** The program that is called with `compose …`; `docker` by default. */
   readonly findProgram?: () => Promise<string>;
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** Where variables are written that no program may be started with. */
+  /** Place for variables that must not be in a program's environment. */
   readonly scratch: {
     readonly files: RegistryLogins["files"];
-    /** Beginning of the name of private directories. */
+    /** Prefix of the names of private directories. */
     readonly prefix: string;
   };
-  /** Further credentials for registries, for what fetches images; see {@link withRegistryLogins}. */
+  /** Further registry credentials for fetching images; see {@link withRegistryLogins}. */
   readonly logins?: Pick<RegistryLogins, "directory" | "logins">;
-  /** Bounds how many projects are rendered at once; nothing does where there is none. */
+  /** Bounds how many projects are rendered at once; unbounded by default. */
   readonly rendering?: Limiter;
-  /** Whether what programs print on their way is told at `debug` only (the default), not at `info`. */
+  /** Whether output of programs is logged at `debug` (the default) instead of `info`. */
   readonly quiet?: boolean;
-  /** Told before each command that changes something on the engine. */
+  /** Called before each command that changes something on the engine. */
   readonly onMutation?: () => void;
 }

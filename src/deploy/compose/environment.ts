@@ -3,14 +3,14 @@ import { type ComposeModel, errors } from "../../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
 
 /**
- * What a variable may be called: nothing else can be interpolated, and shells export functions as
- * others.
+ * Permitted names of variables: others cannot be interpolated, and shells export functions under
+ * them.
  */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Variables that compose and docker themselves obey: a configuration that sets one means something
- * else.
+ * Variables that control compose and docker themselves: a configuration that sets one is refused,
+ * since it would change the program instead of a value.
  */
 const CONTROLS_THE_PROGRAM = new RegExp(
   "^(?:PATH|HOME|TMPDIR|SSH_AUTH_SOCK|SSL_CERT_(?:FILE|DIR)|GO(?:DEBUG|TRACEBACK|GC|MEMLIMIT)" +
@@ -20,8 +20,8 @@ const CONTROLS_THE_PROGRAM = new RegExp(
 );
 
 /**
- * Variables that some library, interpreter or helper program obeys, and that a container may well need:
- * they are interpolated, but no program is started with them. A name too many costs nothing.
+ * Variables that libraries, interpreters or helper programs obey, and that a container may well
+ * need: they are interpolated, but no program is started with them. Listing too many costs nothing.
  */
 const STEERS_PROGRAMS = new RegExp(
   "^(?:(?:ACTIONS|AWS|AZURE|BASH|BUN|CURL|DBUS|DENO|DOCKER|GIT|GOOGLE|GPG|JAVA|KUBE|LC|MALLOC|NODE" +
@@ -34,8 +34,8 @@ const STEERS_PROGRAMS = new RegExp(
 );
 
 /**
- * Variables of our own environment that the docker program needs to find the engine and credentials.
- * A compose file can interpolate every one of them, so none may be a secret: proxies are left out.
+ * Variables of our own environment that docker needs to find the engine and credentials. Compose
+ * files can interpolate all of them, so none may be a secret: proxies are left out.
  */
 const INHERITED = [
   ...["PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR"],
@@ -44,7 +44,7 @@ const INHERITED = [
 ];
 
 /**
- * Compose files come from the deployment's own source, which is all that is checked and recorded.
+ * Remote compose files are off: only files of the deployment's own source are checked and recorded.
  */
 const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
@@ -52,20 +52,20 @@ const NO_REMOTE_FILES = {
 } as const;
 
 /**
- * Compose 5 builds with `buildx bake`, which asks at the keyboard before it reads a Dockerfile outside of
- * its context. Everything a build reads was found to be the repository's own by then.
+ * Compose 5 builds with `buildx bake`, which asks on the terminal before it reads a Dockerfile
+ * outside of its context. All inputs of a build were checked to be the repository's own before.
  */
 const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
 
 /**
- * For its attestations buildx asks git about the directory that it builds. Files of a repository may look
- * like another one there (`HEAD`, `objects`, `config`), whose configuration names programs that git runs.
- * The first keeps buildx from asking, the second every git from believing what it finds.
+ * Buildx runs git in the build's directory for its attestations. Files of a repository may imitate
+ * a git directory there (`HEAD`, `objects`, `config`), whose configuration names programs for git
+ * to run. The first variable keeps buildx from running git, the second every git from using it.
  */
 const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
 
 /**
- * What docker tells a plugin: without it the plugin takes itself for a program of another grammar.
+ * Variable that docker sets for plugins: without it the plugin expects a different command line.
  */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
 
@@ -77,33 +77,27 @@ export function programEnvironment(
   return { ...Object.fromEntries(inherited), ...AS_A_PLUGIN };
 }
 
-/** Beginning of the names under which compose gets the values of configs and secrets. */
+/** Prefix of the variables that hold values of configs and secrets for compose. */
 const VALUE_PREFIX = "STACKWRIGHT_VALUE_";
 
-/**
- * Longest text that is given to a program by its environment: the kernel takes 128 KiB, name
- * included.
- */
+/** Longest text passed in a program's environment: the kernel takes 128 KiB, name included. */
 const LONGEST_TEXT = 64 * 1024;
-/** Most that is given by the environment altogether: it shares a limit with the arguments. */
+/** Limit for the whole environment, which shares the kernel's limit with the arguments. */
 const MOST_TEXT = 512 * 1024;
 
-/**
- * Variables of a rendering: what is harmless to a program and short goes by its environment, the
- * rest by a file.
- */
+/** Variables of a rendering: short and harmless ones in the environment, the others in a file. */
 interface RenderVariables {
   readonly environment: Readonly<Record<string, string>>;
-  /** To be given as a dotenv file, which compose only reads when it has been started. */
+  /** Passed as a dotenv file, which compose reads itself after its start. */
   readonly byFile: Readonly<Record<string, string>>;
 }
 
 /**
- * The environment for rendering: the program's own variables, which always win, and the variables for
- * interpolation that steer nothing.
+ * The environment for rendering: the program's own variables, which always win, and variables for
+ * interpolation that control no program.
  *
- * Throws `config_invalid` for a variable that would change how the program runs rather than what it
- * reads, and for one that no compose file could name.
+ * Throws `config_invalid` for a variable that would control the program, and for one whose name no
+ * compose file can use.
  */
 export function renderVariables(
   program: Readonly<Record<string, string>>,
@@ -125,17 +119,17 @@ export function renderVariables(
   };
 }
 
-/** A rendered model and the environment to carry it out with. */
+/** A model and the environment in which compose acts on it. */
 interface ActingCall {
   readonly environment: Readonly<Record<string, string>>;
   readonly model: ComposeModel;
 }
 
 /**
- * Variables of compose when it builds, pulls or changes containers. Nothing is interpolated any
- * more, so it gets no variable of a repository, neither does any program that it starts (buildx,
- * credential helpers). Configs and secrets that take their value from a variable find it under a
- * name of ours. Profiles are taken out: what is not wanted is not in a rendered model.
+ * Model and environment for compose when it builds, pulls or changes containers. Nothing is
+ * interpolated any more, so neither compose nor the programs it starts (buildx, credential helpers)
+ * get a variable of a repository. Configs and secrets find values of variables under a prefixed
+ * name. Profiles are removed: a rendered model holds wanted services only.
  */
 export function actingCall(
   program: Readonly<Record<string, string>>,
@@ -171,17 +165,14 @@ export function actingCall(
   };
 }
 
-/** Variables as a dotenv file that compose reads back exactly as they are. */
+/** Variables as a dotenv file from which compose reads exactly the same values. */
 export function dotenvText(variables: Readonly<Record<string, string>>): string {
   const escaped = (value: string) =>
     value.replace(/[\\"$]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r");
   return Object.entries(variables).map(([name, value]) => `${name}="${escaped(value)}"\n`).join("");
 }
 
-/**
- * True when a variable may be given to interpolation at all: one that can be named, and steers no
- * docker.
- */
+/** Whether a variable may be interpolated: its name is valid, and it does not control docker. */
 export function canInterpolate(name: string): boolean {
   return NAME.test(name) && !CONTROLS_THE_PROGRAM.test(name);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Files, readText } from "../../system/mod.ts";
 import { listOf, parseObject } from "../../model/mod.ts";
 
-/** Where docker looks for plugins after the directories of its configuration, in this order. */
+/** Plugin directories of docker, in this order, after those of its configuration. */
 const SYSTEM_DIRECTORIES = [
   "/usr/local/lib/docker/cli-plugins",
   "/usr/local/libexec/docker/cli-plugins",
@@ -11,12 +11,12 @@ const SYSTEM_DIRECTORIES = [
 ] as const;
 
 /**
- * The program to call with `compose …`: the plugin that docker would find, else docker itself. Docker
- * first starts every plugin to ask what it is, and then compose a second time, which takes as long
- * as rendering a small project.
+ * The program to call with `compose …`: the plugin that docker would find, else docker itself.
+ * Docker first starts every plugin for its metadata, and then compose a second time, which takes as
+ * long as rendering a small project.
  *
- * `env` is the environment the program gets. May be called before each command: a plugin that was
- * replaced in the meantime is found.
+ * `env` is the environment of the program. May be called before each command, and then finds a
+ * plugin that was replaced in the meantime.
  */
 export async function findComposeProgram(
   files: Files,
@@ -35,7 +35,7 @@ export async function findComposeProgram(
   return "docker";
 }
 
-/** A directory that this user may not look into has nothing for it; docker passes over it as well. */
+/** The plugin in a directory; like docker, passes over a directory that cannot be read. */
 async function pluginIn(files: Files, directory: string): Promise<string | undefined> {
   try {
     const program = await files.realPath(join(directory, "docker-compose"));
@@ -46,7 +46,7 @@ async function pluginIn(files: Files, directory: string): Promise<string | undef
   }
 }
 
-/** `cliPluginsExtraDirs` of docker's configuration; what cannot be read is docker's to complain about. */
+/** `cliPluginsExtraDirs` of docker's configuration; docker itself reports an unreadable one. */
 async function extraDirectories(files: Files, configFile: string): Promise<string[]> {
   const text = await readText(files, configFile).catch(() => undefined);
   return listOf(parseObject(text ?? "")["cliPluginsExtraDirs"])

@@ -8,22 +8,22 @@ import {
 import { isPartOfStack, observe } from "../observe.ts";
 import { stopAndRemove } from "./act_on_services.ts";
 
-/** The name of a container that is to replace another one until that is gone: that one's short id in front. */
+/** Name of a new container while the old one exists: the old one's short id in front. */
 const WAITING_NAME = /^[0-9a-f]{12}_/;
 const SHORT_ID = 12;
 
 /**
- * The name of an old container whose successor has proved that it works and is found in its place: that
- * one's short id in front.
+ * Name of an old container whose proven successor took its place: the successor's short id before
+ * the old name.
  */
 export function retiringName(successorId: string, name: string): string {
   return `${successorId.slice(0, SHORT_ID)}_${name}`;
 }
 
 /**
- * True when a container was made to replace another one and whoever made it ended before it did: while
- * it exists that service cannot be replaced any more, because the name is taken. One that runs is ours:
- * compose starts none before it has its name.
+ * True for a container that was made to replace another one when its maker died half-way. While it
+ * exists the service cannot be replaced, because the temporary name is taken. A running one is from
+ * our own rollout: compose starts a container only under its final name.
  */
 export function isHalfReplaced({ labels, name, state }: ObservedContainer): boolean {
   const replaces = labels[COMPOSE_LABELS.replaces];
@@ -32,11 +32,11 @@ export function isHalfReplaced({ labels, name, state }: ObservedContainer): bool
 }
 
 /**
- * Clears what somebody who ended left half done in a stack, see {@link isHalfReplaced}: the new
- * container is removed where the one it was to replace still serves. Where that one is gone already, or
- * only finishes what it was asked, the new one gets its name: nothing else has the anonymous volumes any
- * more, and it serves. Call it before deciding how to go on. May be called at any time while nobody else
- * works on the stack. Returns what is there then.
+ * Clears replacements that an interrupted process left half done, see {@link isHalfReplaced}. The
+ * new container is removed while the old one still serves. If the old one is gone or retiring, the
+ * new one gets the final name: it serves, and it alone has the anonymous volumes. Call it before
+ * planning how to go on; it may be called again, while nobody else works on the stack. Returns the
+ * containers afterwards.
  */
 export async function clearHalfReplaced(
   engine: Engine,

@@ -38,13 +38,13 @@ import {
 import type { ComposeCall, ComposeParts } from "./compose_parts.ts";
 
 /**
- * Compose collects garbage some ten times while it starts and reads a usual project, a third of its time
- * on processors, and needs no less memory for that. A project can name these variables, and would get
- * the values.
+ * Garbage collector settings: by default Go collects some ten times while compose starts and reads
+ * a usual project, a third of its processor time, without needing less memory. Not for projects
+ * that name these variables: interpolation would yield these values.
  */
 const COLLECTS_SELDOM = { GOGC: "400", GOMEMLIMIT: `${RENDER_LIMIT_MEMORY / 2}` } as const;
 
-/** Bytes at the end of what compose prints while it acts that are kept for the error it may end with. */
+/** Bytes kept of the end of compose's output while it acts, for an error message. */
 const KEPT_BYTES = 1024 * 1024;
 
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
@@ -73,8 +73,7 @@ export class Compose {
   }
 
   /**
-   * The same, asked for once: that of a program which was exchanged since may be another one. Empty where
-   * it cannot be had.
+   * The version as asked once: a program replaced since may have another. Empty when it is unknown.
    */
   async knownVersion(signal: AbortSignal): Promise<string> {
     this.#known ??= await this.version(signal).catch(() => undefined);
@@ -97,11 +96,11 @@ export class Compose {
 
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
-    // Where programs put what is theirs alone for a while: compose leaves every inline Dockerfile there.
+    // TMPDIR is private: compose leaves every inline Dockerfile there.
     await this.#inScratch(async (directory) => {
       const args = buildArguments(call.project, build);
       const more = {
-        // A policy beside a Dockerfile may read what lies below where buildx runs.
+        // A policy beside a Dockerfile may read files below the working directory of buildx.
         cwd: call.project.directory,
         env: { TMPDIR: directory },
         mostMemory: RENDER_LIMIT_MEMORY,
@@ -124,7 +123,10 @@ export class Compose {
     return await this.#parts.findProgram?.() ?? "docker";
   }
 
-  /** Versions differ in what they leave out; which one it is matters rarely, and it costs a start to ask. */
+  /**
+   * Fills in what versions leave out. Asks for the version only where it matters: that takes a
+   * start.
+   */
   async #normal(model: ComposeModel, signal: AbortSignal): Promise<ComposeModel> {
     const said = bindsSay(model);
     const byDefault = said === "true" ||
@@ -132,7 +134,7 @@ export class Compose {
     return normalModel(model, byDefault);
   }
 
-  /** What compose prints of a project. Its files are looked for from its directory. */
+  /** The output of `compose config`, run in the project's directory. */
   async #render(call: ComposeCall, signal: AbortSignal): Promise<string> {
     const { programEnvironment, scratch: { files } } = this.#parts;
     const program = await this.#program();
@@ -140,7 +142,7 @@ export class Compose {
     const command = (envFiles: readonly string[]): Command => ({
       argv: [program, ...configArguments({ ...call.project, envFiles })],
       env: { ...environment, ...(call.collectsSeldom === true ? COLLECTS_SELDOM : {}) },
-      // Versions of compose that take a path as relative to where they run find the same files.
+      // Some versions of compose resolve paths against the working directory.
       cwd: call.project.directory,
       endsWithUs: true,
       timeoutMs: RENDER_LIMIT_MS,
@@ -156,12 +158,12 @@ export class Compose {
     return await this.#inScratch(async (directory) => {
       const file = join(directory, "values.env");
       await files.write(file, dotenvText(byFile), { mode: 0o600 });
-      // First for the other files, which may use the values, and last because these win.
+      // First, so that the other files may use the values, and last, because these values win.
       return await this.#run("render_failed", call, command([file, ...envFiles, file]), signal);
     });
   }
 
-  /** Works with a private directory, which is gone afterwards with what is in it. */
+  /** Runs work with a private directory, which is removed afterwards with its content. */
   async #inScratch<T>(work: (directory: string) => Promise<T>): Promise<T> {
     const { files, prefix } = this.#parts.scratch;
     const directory = await files.makeTemporaryDirectory(prefix);
@@ -172,7 +174,7 @@ export class Compose {
     }
   }
 
-  /** Changes something: with nothing of the repository but the model itself. */
+  /** Runs a command that changes something; of the repository it gets the model alone. */
   async #act(
     failure: ErrorCode,
     call: ComposeCall,
@@ -193,7 +195,7 @@ export class Compose {
         ...more,
         env: { ...environment, ...more.env, ...forLogins },
         stdin: JSON.stringify(model),
-        // What an image prints while it is built comes with it, and has no end.
+        // An image decides what its build prints, without limit.
         keptBytes: KEPT_BYTES,
         onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
       }, signal);

@@ -1,6 +1,6 @@
 import { memberOf, parseJson } from "../../model/mod.ts";
 
-/** The engine client's configuration, as far as it decides about registries. */
+/** The part of the engine client's configuration that concerns registries. */
 interface ClientConfiguration {
   /** Path of the file, for people. */
   readonly path: string;
@@ -11,13 +11,13 @@ interface ClientConfiguration {
 const REFUSED =
   /denied|unauthorized|authentication required|no basic auth|credentials|\b40[13]\b|insufficient[_ ]scope/i;
 const DOCKER_HUB = "docker.io";
-/** Names under which credentials for Docker Hub are kept. */
+/** Keys of credentials for Docker Hub. */
 const DOCKER_HUB_KEYS = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /**
- * A hint for when a registry refused to give an image: which registry, which configuration file
- * was read, and what it says about that registry. Empty when `failure` is about something else.
- * Never repeats a credential.
+ * A hint for when a registry refused an image: which registry, which configuration file was read,
+ * and what the file has for that registry. Empty when `failure` has another reason. Never repeats a
+ * credential.
  */
 export function registryHint(
   failure: string,
@@ -34,9 +34,9 @@ export function registryHint(
 }
 
 /**
- * The registry of an image reference: its first part when that is a host, else Docker Hub. An engine
- * takes a first part with a capital letter for a host as well: no name at Docker Hub has one, and the
- * credentials for Docker Hub must not go to it.
+ * The registry of an image reference: its first part when that is a host, else Docker Hub. Like the
+ * engine, takes a first part with a capital letter for a host: no name at Docker Hub has one, and
+ * credentials for Docker Hub must not go to another host.
  */
 export function registryOf(image: string): string {
   const [first = "", ...rest] = image.split("/");

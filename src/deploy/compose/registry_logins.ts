@@ -3,24 +3,24 @@ import { objectAt } from "../../compose/mod.ts";
 import { parseObject } from "../../model/mod.ts";
 import { type Files, readText } from "../../system/mod.ts";
 
-/** Facts for giving a program further credentials for registries. */
+/** Inputs for giving a program further credentials for registries. */
 export interface RegistryLogins {
   readonly files: Pick<
     Files,
     "list" | "makeTemporaryDirectory" | "readIfExists" | "remove" | "replaceLink" | "write"
   >;
-  /** Beginning of the name of private directories. */
+  /** Prefix of the names of private directories. */
   readonly prefix: string;
-  /** Directory of the engine client's configuration; it need not exist. */
+  /** Directory of the engine client's configuration; may be missing. */
   readonly directory: string;
-  /** The credentials, as `config.json` has them (`DOCKER_AUTH_CONFIG`). */
+  /** Credentials in the format of `config.json` (`DOCKER_AUTH_CONFIG`). */
   readonly logins: string;
 }
 
 /**
- * Works with variables that lead programs to the engine client's configuration with further credentials
- * in it. Not every version of compose and buildx reads them from a variable; all read a file, which is
- * in a private directory for as long as the work takes.
+ * Runs work with variables that point programs to a copy of the engine client's configuration with
+ * further credentials. Some versions of compose and buildx do not read credentials from a variable;
+ * all read a file, which exists in a private directory during the work.
  */
 export async function withRegistryLogins<T>(
   { files, prefix, directory, logins }: RegistryLogins,
@@ -41,8 +41,8 @@ export async function withRegistryLogins<T>(
 }
 
 /**
- * The text of a configuration with further credentials, which come before those that are there: also
- * before a helper that would be asked for that registry. A configuration that is no JSON is left out.
+ * The text of a configuration with further credentials, which win over existing entries and over a
+ * credential helper for the same registry. A configuration that is not JSON is left out.
  */
 export function mergedLogins(configuration: string | undefined, logins: string): string {
   const known = parseObject(configuration ?? "");

@@ -1,6 +1,6 @@
 /**
- * What a person can do about what compose refuses. It names what is wrong and rarely where, in words that
- * differ a little between its versions.
+ * Advice for errors of compose, which says what is wrong but rarely where, in words that vary with
+ * its versions.
  */
 const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[] = [
   [
@@ -28,7 +28,7 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
   ],
 ];
 
-/** The hint to add to what compose said of a project of some files; empty where there is none. */
+/** The hint to append to an error of compose for a project with these files; empty without one. */
 export function renderHint(said: string, files: readonly string[]): string {
   for (const [says, hint] of HINTS) {
     const found = says.exec(said);

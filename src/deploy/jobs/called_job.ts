@@ -10,7 +10,7 @@ import { createPauses } from "../../system/mod.ts";
 import { isExecution } from "./find_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
 
-/** Newest releases that are looked at: one that is being deployed, and those it may go back to. */
+/** Newest releases to search: one being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;
 
 interface Recorded {
@@ -18,26 +18,26 @@ interface Recorded {
   readonly status: string;
 }
 
-/** Port for what is recorded of a stack's releases, as far as it tells what their author wrote. */
+/** Port for the recorded releases of a stack, to find out which services their author made jobs. */
 interface RecordedJobs<R extends Recorded> {
   current(key: StackKey): R | undefined;
   /** The newest releases of a stack, newest first. */
   history(key: StackKey, count: number): readonly R[];
   services(release: R): Release["services"];
-  /** The same release with its model. */
+  /** The release with its model. */
   open(release: R): Pick<Release, "model">;
 }
 
-/** What the author of one release says of a service: its digest, and whether it is a job. */
+/** Services of a release by name: digest, and whether deployments start it. */
 type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: boolean }>;
 
 /**
- * Tells whether it is their author who calls services jobs. A container has the labels of its image, too,
- * and who makes an image must not have services run at times, stop those of others or keep deployments
- * waiting. The recorded release that a container belongs to knows its author's labels alone; where none
- * is recorded the container's are believed.
+ * Tells whether a service was made a job by its author. Containers also carry their image's labels,
+ * and an image's author must not have services run on a schedule, stop others or delay deployments.
+ * So labels are taken from the recorded release of the container, and from the container only if no
+ * record exists.
  *
- * Each release is read once, with a pause after it: a stack may have any number of jobs.
+ * Each release is read once, with a pause afterwards: a stack may have any number of jobs.
  */
 class AuthorsJobs<R extends Recorded> {
   readonly #ledger: RecordedJobs<R>;
@@ -49,7 +49,7 @@ class AuthorsJobs<R extends Recorded> {
     this.#ledger = ledger;
   }
 
-  /** Whether a container is one of a service that its author calls a job. */
+  /** Whether a container belongs to a service that its author made a job. */
   async isJob(
     key: StackKey,
     { labels, service }: Pick<ObservedContainer, "service" | "labels">,
@@ -57,11 +57,11 @@ class AuthorsJobs<R extends Recorded> {
     const digest = labels[LABELS.digest];
     if (digest === undefined || !isJobService(labels)) return true;
     const current = this.#ledger.current(key);
-    // What is being deployed is recorded before its containers are made.
+    // A release that is being deployed is in the history before its containers are made.
     for (const each of [...current ? [current] : [], ...this.#ledger.history(key, MOST_RELEASES)]) {
       const found = (await this.#saidBy(each)).get(service);
       if (found?.digest !== digest) continue;
-      // Those of jobs are never true; releases of before there were jobs say true of all.
+      // Jobs never have it, but before jobs existed every recorded service had it.
       return !found.autostart || (await this.#calledBy(each)).has(service);
     }
     return true;
@@ -96,9 +96,9 @@ class AuthorsJobs<R extends Recorded> {
 }
 
 /**
- * The jobs of these that their authors call so; without those of stacks that another Stackwright on
- * the engine deployed, which runs them itself. One whose first release is being deployed is ours: who
- * looks when its containers are made need not be told again when it has become good.
+ * Those of `jobs` that their authors made jobs, without stacks that another Stackwright on this
+ * engine deployed and runs. A stack whose first release is still being applied is ours, so its jobs
+ * are found as soon as their containers exist.
  */
 export async function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
@@ -114,7 +114,7 @@ export async function calledJobs<R extends Recorded>(
   );
 }
 
-/** The ones among these for which a deployment waits: runs of jobs, and services that are called jobs. */
+/** Those of `running` that a deployment waits for: runs of jobs, and services that are jobs. */
 export async function awaitedJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   key: StackKey,

@@ -13,12 +13,12 @@ interface ContainerJobFacts {
   readonly clock: Clock;
   readonly found: FoundJob;
   readonly spec: JobOrder;
-  /** Sees to it that the image is there; returns the files that a new container is given. */
+  /** Ensures that the image is present; returns the files to put into a new container. */
   readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   readonly nextId: () => string;
 }
 
-/** An engine for jobs in containers: it starts a job's own once more, or one that is made like it. */
+/** Runs jobs in containers: the job's own container again, or a new one made like it. */
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
   const toStop = async (signal: AbortSignal) => {
@@ -42,7 +42,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     async restart(signal) {
       const { id, state } = container;
-      // The same container again: its images are there, and its files were put into it.
+      // The existing container needs neither image nor files again.
       if (state === "running") await engine.restartContainer(id, {}, signal);
       else await engine.startContainer(id, signal);
       return id;

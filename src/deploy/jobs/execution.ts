@@ -4,13 +4,13 @@ import { asRecord, asText } from "../../docker/json.ts";
 
 interface ExecutionFacts {
   readonly runId: string;
-  /** Ids of containers that are started again when it has ended. */
+  /** Ids of stopped containers that are started again after the run. */
   readonly stops: readonly string[];
 }
 
 /**
- * Makes a container for one run like that of the job: with its mounts, variables and networks, but
- * not reached under its names, at its addresses or through its ports, and not started by the engine.
+ * Makes a container for one run, like the job's: with its mounts, variables and networks, but
+ * without its network names, addresses and ports, and never restarted by the engine.
  *
  * Throws `not_found` when the job's container is gone.
  */
@@ -59,7 +59,7 @@ function executionRecipe(
   return { ...recipe, name, labels, body: changed };
 }
 
-/** The containers that an execution is to start again, as its label says. */
+/** Ids of the containers to start again after a run, from its label. */
 export function stopsOf(labels: Readonly<Record<string, string>>): string[] {
   const list = listOf(parseJson(labels[LABELS.jobStops] ?? ""));
   return list.filter((each) => typeof each === "string");

@@ -12,15 +12,15 @@ import { findSwarmJobs } from "./find_swarm_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /**
- * Every service of a context's engine that says whether it is a job, sorted by stack and name; with those of the
- * swarm that it manages, if it does.
+ * Every service of a context's engine with a job label, sorted by stack and name, including those
+ * of the swarm if the engine is a manager.
  */
 export async function findJobs(
   engine: Engine,
   { context, isManager, of }: {
     readonly context: string;
     readonly isManager: boolean;
-    /** Where the containers of one service are wanted and no others. */
+    /** Restricts the search to the containers of one service. */
     readonly of?: { readonly project: string; readonly service: string } | undefined;
   },
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export async function findJobs(
     labels.map((label) => engine.listContainers({ ...own, [label]: undefined }, signal)),
   );
   const all = new Map(
-    // The service of a task is looked for where services are.
+    // Swarm tasks are found through their service.
     lists.flat().filter((each) => !isSwarmTask(each)).map((each) => [each.id, each]),
   );
   const services = Map.groupBy(all.values(), (each) => {

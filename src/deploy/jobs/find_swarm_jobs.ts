@@ -19,7 +19,7 @@ import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { FoundJob } from "./found_job.ts";
 import { hasActiveTask } from "./swarm_job.ts";
 
-/** Every service of a context's swarm that says whether it is a job, sorted by stack and name. */
+/** Every service of a context's swarm with a job label, sorted by stack and name. */
 export async function findSwarmJobs(
   { swarm }: Pick<Engine, "swarm">,
   context: string,
@@ -28,7 +28,7 @@ export async function findSwarmJobs(
   const all = await swarm.services({}, signal);
   const jobs = all.filter((each) => !isRunOfJob(each) && isCalled(each));
   if (jobs.length === 0) return [];
-  // Those of jobs alone: the tasks of all stacks may be more than can be read.
+  // Tasks of jobs only: those of all stacks may be too many to read.
   const tasks = await swarm.tasks({ [LABELS.jobTasks]: undefined }, signal);
   return jobs.map((service) => {
     const name = service.labels[STACK_LABELS.namespace] ?? "";
@@ -46,8 +46,8 @@ export async function findSwarmJobs(
 }
 
 /**
- * Runs of a stack's jobs that go on, as containers: services that were made for a run, and those of
- * jobs that have a task.
+ * Runs of a stack's jobs that are under way, as containers: services that were made for a run, and
+ * services of jobs with an active task.
  */
 export async function activeSwarmJobs(
   { swarm }: Pick<Engine, "swarm">,
@@ -71,12 +71,12 @@ function exitCodeOf({ state, exitCode }: SwarmTask): number {
   return state === "complete" ? 0 : exitCode || 1;
 }
 
-/** A job's service as people see containers: by the newest task of its last run. */
+/** The service of a job as a container, with the state of the newest task of its last run. */
 function asContainer(service: SwarmService, tasks: readonly SwarmTask[]): ObservedContainer {
   const [task] = currentTasks(service, tasks).toSorted((a, b) =>
     b.createdAt.getTime() - a.createdAt.getTime()
   );
-  // Of what is called a job, and was not made to be one, it is known whether it is to run.
+  // For a service that Stackwright did not deploy as a job, the wanted number of tasks decides.
   const isActive = service.labels[LABELS.jobTasks] === undefined
     ? wantedTasks(service) > 0
     : hasActiveTask(service, tasks);

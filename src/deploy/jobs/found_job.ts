@@ -1,16 +1,16 @@
 import type { SwarmService } from "../../docker/swarm.ts";
 import type { ObservedContainer, StackKey } from "../../model/mod.ts";
 
-/** A service with the label of a job, and what there is of it on the engine. */
+/** A service with the label of a job, and its containers on the engine. */
 export interface FoundJob {
   readonly key: StackKey;
   readonly service: string;
-  /** The container that stands for it: one that runs, if any does. */
+  /** The container that represents the service: a running one, if any. */
   readonly container: ObservedContainer;
   /** Number of containers that the service has. */
   readonly scale: number;
-  /** Containers that were made for a run; also those that ended while nobody was there to put them away. */
+  /** Containers made for a run, including finished ones that nobody removed yet. */
   readonly executions: readonly ObservedContainer[];
-  /** The service of a job in a swarm; its containers are then what its tasks come to. */
+  /** The swarm service of a job; its containers are then derived from its tasks. */
   readonly swarm?: SwarmService;
 }

@@ -6,15 +6,15 @@ import type { FoundJob } from "./found_job.ts";
 export interface JobOrder {
   readonly mode: "restart" | "one_off";
   readonly stopServices: readonly { readonly project: string; readonly service: string }[];
-  /** Seconds these have to end; as they say themselves when absent. */
+  /** Seconds that these services have to stop; their own grace period when absent. */
   readonly stopTimeoutSeconds?: number;
-  /** Tasks of a one-off run in a swarm; one when absent. */
+  /** Number of tasks of a one-off run in a swarm; one when absent. */
   readonly swarmReplicas?: number;
-  /** Seconds after which a run is ended and has failed; none when absent. */
+  /** Seconds after which a run is ended as failed; no limit when absent. */
   readonly maxSeconds?: number;
 }
 
-/** Facts of one run of a job, and the ports it works with. */
+/** Inputs of one run of a job, and its ports. */
 export interface JobRunFacts {
   readonly clock: Clock;
   readonly log: Log;
@@ -24,66 +24,66 @@ export interface JobRunFacts {
   readonly progress: Progress;
 }
 
-/** Port for what an engine runs one job in: its containers, or the services of its swarm. */
+/** Port for running one job: as containers, or as services of a swarm. */
 export interface JobEngine<Stopped> {
-  /** What a job has of its own. */
+  /** What the job runs as. */
   readonly noun: "container" | "service";
-  /** What runs now and is to be stopped, as the order says. */
+  /** The running services or containers that have to be stopped for the run. */
   toStop(signal: AbortSignal): Promise<readonly Stopped[]>;
-  /** Stops one of these, and waits until nothing of it runs. */
+  /** Stops one of these, and waits until it has ended. */
   stop(stopped: Stopped, signal: AbortSignal): Promise<void>;
-  /** Starts one again, unless somebody else saw to it meanwhile. */
+  /** Starts one again, unless somebody else did meanwhile. */
   startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
-  /** Throws where the job's own container or service cannot be run again. */
+  /** Throws when the job's own container or service cannot be run again. */
   requireRestart(): void;
-  /** Runs that once more; returns its id. */
+  /** Runs the job's own container or service again; returns its id. */
   restart(signal: AbortSignal): Promise<string>;
   /**
-   * Makes something for one run, which remembers what the run stops and does not run yet. Tells of it
-   * as soon as it is there; returns what starts it.
+   * Makes a container or service for one run, labelled with what the run stops, without starting
+   * it. Reports it to `told` as soon as it exists; returns a function that starts it.
    */
   make(
     told: (own: OwnOfRun<Stopped>) => void,
     signal: AbortSignal,
   ): Promise<(signal: AbortSignal) => Promise<void>>;
-  /** What was made for a run by a process that has ended; nothing where it is gone. */
+  /** A run's own container or service, made by a process that died; nothing when it is gone. */
   made(
     id: string,
     signal: AbortSignal,
   ): Promise<Omit<OwnOfRun<Stopped>, "id"> & { readonly isStarted: boolean } | undefined>;
   remove(id: string, signal: AbortSignal): Promise<void>;
-  /** Waits for the end; returns the exit code. */
+  /** Waits for the end of the run; returns the exit code. */
   exitCode(id: string, signal: AbortSignal): Promise<number>;
-  /** Ends a run that takes too long, and calls `keep` when all that it printed can be read. */
+  /** Ends a run that takes too long; calls `keep` when its complete output can be read. */
   cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void>;
-  /** The last lines that it printed. */
+  /** The last lines of its output. */
   printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** The id of one run, and what it stops. */
+/** The id of a run's own container or service, and what the run stops. */
 export interface OwnOfRun<Stopped> {
   readonly id: string;
   readonly stops: readonly Stopped[];
 }
 
-/** Bytes of what a failed run printed that its record keeps. */
+/** Bytes of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
-/** Lines that an engine is asked for. */
+/** Lines of output that are requested from an engine. */
 const KEPT_LINES = 1000;
-/** Milliseconds that putting things back may take after the run was cancelled. */
+/** Milliseconds for the cleanup after a run was cancelled. */
 const CLEANUP_MS = 60_000;
 
 /**
- * One run of a job: begun, then waited for and put away. A one-off run has a container or service of
- * its own, which is made with what it stops in a label before anything is stopped, so a process that
- * takes over can see all of it.
+ * One run of a job, with a beginning, a wait and a cleanup. A one-off run has a container or
+ * service of its own, labelled with what the run stops before anything is stopped, so that the next
+ * process can take the run over.
  */
 export class JobRun<Stopped> {
   readonly #facts: JobRunFacts;
   readonly #engine: JobEngine<Stopped>;
-  /** What runs it, whose end is waited for. */
+  /** Id of the container or service whose end is awaited. */
   #awaited: string | undefined;
-  /** Whether that is of this run alone. */
+  /** Whether that was made for this run alone. */
   #isOwn = false;
   #stopped: readonly Stopped[] = [];
   #output = "";
@@ -93,12 +93,12 @@ export class JobRun<Stopped> {
     this.#engine = engine;
   }
 
-  /** What a run that failed printed last, as the end of a sentence; empty where it printed nothing. */
+  /** Last output of a failed run, to end a sentence with; empty without output. */
   get output(): string {
     return this.#output;
   }
 
-  /** Stops what has to be stopped, and starts the job. What it throws leaves nothing behind. */
+  /** Stops services as ordered, and starts the job. Cleans up before it throws. */
   async begin(signal: AbortSignal): Promise<void> {
     try {
       await (this.#facts.spec.mode === "one_off"
@@ -110,7 +110,7 @@ export class JobRun<Stopped> {
     }
   }
 
-  /** Takes over what a process that has ended began. Throws `not_found` for what never ran. */
+  /** Takes over another process's run. Throws `not_found` if it never started, or is gone. */
   async adopt(id: string, signal: AbortSignal): Promise<void> {
     const made = await this.#engine.made(id, signal);
     [this.#awaited, this.#isOwn] = [id, true];
@@ -125,7 +125,7 @@ export class JobRun<Stopped> {
     );
   }
 
-  /** Waits for the end and puts everything back; returns the exit code where it waited for one. */
+  /** Waits for the end and cleans up; returns the exit code if there was one to wait for. */
   async end(signal: AbortSignal): Promise<number | undefined> {
     const id = this.#awaited;
     if (id === undefined) return undefined;
@@ -159,7 +159,7 @@ export class JobRun<Stopped> {
     await start(signal);
   }
 
-  /** All are tried; one that cannot be stopped keeps the job from being run. */
+  /** Tries to stop all; the job does not run when one of them cannot be stopped. */
   async #stop(signal: AbortSignal): Promise<void> {
     if (this.#stopped.length > 0) this.#facts.progress("stopping services");
     const results = await Promise.allSettled(
@@ -198,8 +198,8 @@ export class JobRun<Stopped> {
   }
 
   /**
-   * Starts again what was stopped and removes what is of this run alone, also when the run is
-   * cancelled. At the end of the process it stays, and the next process takes it over.
+   * Starts stopped services again and removes the run's own container or service, also after a
+   * cancellation. When the process ends, such a run is left as it is for the next process.
    */
   async #putBack(signal: AbortSignal): Promise<void> {
     const { clock, leaves, found: { key, service } } = this.#facts;
@@ -213,7 +213,7 @@ export class JobRun<Stopped> {
         const starts = stopped.map((each) => this.#engine.startAgain(each, patient));
         const started = await Promise.allSettled(starts);
         if (own === undefined) return started;
-        // It goes last: it alone tells the next process what was stopped.
+        // The run's own label is the only record of what was stopped, so it goes last.
         return [...started, ...await Promise.allSettled([this.#engine.remove(own, patient)])];
       },
       new AbortController().signal,
@@ -226,11 +226,11 @@ export class JobRun<Stopped> {
   }
 }
 
-/** What a run printed last, as the end of a sentence; empty where it printed nothing. */
+/** The end of a run's output, to end a sentence with; empty without output. */
 function lastOutput(lines: readonly string[]): string {
   const bytes = new TextEncoder().encode(lines.join("\n"));
   const end = utf8(bytes.slice(-KEPT_OUTPUT));
-  // Half a word may be half a secret, which nobody knows as one.
+  // Half a word may be half a secret, which no masking recognizes.
   const text = (bytes.length > KEPT_OUTPUT ? end.replace(/^\S+/, "") : end).trim();
   return text === "" ? "" : `: ${text}`;
 }

@@ -5,7 +5,7 @@ import { currentTasks, isWanted } from "../swarm/observed_services.ts";
 import { withoutUpdates } from "../swarm/stack_actions.ts";
 import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
 
-/** A service that is stopped for a run, and how many tasks it is to have again. */
+/** A service that is stopped for a run, and its number of tasks afterwards. */
 export interface StoppedService {
   readonly id: string;
   readonly replicas: number;
@@ -14,20 +14,20 @@ export interface StoppedService {
 interface SwarmExecution {
   readonly runId: string;
   readonly stops: readonly StoppedService[];
-  /** Number of tasks that have to end well, at the same time; of a job that runs once, not on every node. */
+  /** Number of tasks, run at once, that must end well; unless the job runs on every node. */
   readonly completions: number;
 }
 
-/** Longest name of a service that an engine takes. */
+/** Longest name of a service that the engine accepts. */
 const LONGEST_NAME = 63;
-/** Digits at the end of the name of a run, which tell it from any other. */
+/** Digits at the end of the name of a run, which make it unique. */
 const DIGITS = 12;
-/** A node that there is not. */
+/** Constraint that no node meets. */
 const NOWHERE = "node.id==stackwright-nowhere";
 
 /**
- * A service for one run of a job: what the job's is, but not found under its names or ports, and one
- * that ends. {@link idle} of it has no task yet.
+ * A service for one run of a job: like the job's, but ending, and without its network names and
+ * ports. Made {@link idle} first, it has no task yet.
  */
 export function executionBody(
   { name, spec }: SwarmService,
@@ -61,7 +61,7 @@ export function executionBody(
   };
 }
 
-/** The same service without a task: none is wanted, or none can be anywhere. */
+/** The same service without tasks: none is wanted, or no node may run one. */
 export function idle(body: JsonRecord): JsonRecord {
   if (asRecord(body["Mode"])["GlobalJob"] === undefined) {
     return { ...body, Mode: { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } } };
@@ -72,7 +72,7 @@ export function idle(body: JsonRecord): JsonRecord {
   return { ...body, TaskTemplate: { ...template, Placement: { ...placement, Constraints } } };
 }
 
-/** Whether a service has no task because {@link idle} said so. */
+/** Whether a service has no task because it is {@link idle}. */
 export function isIdle({ spec, mode }: SwarmService): boolean {
   if (mode.kind === "replicated-job") return mode.completions === 0;
   const placement = asRecord(asRecord(spec["TaskTemplate"])["Placement"]);
@@ -80,8 +80,8 @@ export function isIdle({ spec, mode }: SwarmService): boolean {
 }
 
 /**
- * The body that has a job's own service run once more. Throws `unsupported` for a service that
- * Stackwright did not make for that.
+ * The body that runs a job's own service again. Throws `unsupported` for a service that Stackwright
+ * did not deploy as a job.
  */
 export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRecord {
   const labels = asRecord(spec["Labels"]);
@@ -99,7 +99,7 @@ export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRec
   };
 }
 
-/** The services that an execution is to start again, as its label says. */
+/** The services to start again after a run, from its label. */
 export function stopsOfService(labels: Readonly<Record<string, string>>): StoppedService[] {
   return listOf(parseJson(labels[LABELS.jobStops] ?? "")).map(recordOf)
     .flatMap(({ id, replicas }) =>
@@ -110,10 +110,10 @@ export function stopsOfService(labels: Readonly<Record<string, string>>): Stoppe
 /** State of a run at one look. */
 type SwarmRunState =
   | { readonly kind: "running"; readonly why: string }
-  /** `why` is what the engine says of a task that ended without an exit code. */
+  /** `why` is the engine's reason for a task that ended without an exit code. */
   | { readonly kind: "ended"; readonly code: number; readonly why: string };
 
-/** Judges a run by the tasks of a job's last iteration: it ends when all of them did. */
+/** Judges a run by the tasks of a job's last iteration: it ends when all of them ended. */
 export function runState(service: SwarmService, all: readonly SwarmTask[]): SwarmRunState {
   const tasks = currentTasks(service, all);
   const wanted = service.mode.kind === "replicated-job" ? service.mode.completions : 1;
@@ -131,10 +131,10 @@ export function runState(service: SwarmService, all: readonly SwarmTask[]): Swar
   return { kind: "ended", code: 0, why };
 }
 
-/** States that a task does not leave. */
+/** Final states of a task. */
 const ENDED = ["complete", "failed", "rejected", "shutdown", "orphaned", "remove"];
 
-/** Whether a job's own service has a task that has not ended. */
+/** Whether a job's own service has a task that must run and has not ended. */
 export function hasActiveTask(service: SwarmService, all: readonly SwarmTask[]): boolean {
   return currentTasks(service, all).some((each) => isWanted(each) && !ENDED.includes(each.state));
 }

@@ -18,7 +18,7 @@ import {
 
 /** Milliseconds between two looks at tasks. */
 const INTERVAL_MS = 1000;
-/** Seconds that the tasks of a stopped service may take to end, where nobody says how many. */
+/** Seconds that tasks of a stopped service have to end, unless the order says otherwise. */
 const STOP_SECONDS = 60;
 
 interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
@@ -26,13 +26,13 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "pr
   /** The service of the job. */
   readonly service: SwarmService;
   readonly nextId: () => string;
-  /** Credentials for the registry of an image, as the engine takes them. */
+  /** Credentials for the registry of an image, in the engine's format. */
   readonly auth: (image: string) => Promise<string>;
 }
 
 /**
- * Runs of jobs in a swarm: by the job's own service once more, or by one that is made like it, at
- * first without a task.
+ * Runs jobs in a swarm: the job's own service again, or a new one made like it, at first without
+ * tasks.
  */
 export class SwarmJobs implements JobEngine<StoppedService> {
   readonly noun = "service";
@@ -42,13 +42,13 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     this.#facts = facts;
   }
 
-  /** Services that run now and are to be stopped. */
+  /** The running services to stop. */
   async toStop(signal: AbortSignal): Promise<StoppedService[]> {
     const { swarm, log, spec: { stopServices } } = this.#facts;
     if (stopServices.length === 0) return [];
     const all = await swarm.services({}, signal);
     const names = Map.groupBy(stopServices, ({ project, service }) => `${project}_${service}`);
-    // Stack `a` has `b_c` where `a_b` has `c`: the one whose stack was named is meant.
+    // Stack `a` has `b_c` where `a_b` has `c`: the stack's label tells them apart.
     const isNamed = ({ name, labels }: SwarmService) =>
       names.get(name)?.some(({ project }) => project === labels[STACK_LABELS.namespace]) === true;
     return all.filter(isNamed).flatMap(({ id, name, mode }) => {
@@ -60,7 +60,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     });
   }
 
-  /** Scales a service to nothing, and waits until its tasks have ended. */
+  /** Scales a service to zero, and waits until its tasks have ended. */
   async stop({ id }: StoppedService, signal: AbortSignal): Promise<void> {
     const { swarm, clock, spec: { stopTimeoutSeconds: seconds = STOP_SECONDS } } = this.#facts;
     const late = () => errors.timeout(`tasks did not end within ${seconds} s`);
@@ -74,7 +74,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     }, signal);
   }
 
-  /** What somebody else scaled meanwhile is theirs. */
+  /** Leaves a service alone that somebody else scaled meanwhile. */
   startAgain({ id, replicas }: StoppedService, signal: AbortSignal): Promise<void> {
     return this.#post(id, (now) => scaled(now, replicas, 0), signal);
   }
@@ -126,7 +126,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     }
   }
 
-  /** What a task printed goes with it. The service of a run is removed by who put it there. */
+  /** Keeps the output first: it vanishes with the tasks. {@link remove} removes a run's service. */
   async cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await keep();
     if (id === this.#facts.service.id) await this.#post(id, ({ spec }) => idle(spec), signal);
@@ -140,7 +140,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return this.#facts.swarm.service(id, signal);
   }
 
-  /** Changes a service as it is now; nothing where there is nothing to change. */
+  /** Changes a service as it is now; does nothing if `change` returns nothing. */
   async #post(
     id: string,
     change: (now: SwarmService) => JsonRecord | undefined,
@@ -150,13 +150,13 @@ export class SwarmJobs implements JobEngine<StoppedService> {
       const now = await this.#read(id, signal);
       if (now === undefined) throw errors.not_found("its service was removed");
       const body = change(now);
-      // Without credentials the engine keeps those that it was given.
+      // Without credentials the engine keeps the earlier ones.
       if (body) await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);
     });
   }
 }
 
-/** A service with another number of tasks; nothing where it has not the one that it should have now. */
+/** The service with another number of tasks; nothing when it does not have `from` tasks now. */
 function scaled(
   { spec, mode }: SwarmService,
   replicas: number,

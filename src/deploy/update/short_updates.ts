@@ -2,14 +2,14 @@ import { replicasOf, servicesOf } from "../../compose/mod.ts";
 import { type ComposeModel, errors } from "../../model/mod.ts";
 import { updateOf, watchPeriod } from "./update_config.ts";
 
-/** Milliseconds for which a service may be watched and pause altogether: both hold a turn of all. */
+/** Longest sum of watching and delays in milliseconds: an update keeps a slot meanwhile. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Checks that the rules of no service have it watched, or pause between its lots, for more than a day.
- * `model` is rendered, with plain dollars.
+ * Checks that no service's update rules take more than a day by `monitor` and `delay`. `model` is
+ * rendered, with plain dollars.
  *
- * Throws `config_invalid` for the first that has.
+ * Throws `config_invalid` for the first service that exceeds it.
  */
 export function requireShortUpdates(model: ComposeModel): void {
   for (const [name, service] of Object.entries(servicesOf(model))) {

@@ -10,17 +10,17 @@ import {
 } from "../../compose/mod.ts";
 import { nanoseconds, numberOf } from "../engine/units.ts";
 
-/** Answers to new containers of a service that do not work. */
+/** Reactions to new containers of a service that do not work. */
 export type FailureAction = "pause" | "continue" | "rollback";
 
 /** Rules for replacing the containers of one service. */
 export interface ServiceUpdate {
   readonly order: UpdateOrder;
-  /** Number of containers that are replaced at once. */
+  /** Number of containers replaced at once (a lot). */
   readonly parallelism: number;
   /** Milliseconds between one lot and the next. */
   readonly delayMs: number;
-  /** Absent where the setting of the whole service decides. */
+  /** Absent where `DEPLOY_ROLLBACK` decides. */
   readonly failureAction?: FailureAction;
 }
 
@@ -28,8 +28,8 @@ export interface ServiceUpdate {
 export type Way = "forward" | "back";
 
 /**
- * The rules by which a service of a model is replaced: `deploy.update_config`, and on the way back what
- * `deploy.rollback_config` says otherwise. `undefined` where nobody wrote any: then all containers are
+ * The rules by which a service of a model is replaced: `deploy.update_config`, overridden by
+ * `deploy.rollback_config` on the way back. `undefined` without such rules: then all containers are
  * replaced at once, stop-first.
  */
 export function updateOf(
@@ -55,7 +55,7 @@ export function updateOf(
   };
 }
 
-/** Rules of a service for its updates, as they stand there; on the way back `rollback_config` wins. */
+/** Update rules of a service as written; on the way back `rollback_config` wins. */
 export function updateRules(model: ComposeModel, name: string, way: Way): JsonObject {
   const deploy = objectAt(serviceOf(model, name), "deploy");
   const back = way === "back" ? objectAt(deploy, "rollback_config") : {};
@@ -63,8 +63,8 @@ export function updateRules(model: ComposeModel, name: string, way: Way): JsonOb
 }
 
 /**
- * Milliseconds for which a container of a service of a rendered model has to run where no health check
- * speaks for it: `monitor` of its rules for updates, or `defaultMs` where that is not there.
+ * Milliseconds that a container without a health check must run: `monitor` in the update rules of
+ * its service in a rendered model, or else `defaultMs`.
  */
 export function watchPeriod(
   model: ComposeModel,

@@ -34,27 +34,27 @@ type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "findNetworks">;
 
 interface UpdateQuestion {
   readonly release: Pick<Release, "model" | "services">;
-  /** What is done to each service. */
+  /** The action on each service. */
   readonly services: readonly ServicePlan[];
   readonly observed: ObservedStack;
-  /** The model of what runs, where it is known; asked for only where it matters. */
+  /** The model of what runs, where it is known; called only when it is needed. */
   readonly previousModel?: () => ComposeModel | undefined;
-  /** Networks that are made anew, by their keys; none without it. */
+  /** Keys of networks that are made anew; none by default. */
   readonly remade?: readonly { readonly key: string }[];
   readonly way?: Way;
 }
 
-/** The order of replacing a service that asks for more than all at once. */
+/** Update rules of a service that has any, with an obstacle to its wanted order. */
 export interface FoundUpdate extends ServiceUpdate {
-  /** What keeps it from being replaced start-first as it asks; absent where nothing does. */
+  /** Reason why the service cannot be replaced start-first as it asks; absent when it can. */
   readonly obstacle?: string;
 }
 
 /**
- * The rules of the services that are replaced, by name, where somebody wrote any. One that asks to be
- * replaced start-first and cannot be is replaced stop-first.
+ * Update rules of the services to be replaced, by name, where there are any. A service that asks
+ * for start-first but cannot have it is replaced stop-first.
  *
- * Throws `config_invalid` where it requires that order.
+ * Throws `config_invalid` if such a service requires start-first.
  */
 export async function findUpdates(
   engine: UpdateEngine,
@@ -83,7 +83,7 @@ export async function findUpdates(
     if (update.order === "stop-first") continue;
     const obstacle = update.obstacle ?? handOver(question, name, names);
     if (obstacle === undefined) continue;
-    // Going back is more than the order in which it is done.
+    // A rollback matters more than the order in which containers are replaced.
     if (way === "forward" && isRequired(serviceOf(model, name))) {
       throw errors.config_invalid(startFirstRefused(name, obstacle));
     }
@@ -92,7 +92,7 @@ export async function findUpdates(
   return found;
 }
 
-/** Another service that needs what this one holds, and starts before this one would be stopped. */
+/** Obstacle: another service needs what this one holds, and starts while this one still runs. */
 function handOver(
   { release, services, observed: { containers }, previousModel }: UpdateQuestion,
   name: string,
@@ -111,8 +111,8 @@ function handOver(
 }
 
 /**
- * The plan with the order in which services are replaced that ask for one. Throws as
- * {@link findUpdates} does.
+ * The plan, with the update order in the reasons of services that ask for one. Throws as {@link
+ * findUpdates} does.
  */
 export async function withUpdateOrders(
   engine: PlanEngine,
@@ -157,7 +157,7 @@ function orderText(
       "addresses, single requests can fail meanwhile: give it a subnet");
 }
 
-/** Networks that are there and in which a container loses its address when it changes its names. */
+/** Existing networks in which a container loses its address when its names change. */
 async function addressLosers(
   engine: PlanEngine,
   model: ComposeModel,
@@ -173,7 +173,7 @@ function leftToCompose(model: ComposeModel, name: string): string | undefined {
   return path === undefined ? undefined : `${path} is left to docker compose, which stops first`;
 }
 
-/** Reverse proxies that are told by labels refuse two definitions of one thing. */
+/** Labels of reverse proxies, which refuse two different definitions under one name. */
 const PROXY_LABEL = /^(?:traefik|caddy(?:_\d+)?)(?:\.|$)/;
 
 async function changedProxyLabels(
@@ -191,7 +191,7 @@ async function changedProxyLabels(
     const changed = [...new Set([...Object.keys(wanted), ...Object.keys(labels)])].sort()
       .filter((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
     if (changed.length === 0) continue;
-    // A label that nobody wrote may be its image's.
+    // A label that the model does not have may be the image's.
     const byImage = imageId === "" ? {} : await engine.imageLabels(imageId, signal) ?? {};
     const label = changed.find((each) =>
       wanted[each] !== undefined || own(byImage, each) !== labels[each]
@@ -202,7 +202,7 @@ async function changedProxyLabels(
   return undefined;
 }
 
-/** A volume that the image asks for goes from the old container to the new one. */
+/** Obstacle: an anonymous volume of the image, which goes from the old container to the new one. */
 async function imageVolume(
   engine: UpdateEngine,
   { model, name }: { readonly model: ComposeModel; readonly name: string },
