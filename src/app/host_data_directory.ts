@@ -20,7 +20,9 @@ export async function findOwnContainer(
   signal: AbortSignal,
 ): Promise<ContainerDetails | undefined> {
   const id = ownContainerId(await readText(files, "/proc/self/mountinfo") ?? "");
-  return id === undefined ? undefined : await engine.inspectContainer(id, signal);
+  const found = id === undefined ? undefined : await engine.inspectContainer(id, signal);
+  // Another engine may have a container with that name, which whoever deploys there chose.
+  return found?.container.id === id ? found : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findHostDataDirectory } from "../../../src/app/host_data_directory.ts";
+import { findHostDataDirectory, findOwnContainer } from "../../../src/app/host_data_directory.ts";
 import type { Engine } from "../../../src/docker/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { type Files, systemFiles } from "../../../src/system/mod.ts";
@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 async function find(
   dataDir: string,
   mountInfo: string | undefined,
-  inspected: unknown = { mounts: [] },
+  inspected: unknown = { container: { id: ID }, mounts: [] },
 ): Promise<{ found: string; asked: readonly string[] }> {
   const asked: string[] = [];
   const files: Files = {
@@ -44,6 +44,7 @@ describe("findHostDataDirectory", () => {
 
   it("findHostDataDirectory() in a container is what the engine mounts there", async () => {
     const mounts = {
+      container: { id: ID },
       mounts: [{ destination: "/data", source: "/var/lib/docker/volumes/d/_data" }],
     };
     assert.deepEqual(await find("/data", CONTAINED, mounts), {
@@ -56,8 +57,22 @@ describe("findHostDataDirectory", () => {
     assert.equal((await find("/data", CONTAINED, undefined)).found, "/data");
   });
 
+  it("findOwnContainer() takes no container for ours that is only called like it", async () => {
+    const named = {
+      container: { id: "0815".repeat(16), name: ID },
+      mounts: [{ destination: "/data", source: "/of/another" }],
+    };
+    assert.equal((await find("/data", CONTAINED, named)).found, "/data");
+    const files = { readIfExists: () => Promise.resolve(new TextEncoder().encode(CONTAINED)) };
+    const engine = { inspectContainer: () => Promise.resolve(named) } as unknown as Engine;
+    assert.equal(await findOwnContainer({ files, engine }, never), undefined);
+  });
+
   it("findHostDataDirectory() refuses a directory that is part of our container alone", async () => {
-    const mounts = { mounts: [{ destination: "/other", source: "/srv" }] };
+    const mounts = {
+      container: { id: ID },
+      mounts: [{ destination: "/other", source: "/srv" }],
+    };
     await assert.rejects(find("/data", CONTAINED, mounts), (error) => {
       assert.ok(isStackwrightError(error, "data_dir_unusable"));
       assert.match(error.message, /^DATA_DIR \/data is not on a volume: .*DATA_HOST_DIR/);
