@@ -24,8 +24,6 @@ export async function requireSafeRelease(
     const trees = dirname(tree);
     await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
   } catch (error) {
-    // A container that is gone hands nothing out; the engine says so.
-    if (isStackwrightError(error, "config_invalid")) return;
     if (!isRefusal(error)) throw error;
     const { code, message } = error as StackwrightError;
     throw new StackwrightError(
@@ -37,7 +35,7 @@ export async function requireSafeRelease(
   }
 }
 
-const REFUSED = ["path_escapes", "unsupported"] as const;
+const REFUSED = ["path_escapes", "unsupported", "config_invalid"] as const;
 
 /** Whether an error is that of a release which would be refused today, whenever it is asked for. */
 export function isRefusal(error: unknown): boolean {

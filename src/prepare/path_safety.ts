@@ -52,7 +52,9 @@ export async function requireSafeInputs(
  * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
  * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
  *
- * Throws `path_escapes` or `unsupported`; `config_invalid` where all that is wrong is a container that is gone.
+ * Returns the error for a container that is gone, where nothing else is wrong: a new release needs it, and of
+ * one that is recorded it hands nothing out. Throws `path_escapes`, `unsupported`, and `config_invalid` for more
+ * paths than any project has.
  */
 export async function requireSafeModel(
   given: PrepareParts,
@@ -60,7 +62,7 @@ export async function requireSafeModel(
   model: ComposeModel,
   tree: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<StackwrightError | undefined> {
   const { name, context } = target.key;
   const log = fewWarnings(given.log.with({ stack: name, context }));
   const places = await ourPlaces(given, signal);
@@ -95,12 +97,11 @@ export async function requireSafeModel(
     );
   const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
-  // Last: who judges what is recorded passes over containers that are gone.
   let gone: StackwrightError | undefined;
   for (const each of found.containers) {
     gone = await requireMountsNotOurs(parts, name, each, tree, signal) ?? gone;
   }
-  if (gone !== undefined) throw gone;
+  return gone;
 }
 
 /** Warnings about the mounts of one deployment that are told; what is wrong is plain by then. */

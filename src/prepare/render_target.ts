@@ -95,7 +95,8 @@ export async function renderTarget(
   await plain.hideModel(model, invocation);
   noteMisspelled(parts, target, model);
   const values = await modelValues(parts, { model, project, variables }, signal);
-  await requireSafeModel(parts, target, model, tree, signal);
+  const gone = await requireSafeModel(parts, target, model, tree, signal);
+  if (gone !== undefined) throw gone;
   requireShortEnvironment(model);
   requireJobs(model, target, parts.clock.now());
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));

@@ -131,7 +131,7 @@ describe("requireSafeModel()", () => {
 
   it("says that a container is gone only where nothing else is wrong", async () => {
     const volumes_from = ["container:gone"];
-    await assert.rejects(check({ volumes_from }, OWN), { code: "config_invalid" });
+    assert.equal((await check({ volumes_from }, OWN))?.code, "config_invalid");
     const refused = { code: "path_escapes" };
     await assert.rejects(check({ volumes_from, pid: "container:stackwright" }, OWN), refused);
     await assert.rejects(
