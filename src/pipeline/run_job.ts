@@ -8,7 +8,6 @@ import {
   injectedFiles,
   JobRun,
   observeAll,
-  ownerOf,
   SwarmJobs,
   withPlainDollars,
 } from "../deploy/mod.ts";
@@ -16,7 +15,6 @@ import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
   errors,
   formatStackKey,
-  isOurs,
   isStackwrightError,
   type ObservedStack,
   type Progress,
@@ -30,7 +28,7 @@ import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { mayStop, recordedOwner } from "./stack_owner.ts";
+import { recordedOwner, whoseStop } from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
@@ -104,30 +102,17 @@ async function requireOwnStops(
   { stopServices }: JobSpec,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = recordedOwner(parts.ledger, key)?.source;
   for (const { project, service } of stopServices) {
-    const owner = project === key.name
-      ? undefined
-      : await ownerAnyway(parts, { ...key, name: project }, signal);
-    if (owner === undefined || owner === own) continue;
+    const other = { ...key, name: project };
+    const isKnown = project === key.name || recordedOwner(parts.ledger, other) !== undefined;
+    const seen = isKnown ? undefined : await observeAnyway(parts, other, signal);
+    const owner = whoseStop(parts.ledger, key, project, seen);
+    if (owner === undefined) continue;
     throw errors.conflict(
       `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
         "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
     );
   }
-}
-
-/** The source that deploys a stack; read from labels where this ledger does not have it. */
-async function ownerAnyway(
-  parts: Pick<PipelineParts, "host" | "ledger">,
-  key: StackKey,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const recorded = recordedOwner(parts.ledger, key)?.source;
-  if (recorded !== undefined) return recorded;
-  const { containers } = await observeAnyway(parts, key, signal);
-  const ours = containers.find(isOurs);
-  return ours && ownerOf(ours.labels);
 }
 
 interface JobToRun {
@@ -281,7 +266,7 @@ export async function observeEngine(
 ): Promise<SeenEngine> {
   const { isManager: withServices, stack } = place;
   const stacks = await observeAll(engine, signal, { withServices, stack });
-  return { stacks, stopped: await stoppedForJobs(engine, ledger, place, signal) };
+  return { stacks, stopped: await stoppedForJobs(engine, ledger, { ...place, stacks }, signal) };
 }
 
 /**
@@ -291,7 +276,7 @@ export async function observeEngine(
 async function stoppedForJobs(
   engine: Engine,
   ledger: Ledger,
-  place: SeenPlace,
+  { stacks, ...place }: SeenPlace & Pick<SeenEngine, "stacks">,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const jobs = (await calledJobs(ledger, await findJobs(engine, place, signal)))
@@ -302,9 +287,10 @@ async function stoppedForJobs(
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       for (const stop of spec?.stopServices ?? []) {
-        if (!mayStop(ledger, key, stop.project)) continue;
+        const { project } = stop;
+        if (whoseStop(ledger, key, project, stacks.get(project)) !== undefined) continue;
         const text = `job ${key.name}/${service} runs, and has ${stop.service} stopped meanwhile`;
-        stopped.set(stop.project, text);
+        stopped.set(project, text);
       }
     } catch (error) {
       // A job with invalid labels never runs, so it has stopped nothing.

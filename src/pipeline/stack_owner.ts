@@ -55,16 +55,20 @@ export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: 
 }
 
 /**
- * True when a job of a stack may stop services of a project: its own stack, one of its source, or
- * one that Stackwright did not deploy.
+ * The source whose services no job of a stack may stop; `undefined` where it may: what its own source deployed,
+ * or nobody with Stackwright. Labels of what is `seen` of the project tell it where the ledger does not know.
  */
-export function mayStop(
+export function whoseStop(
   ledger: Pick<Ledger, "owners" | "current">,
   key: StackKey,
   project: string,
-): boolean {
-  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
-  return project === key.name || [undefined, ownerOf(key.name)].includes(ownerOf(project));
+  seen: Pick<ObservedStack, "containers"> | undefined,
+): string | undefined {
+  if (project === key.name) return undefined;
+  const ours = seen?.containers.find(isOurs);
+  const owner = recordedOwner(ledger, { ...key, name: project })?.source ??
+    (ours && ownerOf(ours.labels));
+  return owner === recordedOwner(ledger, key)?.source ? undefined : owner;
 }
 
 /** True when the ledger has another owner of a target's stack; false without a configuration. */

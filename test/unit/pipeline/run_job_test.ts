@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { LabelFilter } from "../../../src/docker/engine_facts.ts";
-import { stackKey } from "../../../src/model/mod.ts";
-import { type JobParts, runJob } from "../../../src/pipeline/run_job.ts";
+import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { type JobParts, observeEngine, runJob } from "../../../src/pipeline/run_job.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
 describe("runJob()", () => {
   it("asks for the containers of its job alone: each of hundreds may be about to run", async () => {
@@ -35,5 +36,38 @@ describe("runJob()", () => {
       assert.equal(labels["com.docker.compose.project"], "shop");
       assert.equal(labels["com.docker.compose.service"], "backup");
     }
+  });
+});
+
+describe("observeEngine()", () => {
+  const ours = (source: string) => ({
+    [LABELS.manager]: MANAGER,
+    [LABELS.sourceConfiguration]: source,
+  });
+
+  /** The stacks that a job of `evil`, which stops `shop/web`, has stopped, by what is on the engine. */
+  async function stopped(shopIsOf: string | undefined) {
+    const evil = stackKey("", "evil");
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.owners.settle(evil, { source: "host/evil", reference: "" });
+    const job = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" };
+    const engine = createMemoryEngine([
+      runningContainer("evil", "job", {
+        labels: { ...job, "stackwright.job.stop_services": "shop/web" },
+      }),
+      runningContainer("shop", "db", { labels: shopIsOf === undefined ? {} : ours(shopIsOf) }),
+    ]);
+    const place = { context: evil.context, isManager: false };
+    const seen = await observeEngine(engine, ledger, place, new AbortController().signal);
+    return [...seen.stopped.keys()];
+  }
+
+  it("knows what a job stopped of its own source, and of what nobody deployed", async () => {
+    assert.deepEqual(await stopped("host/evil"), ["shop"]);
+    assert.deepEqual(await stopped(undefined), ["shop"]);
+  });
+
+  it("takes nobody else's stack for stopped, of which the ledger does not know either", async () => {
+    assert.deepEqual(await stopped("host/me"), []);
   });
 });
