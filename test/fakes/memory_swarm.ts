@@ -112,6 +112,7 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
       return Promise.resolve();
     },
     objects: () => Promise.resolve([]),
+    networks: () => Promise.resolve([]),
   };
   const engine: MemorySwarmEngine = Object.assign(memory, {
     specs,

@@ -393,6 +393,24 @@ describe("rollout() of an update that fails", () => {
     });
   }
 
+  it("is none when the engine went away and all is well at the second attempt", async () => {
+    const world = createWorld();
+    let attempts = 0;
+    const backend: Backend = {
+      up({ failed }) {
+        if (++attempts === 1) {
+          const error = new StackwrightError("unhealthy", "web is no good");
+          failed?.({ service: "web", error, action: "continue" });
+          return Promise.reject(new StackwrightError("engine_unreachable", "it is away"));
+        }
+        world.engine.containers = [made("web", "web-2")];
+        return Promise.resolve();
+      },
+    };
+    const result = await rollout({ ...world.parts, backend }, work({ next, services }), SIGNAL);
+    assert.deepEqual([result.kind, attempts], ["deployed", 2]);
+  });
+
   it("lends its slot in the last step, when only old containers are left to end", async () => {
     const lent: string[] = [];
     const ofSteps: boolean[] = [];

@@ -165,6 +165,18 @@ describe("toRequest()", () => {
     }
   });
 
+  it("keeps nothing of what still comes over a connection that it ended", () => {
+    const message = new Message("POST", "/");
+    const budget = new BodyBudget(1e9);
+    const { request, asked } = made(message);
+    void request.bytes(budget.open());
+    message.send(...Array<string>(4097).fill("x"));
+    assert.deepEqual(asked, ["read", "cut"]);
+    const before = budget.bytes;
+    message.send("y".repeat(1000));
+    assert.equal(budget.bytes, before);
+  });
+
   it("has no body with GET and HEAD", async () => {
     for (const method of ["GET", "HEAD"]) {
       const { request } = made(new Message(method, "/"));

@@ -53,7 +53,7 @@ async function createRun(engine: MemoryEngine) {
     progress: () => {},
   };
   const run = new JobRun(facts, containerJobs(facts));
-  return { run, found, log };
+  return { run, found, log, facts };
 }
 
 describe("the run of a job in a container", () => {
@@ -93,5 +93,15 @@ describe("the run of a job in a container", () => {
     await run.adopt("run-id", never);
     assert.equal(await run.end(never), 5);
     assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+  });
+
+  it("stops what serves, and no run of another job of that service", async () => {
+    const serving = runningContainer("shop", "web");
+    const oneOff = runningContainer("shop", "web", {
+      id: "other-run",
+      labels: { "com.docker.compose.oneoff": "True" },
+    });
+    const { facts } = await createRun(createMemoryEngine([backup, serving, oneOff]));
+    assert.deepEqual(await containerJobs(facts).toStop(never), [serving.id]);
   });
 });

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { rolloutStack } from "../../../../src/deploy/swarm/stack_rollout.ts";
+import type { StackRolloutParts } from "../../../../src/deploy/swarm/stack_words.ts";
+import type { ServicePlan } from "../../../../src/model/mod.ts";
+import { StackwrightError } from "../../../../src/model/mod.ts";
+import { createMemorySwarm } from "../../../fakes/memory_swarm.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
+import { releaseOf, serviceOf } from "../releases.ts";
+
+const SIGNAL = new AbortController().signal;
+const NAMES = ["api", "web"];
+
+const plan = (name: string, action: "keep" | "recreate"): ServicePlan => ({
+  ...{ name, action, because: ["so it is"] },
+});
+
+function onDisk(id: string, timeoutSeconds: number) {
+  const services = NAMES.map((name) => serviceOf(name, { digest: `${name}-${id}` }));
+  return {
+    tree: `/trees/${id}`,
+    release: releaseOf(id, services, { swarm: {}, timeoutSeconds }),
+    images: {},
+  };
+}
+
+/** A stack of two services that is updated, on a clock on which every wait is over at once. */
+function createWorld() {
+  const engine = createMemorySwarm(NAMES.map((service) => ({ stack: "shop", service })));
+  let seconds = 0;
+  const world = { engine, onSecond: (_seconds: number) => {}, replanned: 0 };
+  const parts: StackRolloutParts = {
+    engine,
+    swarm: {
+      contents: {} as StackRolloutParts["swarm"]["contents"],
+      digest: () => "0",
+      auth: () => Promise.resolve(""),
+      stackDirectory: () => "/s",
+      retention: { configs: -1, secrets: -1 },
+    },
+    clock: {
+      now: () => new Date(seconds * 1000),
+      sleep(milliseconds) {
+        world.onSecond(seconds += milliseconds / 1000);
+        return Promise.resolve();
+      },
+    },
+    log: createRecordingLog(),
+    files: { switchTo: () => Promise.resolve() },
+    progress: () => {},
+    replan: (_release, _observed, _failed) => {
+      world.replanned++;
+      return [plan("api", "keep"), plan("web", "recreate")];
+    },
+  };
+  const roll = (previousSeconds: number, nextSeconds: number) =>
+    rolloutStack(parts, {
+      next: onDisk("next", nextSeconds),
+      previous: onDisk("old", previousSeconds),
+      services: NAMES.map((name) => plan(name, "recreate")),
+      liveNow: { files: {}, directories: [] },
+      timeoutSeconds: nextSeconds,
+      rollback: true,
+    }, SIGNAL);
+  return Object.assign(world, { roll });
+}
+
+describe("rolloutStack()", () => {
+  it("goes on with the rest, planned anew, where an engine that went away cut it off", async () => {
+    const world = createWorld();
+    world.engine.onCall = (call) => {
+      if (call !== "update shop_web") return;
+      world.engine.onCall = () => {};
+      throw new StackwrightError("engine_unreachable", "it is away");
+    };
+    const result = await world.roll(10, 10);
+    assert.equal(result.kind, "deployed");
+    assert.equal(world.replanned, 1);
+    // What was posted before it went away is not posted again.
+    assert.deepEqual(world.engine.calls, ["update shop_api", "update shop_web"]);
+  });
+
+  for (const [previous, next] of [[100, 10], [10, 100]] as const) {
+    it(`gives the release before the longer time of ${previous} and ${next} seconds`, async () => {
+      const world = createWorld();
+      world.engine.states.set("shop_web", { State: "starting" });
+      let back = Infinity;
+      world.onSecond = (now) => {
+        if (world.replanned === 0) return;
+        back = Math.min(back, now);
+        if (now - back > 50) world.engine.states.delete("shop_web");
+      };
+      const result = await world.roll(previous, next);
+      assert.equal(result.kind, "rolled_back", JSON.stringify(result));
+    });
+  }
+});
