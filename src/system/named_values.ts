@@ -103,7 +103,10 @@ export function entriesIn(
       next = endOf(quote === '"' ? /(?:[^"\\\n]|\\.)+/y : /[^'\n]+/y, text, start + 1);
       const value = text.slice(start + 1, next);
       if (isWanted) found.push({ name, value, isApart });
-      else if (depth < DEEPEST) found.push(...entriesIn(value, wanted, depth + 1));
+      else if (depth < DEEPEST) {
+        // One by one: more than about 100,000 are more than a call may have arguments.
+        for (const each of entriesIn(value, wanted, depth + 1)) found.push(each);
+      }
     } else if (isWanted && !/[\s|>&*,{}[\]]/.test(quote ?? " ")) {
       // One of a header in quotes ends with them, one of YAML with its line.
       const around = end === at ? text[end - name.length - 1] : undefined;
