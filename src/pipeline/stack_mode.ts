@@ -82,8 +82,8 @@ export async function requireChangeableMode(
 }
 
 /**
- * Whether a stack may have services on its engine: true on a manager for a stack that is recorded
- * as services or not recorded at all, even where `CONTAINER_SWARM_FEATURES` is off; false where the
+ * Whether a stack may have services on its engine: true on a manager, also where
+ * `CONTAINER_SWARM_FEATURES` is off unless the stack is recorded as containers; false where the
  * engine has left its swarm.
  *
  * Throws `conflict` where recorded services go on in a swarm that the engine cannot be asked about

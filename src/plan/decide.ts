@@ -23,7 +23,7 @@ export function decide(asked: DecideInput): Plan {
   const desired = withFollowers(own, input.desired, input.observed);
   const services = [...desired, ...decideOrphans(input)];
   const changes = services.filter((each) => each.action !== "keep");
-  // A container that nobody of ours made is no drift; it goes when a release is rolled out anyway.
+  // Unmanaged containers are no drift: they alone cause no rollout, but go with the next one.
   const reasons = changes.filter((each) => each.action !== "remove" || hasOurs(each.name, input));
   if (reasons.length === 0) {
     const kept = services.map((each) => each.action === "remove" ? keepForeign(each) : each);
@@ -41,7 +41,7 @@ export function summarise(changes: readonly ServicePlan[]): string {
   return [...byAction].map(([action, names]) => `${action} ${names.join(", ")}`).join("; ");
 }
 
-/** Engines list containers in any order; a decision and its reasons must not depend on it. */
+/** Engines list containers in any order; decisions and their reasons must not depend on that. */
 function inOrder(observed: ObservedStack): ObservedStack {
   const key = (each: ObservedContainer) => `${each.name} ${each.id}`;
   return {
@@ -63,7 +63,7 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   const outdated = replaceReasons(service, containers, input);
   if (outdated.length > 0) return plan("recreate", ...outdated);
   const inPlace = inPlaceReasons(service, input);
-  // Of containers that are missing or stopped nobody could say which content they have seen.
+  // Which content missing or stopped containers have seen is unknown: these are recreated.
   const strayed = containers.flatMap((each) => driftOf(service, each));
   if (inPlace.length > 0) {
     const complete = containers.length === expectation.replicas && strayed.length === 0;
@@ -76,7 +76,7 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
   return plan("keep", `digest ${shortId(service.digest)} is unchanged`);
 }
 
-/** One of which nothing is to run. In a swarm it is there all the same, to be scaled by whoever wants to. */
+/** A service without containers; in a swarm it exists all the same, for people to scale. */
 function withoutContainers(service: ReleaseService, input: DecideInput): ServicePlan {
   const { name, digest } = service;
   const { idle } = input.observed;
@@ -102,7 +102,7 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
   const surplus = all.filter((each) => !desired.has(each.service));
   if (!input.policy.removeOrphans) return takenBack(surplus, input.takenBack ?? []);
   const orphans = new Set(surplus.map((each) => each.service));
-  // A stack that nobody managed is adopted as it is: what its owner left there stays this time.
+  // An unmanaged stack is adopted as it is: services that its owner left there stay this time.
   if (input.previous === undefined && !all.some(isOurs)) {
     return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
   }
@@ -113,7 +113,7 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
   }));
 }
 
-/** Services that a release had added which failed; an orphan of before has another digest. */
+/** Removals of services that a failed release added; an older orphan has another digest. */
 function takenBack(
   surplus: readonly Pick<ObservedContainer, "service" | "labels">[],
   services: readonly ReleaseService[],
@@ -136,7 +136,7 @@ function keepForeign(plan: ServicePlan): ServicePlan {
   };
 }
 
-/** What there is of a stack, of which there may be several for a service. */
+/** Containers, several for a service maybe, and the idle services of a swarm. */
 function everything({ containers, idle = [] }: ObservedStack) {
   return [...containers, ...idle];
 }

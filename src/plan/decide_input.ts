@@ -4,7 +4,7 @@ import type { ObservedStack, ReleaseService } from "../model/mod.ts";
 export interface DecideInput {
   readonly desired: readonly ReleaseService[];
   readonly observed: ObservedStack;
-  /** The services of the release that was deployed last, to say what changed since. */
+  /** The services of the release that was deployed last, for telling what changed since. */
   readonly previous: readonly ReleaseService[] | undefined;
   readonly policy: {
     /** Replace every container although nothing changed. */
@@ -15,18 +15,18 @@ export interface DecideInput {
   /** Services whose containers a person asked to have replaced. */
   readonly asked?: readonly string[];
   /**
-   * The services of a release that failed and is taken back: containers of those that it added go,
-   * whatever the policy says about orphans.
+   * The services of a failed release that is rolled back: containers of services that it added are
+   * removed, whatever the policy says about orphans.
    */
   readonly takenBack?: readonly ReleaseService[];
   /**
-   * Image each service would run if it were replaced now, by service; only of services whose image
-   * may move under the same name.
+   * Image that each service would run if it were replaced now, by service; only for services whose
+   * image may move under the same name.
    */
   readonly images: Readonly<Record<string, string>>;
   /**
-   * Images that the release which is deployed ran: no container tells which one its hook ran or which
-   * one is mounted in it.
+   * Images that the deployed release ran: containers do not show which image a hook ran or which
+   * one is mounted.
    */
   readonly ran?: Readonly<Record<string, string>>;
 }

@@ -15,49 +15,49 @@ import {
 import { summarise } from "./decide.ts";
 import { planFor } from "./plan_for.ts";
 
-/** A stack as it is to be and as it is seen, and what may be done about the difference. */
+/** A stack's release and its observed state, with what may be done about the difference. */
 export interface ReconciliationInput {
-  /** The services of the release that is deployed. */
+  /** The services of the deployed release. */
   readonly services: readonly ReleaseService[];
   readonly observed: ObservedStack;
   readonly options: ReconciliationOptions;
-  /** What led here; absent when everything is looked at. */
+  /** The events behind this look; absent for a look at everything. */
   readonly heard: Heard | undefined;
   /** Number of times that a container was restarted within the window. */
   readonly restarts: (container: ObservedContainer) => number;
-  /** Whether it is one of a swarm, which brings back by itself what ended. */
+  /** Whether it is a swarm stack: the swarm restarts ended tasks by itself. */
   readonly isStack?: boolean;
-  /** What somebody changed by hand and is to be mended; none where that is only told. */
+  /** Changes by hand that are to be undone; empty where drift is only reported. */
   readonly drift?: readonly Drift[];
 }
 
-/** A container that is started anew as it is. */
+/** A container to restart as it is. */
 export interface Restart {
   readonly container: ObservedContainer;
   readonly because: string;
-  /** Whether it counts against the limit. */
+  /** Whether the restart counts against `restartLimit`. */
   readonly counts: boolean;
 }
 
-/** Actions for a stack whose containers are not what was deployed. */
+/** Actions on a stack whose containers differ from its release. */
 export interface Reconciliation {
-  /** What is missing or dead comes back; a skip where nothing is. */
+  /** Brings back what is missing or dead; a skip where nothing is. */
   readonly plan: Plan;
-  /** Where nothing comes back: containers to restart, those that others live in first. */
+  /** Without such a plan: containers to restart, owners of shared namespaces first. */
   readonly restarts: readonly Restart[];
-  /** Unhealthy containers that were restarted too often. */
+  /** Unhealthy containers that were restarted as often as `restartLimit` says. */
   readonly suppressed: readonly ObservedContainer[];
 }
 
 /**
- * Decides what is done about a stack, from what is observed alone: what was heard only says whether a
- * difference is one that its author wants mended. What the release itself wants is never changed.
+ * Decides how to repair a stack, from observed state alone: events only tell whether its author
+ * wants a difference repaired. What the release itself defines is never changed.
  */
 export function decideReconciliation(input: ReconciliationInput): Reconciliation {
   if (input.isStack === true) return { plan: repairOfStack(input), restarts: [], suppressed: [] };
   const plan = redeployment(input);
   const sick = ofEvent(input, "unhealthy", ({ id, health }) => {
-    // A look for another reason may come before the engine's word, which is acted on then.
+    // A look for another reason may precede the engine's event, which has a look of its own.
     const isMeant = input.heard === undefined || input.heard.get(id)?.has("unhealthy") === true;
     return health === "unhealthy" && isMeant;
   });
@@ -80,8 +80,8 @@ function restart(why: string, counts: boolean) {
 }
 
 /**
- * The repair of a stack of a swarm: what is drift, a service that is gone, where its author reacts to
- * that, and one that somebody updated. Which of them was heard of does not matter: all can be seen.
+ * The repair of a swarm stack: undoes drift, and brings back missing services and undoes updates
+ * where the author's events include these. Needs no events, as all of that can be seen.
  */
 function repairOfStack(input: ReconciliationInput): Plan {
   const { services, observed, options } = input;
@@ -112,7 +112,7 @@ function planOf(services: readonly ServicePlan[]): Plan {
     : { kind: "deploy", message: summarise(changes), services };
 }
 
-/** Running containers of the release that an event of this kind is about. */
+/** Running containers of the release that an event applies to, if the author reacts to it. */
 function ofEvent(
   { services, observed, options }: ReconciliationInput,
   event: ReconciliationEvent,
@@ -125,7 +125,7 @@ function ofEvent(
   );
 }
 
-/** The repair of the release, of which only what may be mended is left. */
+/** The plan to repair the release, less what the author does not want repaired. */
 function redeployment(input: ReconciliationInput): Plan {
   const { services, observed } = input;
   const repaired = planFor(services, observed, { kind: "repaired" });
@@ -133,7 +133,7 @@ function redeployment(input: ReconciliationInput): Plan {
   return planOf([...withFollowers(own, services, observed), ...strangers(input)]);
 }
 
-/** Services that no release had: they go where drift is mended. */
+/** Removals of services that no release had; only listed in drift that is to be undone. */
 function strangers({ services, drift = [] }: ReconciliationInput): ServicePlan[] {
   const strange = drift.filter(({ service }) =>
     service !== "" && !services.some(({ name }) => name === service)
@@ -162,7 +162,7 @@ function mended(plan: ServicePlan, input: ReconciliationInput): ServicePlan {
   return plan.action === "keep" || mayComeBack(plan, input) ? plan : notWanted(plan);
 }
 
-/** True where the author wants mended what became of containers of a service. */
+/** Whether the author wants the stopped or missing containers of a service back. */
 function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput): boolean {
   const { services, observed, heard } = input;
   const service = services.find((each) => each.name === name);
@@ -177,7 +177,7 @@ function mayComeBack({ name, action }: ServicePlan, input: ReconciliationInput):
   );
 }
 
-/** What is mended anyway mends a name, a state and a number; only a new container has other limits. */
+/** A planned start, rename or scaling undoes listed drift; other drift takes a new container. */
 function againstDrift(plan: ServicePlan, drift: readonly Drift[]): ServicePlan {
   const because = drift.map(formatDrift);
   const isListed = drift.every(({ field }) => ["containers", "name", "state"].includes(field));
@@ -186,28 +186,28 @@ function againstDrift(plan: ServicePlan, drift: readonly Drift[]): ServicePlan {
 }
 
 const STOPPED: ReadonlySet<string> = new Set(["created", "exited", "dead"]);
-/** The events after which a container does not run, and after which there is none. */
+/** Events that may leave a stopped container, and events that may leave none. */
 const ENDS: readonly ReconciliationEvent[] = ["die", "stop", "kill", "oom"];
 const GOES: readonly ReconciliationEvent[] = ["die", "destroy"];
 
-/** What was heard of each container that is not there any more. */
+/** The events of each container that does not exist any more. */
 function goneOf({ heard, observed }: ReconciliationInput): ReadonlySet<ReconciliationEvent>[] {
   const isThere = (id: string) => observed.containers.some((each) => each.id === id);
   return [...heard ?? []].filter(([id]) => !isThere(id)).map(([, events]) => events);
 }
 
-/** Whether its author wants mended what these events did. */
+/** Whether the author wants the effect of these events repaired. */
 function isExplained(
   events: ReadonlySet<ReconciliationEvent> | undefined,
   { options }: ReconciliationInput,
 ): boolean {
-  // Who tells a container to stop means that it shall be down; a crash nobody told.
+  // A `stop` is intended, although a `die` follows it; only a `die` without it is a crash.
   return options.events.some((each) =>
     events?.has(each) === true && (each !== "die" || !events.has("stop"))
   );
 }
 
-/** Containers that live in the namespace of one that is restarted, and would stay in its dead one. */
+/** Containers in the namespaces of restarted ones, where they would stay without a restart. */
 function sharers(
   restarts: readonly Restart[],
   { services, observed }: ReconciliationInput,

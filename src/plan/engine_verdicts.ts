@@ -7,24 +7,24 @@ interface NumberedRelease {
 
 interface VerdictInput {
   readonly verdict: EngineVerdict;
-  /** The release that is deployed. */
+  /** The deployed release. */
   readonly current: NumberedRelease;
-  /** Recorded releases, the newest first, the deployed one included. Not all of them may be looked at. */
+  /** Recorded releases, newest first, including the deployed one; read only as far as needed. */
   readonly history: Iterable<NumberedRelease>;
-  /** Whether another release failed and stayed. */
+  /** Whether another release failed and its containers stayed. */
   readonly isMixed: boolean;
 }
 
-/** Words about it, and whether the deployed release failed by it. */
+/** A verdict in words, and whether it makes the deployed release a failure. */
 interface ToldVerdict {
   readonly message: string;
   readonly fails: boolean;
 }
 
 /**
- * Says what a swarm did to a service by itself, and which release it runs now. The deployed release failed
- * where a service of it was taken back because its tasks did; a person who has one taken back, and an update
- * that somebody else began, are no failure of it.
+ * Says what a swarm did to a service by itself, and which release the service runs now. The
+ * deployed release failed where the swarm rolled its service back because of failed tasks. A
+ * rollback by a person, or of an update that somebody else began, is no failure of the release.
  */
 export function judgeVerdict({ verdict, current, history, isMixed }: VerdictInput): ToldVerdict {
   const { service, state, digest, why, tasksFailed } = verdict;

@@ -1,7 +1,7 @@
 import type { Plan, ServicePlan, SkipReason } from "../model/mod.ts";
 import type { RetryDecision } from "./retry.ts";
 
-/** The reason why what a source wants is not deployed now. */
+/** The reason why a release that its source wants is not deployed now. */
 export interface Hold {
   readonly reason: SkipReason;
   readonly message: string;
@@ -12,14 +12,14 @@ export interface Hold {
 }
 
 /**
- * The hold of what a person said must wait, for the reason in `message`; `by` is what lasts only as
- * long as the ledger says so, and nothing for what the configuration says.
+ * The hold of a stack that a person paused, for the reason in `message`. `by` names a hold that the
+ * ledger keeps; it is empty for a pause in the configuration.
  */
 export function pausedHold(message: string, by = ""): Hold {
   return { reason: by === "" ? "paused" : `paused: ${by}`, message, services: [] };
 }
 
-/** The hold of a release that failed before, for what its `failure` said, and may not be tried now. */
+/** The hold of a release that failed with `failure` and may not be tried again now. */
 export function retryHold(
   retry: RetryDecision & { readonly kind: "wait" },
   failure: string | undefined,

@@ -1,12 +1,12 @@
 import type { InputChange, InputClosure } from "../model/mod.ts";
 
-/** Stands for an input that was not there. */
+/** Stands for an input that did not exist. */
 const ABSENT = "absent";
 
 /**
- * Differences between the closure a release was made from and what is there now: empty when
- * nothing does, and then the release is still what the source asks for, without rendering it again.
- * Only meaningful for a closure that is complete.
+ * Differences between the inputs a release was made from and the inputs now. Empty means that the
+ * release is still what the source asks for, without rendering it again. Only meaningful for a
+ * complete closure.
  */
 export function changedInputs(
   deployed: InputClosure,

@@ -1,23 +1,23 @@
 import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
 
-/** Entries of what inspecting shows that are looked at; what is beyond is when those are mended. */
+/** Most entries of inspected drift to judge; further ones follow once these are repaired. */
 const MOST_FIELDS = 1000;
-/** Characters of what an engine says that there is. */
+/** Characters to keep of a value that an engine reports. */
 const LONGEST_FOUND = 300;
 
 /** Judgement on drift that was found. */
 interface JudgedDrift {
-  /** What is to be mended: what a new container did not change is not replaced time and again. */
+  /** Drift to repair, without that which a new container did not remove: it would recur. */
   readonly mended: readonly Drift[];
-  /** What was not there before and only inspecting shows. */
+  /** Inspected drift that was not found before. */
   readonly news: readonly Drift[];
-  /** What is remembered of it. */
+  /** Drift to record. */
   readonly found: FoundDrift;
 }
 
 /**
- * Judges what a list of containers (`listed`) and inspecting them (`fields`) show, after what was
- * found `before`.
+ * Judges the drift that a list of containers (`listed`) and inspecting them (`fields`) show, given
+ * what was found `before`.
  */
 export function judgeDrift(
   { listed, fields: looked, before, policy }: {
@@ -44,7 +44,7 @@ function isIn(list: readonly Drift[] | undefined): (each: Drift) => boolean {
   return (each) => known.has(sameDrift(each));
 }
 
-/** The same of a container and of the one that took its place. */
+/** Identifies drift of a container and of its replacement as the same. */
 function sameDrift({ service, field, wanted, found }: Drift): string {
   return JSON.stringify([service, field, wanted, found]);
 }

@@ -10,8 +10,8 @@ import {
 import { shouldRun } from "./should_run.ts";
 
 /**
- * Differences of a stack from its release that a list of its containers shows: how many there
- * are, their names, networks and states. A service that no release ever had is somebody's own.
+ * Differences of a stack from its release that a list of its containers shows: number, names,
+ * networks and states. Unmanaged containers of services that the release does not have count, too.
  */
 export function listedDrift(
   services: readonly ReleaseService[],

@@ -1,6 +1,6 @@
 /**
- * Decide, purely: what to do to each service and why, whether anything a release was made from has
- * changed, what a run amounts to. Values in, values out; no clock, no engine, no disk.
+ * Decides, purely: what to do to each service and why, whether the inputs of a release changed,
+ * what a run amounts to. Values in, values out; no clock, no engine, no disk.
  */
 export * from "./decide.ts";
 export { type DecideInput } from "./decide_input.ts";

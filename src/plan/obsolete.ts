@@ -1,13 +1,13 @@
 import { inScope } from "../config/mod.ts";
 import { type DiscoveredStack, formatStackKey, type Origin, type StackKey } from "../model/mod.ts";
 
-/** A discovered stack of an owner, as far as its removal depends on it. */
+/** A discovered stack of an owner, with what its removal depends on. */
 export interface ObsoleteCandidate extends DiscoveredStack {
-  /** Whether it runs a newer revision than the one that was looked at now. */
+  /** Whether it runs a newer revision than the one this run read. */
   readonly newer: boolean;
 }
 
-/** One place that was looked into for stacks. */
+/** A directory that was searched for stacks. */
 export interface DiscoveryScan {
   /** Name of the source that was listed. */
   readonly repository: string;
@@ -15,7 +15,7 @@ export interface DiscoveryScan {
   readonly depth: number;
   readonly policy: NonNullable<DiscoveredStack["policy"]>;
   readonly paused: boolean;
-  /** Whether the event that started the run is one that this configuration reacts to. */
+  /** Whether the deployment reacts to the event that started the run. */
   readonly admitted: boolean;
 }
 
@@ -26,9 +26,9 @@ export interface ObsoleteInput {
   /** Every stack that some configuration of the run names, explicit or discovered. */
   readonly named: readonly StackKey[];
   readonly scans: readonly DiscoveryScan[];
-  /** Whether these are all configurations there are, and not those of one poll of several. */
+  /** Whether these are all configurations, and not those of one of several polls. */
   readonly isWhole: boolean;
-  /** Whether everything could be read: what is unreadable must not look gone. */
+  /** Whether everything could be read: unreadable configurations must not look deleted. */
   readonly complete: boolean;
 }
 
@@ -40,17 +40,17 @@ export type ObsoleteVerdict =
     | {
       readonly kind: "keep";
       readonly because: string;
-      /** Whether nothing names it for sure; what could not be read may, or a newer commit. */
+      /** False where an unreadable configuration, or a newer commit, may still name it. */
       readonly isSure: boolean;
     }
   );
 
 /**
- * Chooses, purely, what becomes of each stack that was named once and that nothing names now. Those
- * that are named are not in the answer, nor those that another poll may name.
+ * Chooses, purely, what becomes of each stack that was named once and that nothing names now.
+ * Leaves out stacks that are named, and those that another poll may name.
  *
  * The policy is that of the configurations whose directories cover the stack, and all of them must
- * permit the removal; when none does any more, that which the stack was deployed with.
+ * permit the removal; without any, it is the policy that the stack was deployed with.
  */
 export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
   const named = new Set(input.named.map(formatStackKey));
@@ -89,27 +89,27 @@ function judge(
   };
 }
 
-/** A document that is gone says nothing of what shall become of its stack. */
+/** A deleted document leaves no policy that says whether its stack may be removed. */
 const NOT_DISCOVERED =
   "to have it removed, name it again with destroy: true, or remove its project " +
   "over the API";
 
-/** Up to this many stacks are removed without asking again. */
+/** Most stacks that are removed without confirmation. */
 const MOST_UNASKED_REMOVALS = 5;
 
 interface RemovalRequest {
-  /** What would be removed now. */
+  /** The stacks to remove now. */
   readonly removals: readonly StackKey[];
-  /** Number of discovered stacks that the owner has, those included. */
+  /** Number of the owner's discovered stacks, including the ones to remove. */
   readonly owned: number;
   readonly origin: Origin;
-  /** What the run before wanted to remove and did not; formatted keys. */
+  /** Formatted keys of the removals that the previous run held back. */
   readonly pending: readonly string[];
 }
 
 /**
- * True when removals may be carried out: more than five stacks and at
- * least half of what the owner has need a person, or the same result in two runs in a row.
+ * True when removals may be carried out: more than five stacks that are at least half of the
+ * owner's need a person, or the same result in two consecutive runs.
  */
 export function permitsRemovals({ removals, owned, origin, pending }: RemovalRequest): boolean {
   const isMass = removals.length > MOST_UNASKED_REMOVALS && removals.length * 2 >= owned;

@@ -1,6 +1,6 @@
 import { own } from "../model/mod.ts";
 
-/** Says where an image that a release ran is gone, and its name means another one now. */
+/** Names services that now run another image than the release did, since that one is gone. */
 export function otherImages(
   wanted: { readonly images: Readonly<Record<string, string>> },
   now: Readonly<Record<string, string>>,

@@ -1,44 +1,44 @@
 import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
 import { decide } from "./decide.ts";
 
-/** Services of the release that was deployed last, to say what changed since; absent before it. */
+/** Services of the release that was deployed last, to tell changes; absent before it. */
 type Deployed = readonly ReleaseService[] | undefined;
 
-/** Images that services would run if they were replaced now, by service, where names may have moved. */
+/** Images by service or side image: those run now, or those that a replacement would run. */
 type Images = Readonly<Record<string, string>>;
 
-/** Purposes of a plan: each settles what a release is compared with and what it may remove. */
+/** Purposes of a plan; they decide what a release is compared with and what may be removed. */
 export type Why =
-  /** A source wants it. */
+  /** The source wants the release. */
   | {
     readonly kind: "wanted";
     readonly deployed: Deployed;
     readonly policy: { readonly forceRecreate: boolean; readonly removeOrphans: boolean };
     readonly images?: Images;
-    /** What the release that is deployed ran. */
+    /** Images that the deployed release ran. */
     readonly ran?: Images;
   }
-  /** It is deployed, and what is missing of it comes back: nothing is removed beyond that. */
+  /** The deployed release: missing parts come back, and nothing is removed. */
   | { readonly kind: "repaired" }
-  /** A person wants containers of these services made anew, from what is deployed. */
+  /** The deployed release, with containers of the `asked` services recreated for a person. */
   | { readonly kind: "recreated"; readonly asked: readonly string[] }
-  /** A process ended while it was rolled out, which was to remove orphans or not. */
+  /** The release of an interrupted rollout, which was to remove orphans or not. */
   | { readonly kind: "resumed"; readonly deployed: Deployed; readonly removeOrphans: boolean }
-  /** A person puts it back in the place of a later one. */
+  /** An earlier release that a person rolls back to. */
   | {
     readonly kind: "put_back";
     readonly deployed: Deployed;
     readonly images: Images;
     readonly ran: Images;
   }
-  /** Another one failed: what that one added goes, whatever the policy says about orphans. */
+  /** The release before a failed one: what that one added goes, whatever the policy is. */
   | {
     readonly kind: "taken_back";
     readonly failed: readonly ReleaseService[];
     readonly removeOrphans: boolean;
-    /** What the one that comes back ran: a name may have moved without another digest. */
+    /** Images that this release ran: a tag may have moved without a new digest. */
     readonly images?: Images;
-    /** What the one that failed ran. */
+    /** Images that the failed release ran. */
     readonly ran?: Images;
   };
 

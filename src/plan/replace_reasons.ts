@@ -11,7 +11,7 @@ import {
 import { shouldRun } from "./should_run.ts";
 import type { DecideInput } from "./decide_input.ts";
 
-/** The reasons why containers of a service are replaced; none where they are as they should be. */
+/** Reasons to replace the containers of a service; empty where none has to be replaced. */
 export function replaceReasons(
   service: ReleaseService,
   containers: readonly ObservedContainer[],
@@ -28,14 +28,14 @@ export function replaceReasons(
   }
   const beside = movedBeside(service, input);
   if (beside.length > 0) return beside;
-  // One that is not to run is left alone: replacing a job would do its work twice.
+  // Containers that do not run are left alone: replacing a finished job would run it twice.
   const active = containers.filter(({ state }) => state === "running" || state === "paused");
   const gone = (name: string) => (network: string) =>
     `container ${name} is not in network ${network} any more`;
   return active.flatMap((each) => missingNetworks(service, each).map(gone(each.name)));
 }
 
-/** Images beside a service's own that are others now than those it ran with, where both are known. */
+/** Side images that have moved since the service was deployed, where both ids are known. */
 function movedBeside(service: ReleaseService, { images, ran = {} }: DecideInput): string[] {
   return imagesBeside(service).flatMap(({ name, image }) => {
     const [before, now] = [own(ran, name), own(images, name)];
@@ -46,7 +46,7 @@ function movedBeside(service: ReleaseService, { images, ran = {} }: DecideInput)
   });
 }
 
-/** Changes of the files that do not replace the container, and what is done about them. */
+/** Reasons to reload a service: changes of files that do not replace its container. */
 export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideInput): string[] {
   if (inPlace === undefined) return [];
   const before = input.previous?.find((each) => each.name === name)?.inPlace?.files;
@@ -61,7 +61,7 @@ export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideI
   });
 }
 
-/** Names each input that differs from the release the container was made by. */
+/** Names each input that differs from the release that a container was made from. */
 export function changedInputs(
   service: ReleaseService,
   container: Pick<ObservedContainer, "name" | "labels">,
@@ -71,16 +71,16 @@ export function changedInputs(
   if (label === undefined) return [`container ${container.name} was not made by Stackwright`];
   const before = input.previous?.find((each) => each.name === service.name);
   const changes = before?.digest === label ? inputChanges(before, service) : [];
-  // A digest that differs must lead to a replacement, also when nobody can say what changed it.
+  // A different digest must lead to a replacement, even if no input tells the difference.
   if (changes.length > 0) return changes;
   const [old, wanted] = [shortId(label), shortId(service.digest)];
   return [`container ${container.name} has digest ${old}, the release ${wanted}`];
 }
 
-/** Reasons that are told of a service: runs and a hundred decisions keep them, and it may mount thousands. */
+/** Reasons kept of a service: runs and decisions store them, and mounts may be thousands. */
 const MOST_REASONS = 20;
 
-/** The first of what changed, and how much more there is. */
+/** Describes the first changes and counts the rest. */
 function told(changed: readonly string[], describe: (name: string) => string): string[] {
   const more = changed.length - MOST_REASONS;
   const first = changed.slice(0, MOST_REASONS).map(describe);
@@ -89,7 +89,7 @@ function told(changed: readonly string[], describe: (name: string) => string): s
 
 function inputChanges(before: ReleaseService, after: ReleaseService): string[] {
   const names = [...new Set([...Object.keys(before.inputs), ...Object.keys(after.inputs)])].sort();
-  // A mount that is new, of a path the repository does not have, is told by its definition.
+  // A new mount of a path that the repository lacks shows in the definition instead.
   const value = ({ inputs }: ReleaseService, name: string) => inputs[name] ?? "absent";
   return told(names.filter((name) => value(before, name) !== value(after, name)), (name) => {
     const [old, wanted] = [shown(before.inputs[name]), shown(after.inputs[name])];
@@ -114,7 +114,7 @@ function shown(digest: string | undefined): string {
   return shortId(digest.replace(/^[a-z]+:/, ""));
 }
 
-/** Changes that somebody made to a container and that are undone without replacing it. */
+/** Changes of a container by hand that can be undone without replacing it. */
 export function driftOf(service: ReleaseService, container: ObservedContainer): string[] {
   const wanted = wantedName(service, container);
   return [

@@ -1,28 +1,29 @@
 import type { FailureRecord, Origin, RetryOptions } from "../model/mod.ts";
 
-/** Facts that a retry is judged by. */
+/** Facts that decide about a retry. */
 export interface RetryInput {
   /** Digest of the release that would be attempted. */
   readonly release: string;
   readonly failure: Omit<FailureRecord, "message"> | undefined;
   readonly retry: RetryOptions;
-  /** Whether the author set a delay, 0 included; else attempts back off by themselves. */
+  /** Whether the author set a delay, also 0; otherwise attempts back off exponentially. */
   readonly delayGiven: boolean;
   readonly origin: Origin;
   readonly now: Date;
 }
 
-/** A verdict on an attempt at a release now. */
+/** The verdict on attempting a release now. */
 export type RetryDecision =
   | { readonly kind: "attempt"; readonly isRetry: boolean }
   | { readonly kind: "wait"; readonly reason: "delay"; readonly retryAt: Date }
   | { readonly kind: "wait"; readonly reason: "budget_exhausted" };
 
-/** Shortest and longest pause between automatic attempts of one bad release, in seconds. */
+/** First and longest pause between automatic attempts at a failed release, in seconds. */
 const BACK_OFF_SECONDS = { first: 10, longest: 15 * 60 } as const;
 
 /**
- * Decides whether a release that failed before may be tried again. Another release starts fresh, and a manual attempt is always made.
+ * Decides whether a release that failed may be tried again; others, and manual attempts, always
+ * may.
  */
 export function decideRetry(input: RetryInput): RetryDecision {
   const { failure, retry, origin } = input;

@@ -12,7 +12,7 @@ export interface RunContext {
   readonly origin: Origin;
   /** Number of sources that the work named. */
   readonly sources: number;
-  /** Whether the work is about stacks that it names: then their own words are the run's. */
+  /** Whether the work names its stacks: then the run's message consists of theirs. */
   readonly isOfStacks?: boolean;
   /** Why sources failed before or beside their targets: one text for each failed source. */
   readonly failures?: readonly string[];
@@ -20,7 +20,7 @@ export interface RunContext {
   readonly formatTime: (instant: Date) => string;
 }
 
-/** A failure message, taken apart: a short stable text, and what it is about. */
+/** A failure message in two parts. */
 interface FailureParts {
   readonly headline: string;
   /** Empty when there is nothing more to say. */
@@ -35,9 +35,9 @@ const SUCCESS: Readonly<Record<Trigger, string>> = {
 };
 
 /**
- * Reduces what became of every target to the end of the run: any failure makes
- * it failed; else any success makes it succeeded; else it is skipped, and the message says why. A
- * target that was left pending or running counts as failed.
+ * Reduces the states of all targets to the end of the run: any failure makes it failed; else any
+ * success makes it succeeded; else it is skipped, and the message says why. A target left pending
+ * or running counts as failed.
  *
  * The message of a target that a sync window deferred is that of {@link deferredBy}.
  */
@@ -61,7 +61,7 @@ export function isDeferred(targets: readonly RunTarget[]): boolean {
     );
 }
 
-/** Takes the message of a failed poll or compaction apart: `2/3 poll jobs failed`, and the causes. */
+/** Splits the message of a failed poll or compaction: `2/3 poll jobs failed`, and the causes. */
 export function splitFailure(message: string): FailureParts {
   const parts = /^(\d+\/\d+ (?:poll jobs|mirror compactions) failed): ([^]*)$/.exec(message);
   return { headline: parts?.[1] ?? message, detail: parts?.[2] ?? "" };
@@ -93,7 +93,7 @@ function failure(
 function failureCauses(targets: readonly RunTarget[], failures: readonly string[]): string[] {
   const failed = targets.filter(hasFailed);
   const known = new Set(failed.map((target) => target.message));
-  // A source often fails with the very error of its target, which names the stack besides.
+  // A source often fails with the error of its target, whose cause also names the stack.
   const others = failures.filter((text) => !known.has(text));
   return [...new Set([...failed.map(targetCause), ...others])];
 }
@@ -142,7 +142,7 @@ function skipText(target: RunTarget, { formatTime }: RunContext): string {
   }
 }
 
-/** Several targets are merged into one sentence. */
+/** Merges the deferrals of several targets into one sentence. */
 function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): string {
   const stacks = sorted(targets.map((target) => target.stack));
   const windows = sorted(targets.flatMap(({ message = "" }) => windowsOf(message)));
@@ -154,19 +154,19 @@ function deferral(targets: readonly RunTarget[], { formatTime }: RunContext): st
 
 const DEFERRED = "deferred by sync window ";
 
-/** The words in which a target says which windows defer it, and until when where that is known. */
+/** The message of a target that windows defer, with the time of the next opening if known. */
 export function deferredBy(windows: readonly string[], until?: Date): string {
   const opens = until === undefined ? "" : ` until ${until.toISOString()}`;
   return `${DEFERRED}${windows.join(", ")}${opens}`;
 }
 
-/** The windows of {@link deferredBy}; what follows a semicolon is about something else. */
+/** The windows in a message of {@link deferredBy}; text after a semicolon is not part of it. */
 function windowsOf(message: string): string[] {
   const [said = ""] = message.replace(DEFERRED, "").split(/;| until \d{4}-/);
   return said.split(",").map((each) => each.trim());
 }
 
-/** Sentences for people carry no fractions of a second. */
+/** Drops fractions of a second, which sentences for people leave out. */
 function wholeSeconds(timestamp: string): string {
   return timestamp.replace(/\.\d+/, "");
 }

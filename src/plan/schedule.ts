@@ -4,7 +4,7 @@ import { errors, messageOf, parseDuration } from "../model/mod.ts";
 
 const ZONE = /^\s*(?:CRON_)?TZ=(\S+)\s+/;
 const EVERY = /^@every\s+/;
-/** The library does not know every descriptor, so all of them are spelled out here. */
+/** All descriptors, since the library does not know every one. */
 const DESCRIPTORS: Readonly<Record<string, string>> = {
   "@yearly": "0 0 1 1 *",
   "@annually": "0 0 1 1 *",
@@ -15,12 +15,12 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 const MINUTE_MS = 60_000;
-/** No zone changes its clocks twice within it. */
+/** Milliseconds within which no zone changes its clocks twice. */
 const SETTLED_MS = 2 * 24 * 60 * MINUTE_MS;
-/** Offsets that are remembered: those of five years. */
+/** Offsets to remember: one for each {@link SETTLED_MS} of five years. */
 const MOST_REMEMBERED = 1000;
 
-/** A schedule that was read. It holds about 100 KB once it was asked: keep few, and not for long. */
+/** A parsed schedule. It holds about 100 KB once used: keep few, and not for long. */
 export interface Schedule {
   /** The first firing after an instant; `undefined` when there is none. */
   next(after: Date): Date | undefined;
@@ -29,13 +29,13 @@ export interface Schedule {
 }
 
 /**
- * Reads a schedule: a cron expression of five fields, a descriptor such as `@hourly`, or `@every 5m`,
- * which counts from the instant asked about; a prefix `TZ=zone` or `CRON_TZ=zone` beats `timeZone` (an
- * IANA name). Day of month and day of week are alternatives when both are limited. It fires whenever
- * the clocks of the zone show one of its times: not at all at one that they skip, twice at one that
- * they show twice.
+ * Reads a schedule: a cron expression of five fields, a descriptor such as `@hourly`, or `@every
+ * 5m`, which counts from the instant asked about; a prefix `TZ=zone` or `CRON_TZ=zone` beats
+ * `timeZone` (an IANA name). Day of month and day of week are alternatives when both are limited.
+ * It fires whenever the clocks of the zone show one of its times: not at all at a skipped time,
+ * twice at a repeated one.
  *
- * Throws `bad_request` when it is no schedule.
+ * Throws `bad_request` for an invalid schedule.
  */
 export function readSchedule(schedule: string, timeZone: string): Schedule {
   const zone = ZONE.exec(schedule)?.[1] ?? timeZone;
@@ -49,10 +49,7 @@ export function nextFiring(schedule: string, after: Date, timeZone: string): Dat
   return readSchedule(schedule, timeZone).next(after);
 }
 
-/**
- * Says what is wrong with a schedule, or nothing: its shape, its fields, or that there is no day with one
- * of its times after `now`.
- */
+/** The fault of a schedule, or `undefined`: a bad shape, a bad field, or no firing after `now`. */
 export function checkSchedule(
   schedule: string,
   { now }: { readonly now: Date },
@@ -62,7 +59,7 @@ export function checkSchedule(
   const text = schedule.trim().replace(ZONE, "").trim();
   if (EVERY.test(text)) return undefined;
   try {
-    // By a calendar alone: that of a zone takes a hundred times as long, and jobs are many.
+    // Without the zone: its clocks make this a hundred times as slow, and there are many jobs.
     if (cron(DESCRIPTORS[text] ?? text).nextRun(now) === null) return "it never fires";
   } catch (error) {
     return messageOf(error);
@@ -76,21 +73,21 @@ function every(text: string): Next {
   const milliseconds = parseDuration(text) * 1000;
   return (after) => {
     const next = new Date(after.getTime() + milliseconds);
-    // Beyond the last instant there is, which texts cannot say.
+    // Beyond the last instant that a `Date` can hold.
     return Number.isNaN(next.getTime()) ? undefined : next;
   };
 }
 
 /**
- * The library knows what clocks show, and we when they show it: it makes a time that is skipped up, and
- * takes one that comes twice once.
+ * Firings by the clocks of a zone. The library computes in UTC what clocks show, and this function
+ * finds the instants: the library itself would fire at skipped times, and once at repeated ones.
  */
 function byClock(expression: string, zone: string): Next {
   const pattern = cron(DESCRIPTORS[expression] ?? expression);
   const offset = offsets(zone);
   return rememberingLast((after) => {
     for (let from = after.getTime();;) {
-      // What is asked for is after `from`, maybe when the clocks have just changed.
+      // The next firing is after `from`, and clocks may have changed at that instant.
       const ahead = offset(from + 1);
       const shown = pattern.nextRun(new Date(from + ahead));
       if (shown === null) return undefined;
@@ -102,7 +99,7 @@ function byClock(expression: string, zone: string): Next {
   });
 }
 
-/** Who asks for an instant before the last answer, and not before what that was asked for, gets it. */
+/** Remembers the last answer, which holds for all instants from the one asked about up to it. */
 function rememberingLast(next: Next): Next {
   let asked = Number.POSITIVE_INFINITY;
   let answer: Date | undefined;
@@ -113,7 +110,7 @@ function rememberingLast(next: Next): Next {
   };
 }
 
-/** The first instant up to `to` at which the clocks are not as far from UTC as at `from`. */
+/** The first instant up to `to` at which the offset from UTC is not that at `from`. */
 function changeWithin(
   offset: (time: number) => number,
   from: number,
@@ -121,7 +118,7 @@ function changeWithin(
 ): number | undefined {
   const ahead = offset(from);
   for (let before = from; before < to;) {
-    // At the same instants each time, which are remembered.
+    // Looks at multiples of `SETTLED_MS`, whose offsets are remembered.
     let after = Math.min((Math.floor(before / SETTLED_MS) + 1) * SETTLED_MS, to);
     if (offset(after) === ahead) {
       before = after;
@@ -166,7 +163,7 @@ function offsets(timeZone: string): (time: number) => number {
   };
 }
 
-/** Goes back in ever longer steps until there is a firing, and then from firing to firing. */
+/** Goes back in doubling steps to find a firing, then forward to the last one. */
 function lastOf(next: Next, at: Date, since: Date): Date | undefined {
   let found = next(since);
   if (found === undefined || found > at) return undefined;

@@ -25,14 +25,14 @@ export const STACK_STATES = [
 /** One member of {@link STACK_STATES}. */
 export type StackState = (typeof STACK_STATES)[number];
 
-/** Healths of the containers of a stack, taken together. */
+/** Combined health of a stack's containers. */
 export const STACK_HEALTHS = ["healthy", "starting", "unhealthy", "stopped", "unknown"] as const;
 
 type StackHealth = (typeof STACK_HEALTHS)[number];
 
-/** Everything a stack is judged by. */
+/** All facts for judging a stack. */
 export interface StackFacts {
-  /** The release that is deployed. */
+  /** The deployed release. */
   readonly current:
     | {
       readonly number: number;
@@ -41,21 +41,21 @@ export interface StackFacts {
       readonly swarm?: Release["swarm"];
     }
     | undefined;
-  /** The last decision about it. */
+  /** The last decision about the stack. */
   readonly decision: Pick<TargetDecision, "kind" | "reason" | "message"> | undefined;
-  /** The failure that no success has followed yet. */
+  /** The failure that no success has followed. */
   readonly failure: { readonly message: string } | undefined;
-  /** Whether a person put an earlier release back. */
+  /** Whether a person rolled the stack back. */
   readonly isPinned: boolean;
-  /** Whether a person stopped it. */
+  /** Whether a person stopped the stack. */
   readonly isStopped: boolean;
-  /** The sentence about a person who holds it as it is. */
+  /** Sentence about a person who holds the stack as it is. */
   readonly heldBack?: string;
-  /** What is being done to it now. */
+  /** What a run is doing to the stack now. */
   readonly underWay?: string;
-  /** What runs; `undefined` when the engine does not say. */
+  /** Observed containers; `undefined` when the engine does not answer. */
   readonly observed: ObservedStack | undefined;
-  /** What only inspecting its containers, or services, showed to be changed by hand. */
+  /** Drift that took inspecting containers or services. */
   readonly changed?: readonly Drift[];
 }
 
@@ -65,25 +65,25 @@ export interface StackJudgement {
   /** One sentence. */
   readonly why: string;
   readonly health: StackHealth;
-  /** Containers that run, or ended as they may, of those that the release wants. */
+  /** Containers of the release that run, or ended as they may. */
   readonly running: number;
   readonly wanted: number;
-  /** What is not as it was asked of the engine, as far as the engine says. */
+  /** Differences from the release, as far as the engine shows them. */
   readonly drift: readonly Drift[];
 }
 
-/** Judges a stack. What goes on now comes first, then what a person has to know. */
+/** Judges a stack. Work that is under way comes first, then what people must act on. */
 export function judgeStack(facts: StackFacts): StackJudgement {
   const drift = differences(facts);
   return { ...stateOf(facts, drift), ...containersOf(facts), drift };
 }
 
-/** None while it is changed. What was inspected of a container that is gone is over. */
+/** Empty during a rollout. Leaves out inspected drift of containers that are gone. */
 function differences({ current, observed, underWay, changed = [] }: StackFacts): Drift[] {
   if (current === undefined || observed === undefined || underWay !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
   const all = [...observed.containers, ...observed.idle ?? []];
-  // Of a single host it is a volume that is gone, without which no container comes back.
+  // Without a container it is drift of a swarm's service, or else a lost volume that keeps one out.
   const isTold = (name: string) =>
     all.some(({ service }) => service === name) === (current.swarm !== undefined);
   return [
@@ -104,9 +104,9 @@ function stateOf(
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
   if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };
-  // By its configuration; what else holds it is known, and over when it is not there any more.
+  // Paused by configuration. Other pauses have facts of their own, and are over without these.
   if (decision?.reason === "paused") return { state: "held", why: said };
-  // What keeps it from being tried again is newer than what failed.
+  // The error of a later decision beats the recorded failure.
   if (decision?.kind === "error") return { state: "failed", why: said };
   if (decision?.reason === "unnamed") return { state: "orphaned", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
@@ -115,7 +115,7 @@ function stateOf(
   return driftOf(current, facts.observed, drift);
 }
 
-/** Until the next look at its source nothing has said yet what ends the pin. */
+/** Words for a pinned stack, also before the next run has decided about the pin. */
 function pinned(said: string, reason = ""): string {
   if (reason.startsWith("paused")) return said;
   return `${said === "" ? "" : `${said}; `}an earlier release was put back, and stays until a ` +
@@ -165,12 +165,12 @@ function containersOf(
       of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
     ).length;
   const health = healthOf(observed, running, wanted);
-  // Without a release nothing is wanted, so that what is there, or is not, is no sign of health.
+  // Without a release no container is wanted, so what runs says nothing about health.
   const isVoid = health === "healthy" && current === undefined;
   return { health: isVoid ? "unknown" : health, running, wanted };
 }
 
-/** Runs, or ended in a way that the release allows. */
+/** Runs without being unhealthy, or ended in a way that the release allows. */
 function isFine({ expectation }: ReleaseService, container: ObservedContainer): boolean {
   const { state, health, exitCode } = container;
   if (state === "running") return health !== "unhealthy";

@@ -1,8 +1,8 @@
 import { type Deployment, errors, type SwarmRelease } from "../model/mod.ts";
 
 /**
- * A sentence for each field that this version does not act on, where that only means doing less: what
- * is deployed is what its author wrote.
+ * A sentence for each field that this version ignores without harm: it does less then, but still
+ * deploys what the author wrote.
  */
 export function ignoredFields(
   { name, source }: Deployment,
@@ -18,10 +18,10 @@ export function ignoredFields(
 }
 
 /**
- * Refuses configuration whose behaviour this version does not have yet, where ignoring it would
- * deploy something else than its author wrote; see {@link ignoredFields} for the rest.
+ * Refuses configuration that this version cannot act on and must not ignore, since it would deploy
+ * something else than the author wrote; see {@link ignoredFields} for the rest.
  *
- * Throws `unsupported` naming it.
+ * Throws `unsupported` with the field.
  */
 export function requireSupported(deployment: Deployment): void {
   if (deployment.source !== "oci") return;
@@ -32,10 +32,10 @@ export function requireSupported(deployment: Deployment): void {
 }
 
 /**
- * What a deployment is in a swarm: where it says so, or where it says nothing and its engine manages one;
- * `undefined` where it is made of containers.
+ * Swarm options of a deployment that asks for a swarm, or leaves it open while its engine manages
+ * one; `undefined` for a deployment of containers.
  *
- * Throws `config_invalid` where it wants a swarm and the engine manages none.
+ * Throws `config_invalid` where it asks for a swarm and the engine manages none.
  */
 export function swarmOf(
   { name, swarm }: Deployment,

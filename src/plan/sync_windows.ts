@@ -2,9 +2,9 @@ import type { SyncWindow } from "../config/mod.ts";
 import type { Origin } from "../model/mod.ts";
 import { readSchedule, type Schedule } from "./schedule.ts";
 
-/** A deployment, as windows see it. */
+/** A deployment that windows decide about. */
 export interface SyncSubject {
-  /** Names of the repositories it is deployed from, such as `github.com/acme/shop`: each has to be let. */
+  /** Names of its repositories, such as `github.com/acme/shop`; windows must allow each of them. */
   readonly repositories: readonly string[];
   readonly deployment: string;
   readonly context: string;
@@ -14,26 +14,26 @@ export interface SyncSubject {
 /** A decision on whether a deployment may be made now. */
 export interface SyncDecision {
   readonly allowed: boolean;
-  /** True when it is allowed only because a person asks for it. */
+  /** True when it is allowed only because a person asked for it. */
   readonly manualOverride: boolean;
-  /** Names of the windows that block it, or would but for the override; denying ones first. */
+  /** Names of windows that block it, or would without the override; denying ones first. */
   readonly windows: readonly string[];
-  /** The earliest time at which it may be made, where that is known. */
+  /** The earliest time at which it is allowed, if known. */
   readonly nextOpen?: Date;
 }
 
-/** A window at an instant. */
+/** State of a window at an instant. */
 export interface WindowState {
   readonly window: SyncWindow;
   readonly active: boolean;
-  /** Start and end of the time it is active for. */
+  /** Start and end of its current activity. */
   readonly since?: Date;
   readonly until?: Date;
   /** The next start, also while it is active. */
   readonly nextStart?: Date;
 }
 
-/** The windows of the settings, ready to be asked. */
+/** Sync windows with parsed schedules. */
 export interface SyncWindows {
   readonly none: boolean;
   decide(subject: SyncSubject, now: Date): SyncDecision;
@@ -41,13 +41,13 @@ export interface SyncWindows {
   states(now: Date): WindowState[];
 }
 
-/** Steps of the search for the next opening, and how far it looks. */
+/** Most steps, and farthest time, of the search for the next opening. */
 const MOST_STEPS = 512;
 const FARTHEST_MS = 366 * 24 * 60 * 60 * 1000;
 
 const ALLOWED: SyncDecision = { allowed: true, manualOverride: false, windows: [] };
 
-/** Makes windows ready to be asked. Throws `bad_request` for a schedule that is none. */
+/** Parses the schedules of windows. Throws `bad_request` for an invalid schedule. */
 export function createSyncWindows(windows: readonly SyncWindow[]): SyncWindows {
   const all = windows.map(timed);
   return {
@@ -64,7 +64,7 @@ export function createSyncWindows(windows: readonly SyncWindow[]): SyncWindows {
 interface Timed {
   readonly window: SyncWindow;
   readonly schedule: Schedule;
-  /** The latest start whose window still covers an instant. */
+  /** The latest start from which the window still covers an instant. */
   readonly startOf: (at: Date) => Date | undefined;
 }
 
@@ -75,7 +75,7 @@ function timed(window: SyncWindow): Timed {
   return {
     window,
     schedule,
-    // The same instant is asked about several times while one decision is made.
+    // Caches one answer: a decision asks about the same instant several times.
     startOf: (at) => {
       if (asked !== at.getTime()) answer = schedule.last(at, new Date(at.getTime() - length));
       asked = at.getTime();
@@ -84,7 +84,7 @@ function timed(window: SyncWindow): Timed {
   };
 }
 
-/** The windows that are about a deployment, for each repository it is deployed from. */
+/** The windows that concern a deployment, for each of its repositories. */
 type Matching = readonly (readonly Timed[])[];
 
 function decide(matching: Matching, { origin }: SyncSubject, now: Date): SyncDecision {
@@ -100,8 +100,9 @@ function decide(matching: Matching, { origin }: SyncSubject, now: Date): SyncDec
 }
 
 /**
- * The active windows that deny, and those that allow one of the repositories where none of them is active:
- * who names a repository to deploy from must not lift a freeze of the own one with a window of that.
+ * The active windows that deny, and those that allow a repository while none for that repository is
+ * active. Each must be allowed: naming another repository to deploy from must not lift a freeze of
+ * the own one.
  */
 function blockingAt(matching: Matching, now: Date): Timed[] {
   const isActive = ({ startOf }: Timed) => startOf(now) !== undefined;
@@ -112,7 +113,7 @@ function blockingAt(matching: Matching, now: Date): Timed[] {
   return [...new Set([...denies, ...closed])];
 }
 
-/** Goes from change to change until nothing blocks. */
+/** The next opening: steps from change to change until nothing blocks. */
 function opening(matching: Matching, now: Date): Date | undefined {
   const last = now.getTime() + FARTHEST_MS;
   let at = now;
@@ -125,7 +126,7 @@ function opening(matching: Matching, now: Date): Date | undefined {
   return undefined;
 }
 
-/** Up to when it stays blocked: the end of all that denies now, else the start of what allows. */
+/** The end of the last active deny window, else the next start of an allow window. */
 function nextChange(matching: readonly Timed[], at: Date): number | undefined {
   const ends = matching.flatMap((timed) =>
     timed.window.kind === "deny" ? endOf(timed, at)?.getTime() ?? [] : []
@@ -155,7 +156,7 @@ function stateAt(timed: Timed, now: Date): WindowState {
   };
 }
 
-/** Whether a window is about a deployment from a repository. */
+/** Whether a window applies to a deployment from a repository. */
 function concerns(
   { repositories, deployments, contexts }: SyncWindow,
   repository: string,
@@ -167,8 +168,8 @@ function concerns(
 }
 
 /**
- * Whether a whole text, in any case, is what a glob says: `*` is any run of characters, `/` included,
- * `?` is one, everything else is itself.
+ * Whether a glob matches a whole text, in any case: `*` is any run of characters, including `/`,
+ * `?` is one character, everything else is literal.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   const pattern = [...glob.toLowerCase()];

@@ -2,46 +2,46 @@
 interface StoredTree {
   /** Its directory. */
   readonly path: string;
-  /** Time at which somebody asked for it last. */
+  /** Time of its last use. */
   readonly usedAt: Date;
 }
 
-/** A tree that the containers of a stack saw from one moment on. */
+/** A time span in which containers of a stack saw a tree. */
 interface TreeSpan {
   readonly path: string;
   readonly beganAt: Date;
-  /** Time at which it was certainly in place; absent when that is not known. */
+  /** Time at which the switch to it was complete; absent when unknown. */
   readonly doneAt?: Date;
 }
 
-/** The running containers of a stack that hold files of its trees. */
+/** Containers of a stack that run and may hold files of its trees. */
 export interface TreeHolders {
-  /** What its files were, in their order. */
+  /** The stack's trees, oldest first. */
   readonly spans: readonly TreeSpan[];
-  /** Time at which each of the containers was started; `undefined` where that is not known. */
+  /** Start time of each container; `undefined` when unknown. */
   readonly startedAt: readonly (Date | undefined)[];
 }
 
 /** Facts that {@link obsoleteTrees} decides on. */
 export interface TreeFacts {
   readonly stored: readonly StoredTree[];
-  /** Trees that are in place, or that a release is deployed from, or may be again. */
+  /** Trees in place, and trees of releases that are deployed or may be deployed again. */
   readonly needed: ReadonlySet<string>;
   readonly holders: readonly TreeHolders[];
   /** Trees used at this time or later are kept: a preparation may work with them. */
   readonly usedBefore: Date;
-  /** Directories of trees that another one may be made from: beside them is their repository's mirror. */
+  /** Tree directories beside a mirror, in which another tree may be made. */
   readonly mirrored: ReadonlySet<string>;
 }
 
-/** Milliseconds by which the engine's clock and ours may differ. */
+/** Milliseconds by which the clocks of the engine and this process may differ. */
 const CLOCK_DIFFERENCE_MS = 5_000;
 
 /**
- * The trees that may be removed: no release needs them, no running container can have been started
- * while they were in place, nobody asked for them lately. When it is not known when a container was
- * started, none of its stack's sources is; when nothing is known of what it may hold, nothing is. The
- * newest tree beside each other is kept while there is a mirror: the next one is made from it.
+ * The trees that may be removed: no release needs them, no running container can have started while
+ * they were in place, and nobody used them lately. Without the start time of a container, all trees
+ * of its stack's sources stay; without knowledge of what it may hold, all trees stay. The newest
+ * tree of each mirrored source stays: the next tree is made from it.
  */
 export function obsoleteTrees(facts: TreeFacts): string[] {
   const held = new Set<string>();
@@ -66,8 +66,8 @@ export function obsoleteTrees(facts: TreeFacts): string[] {
 }
 
 /**
- * The trees that may have been in place when a container was started. A tree is in place from a
- * moment before the switch to it was done until the switch to the next one is done.
+ * The trees that may have been in place when a container was started. A tree is in place from some
+ * moment before the switch to it is done until the switch to the next one is done.
  */
 function treesSeen(spans: readonly TreeSpan[], startedAt: Date): string[] {
   const at = startedAt.getTime();

@@ -1,23 +1,22 @@
 import { passesWebhookFilter, shortReference } from "../config/mod.ts";
 import type { DeclaredDeployment, Plan, Revision, SourceRequest } from "../model/mod.ts";
 
-/** The subject of a webhook, and one deployment of its configuration. */
+/** A webhook's request, and one deployment of its configuration. */
 interface WebhookTarget {
   readonly request: SourceRequest;
-  /** What the reference of the webhook leads to now. */
+  /** Revision that the webhook's reference resolves to now. */
   readonly revision: Revision;
   readonly declared: DeclaredDeployment;
 }
 
 /**
- * The refusal of a deployment that a webhook is none of the business of; `undefined` without one.
- * The filter has to let the reference pass, in full or in short form, and a deployment that follows
- * another reference is not deployed from the configuration of this one: two branches would take
- * turns in it.
+ * The refusal of a deployment that a webhook does not concern; `undefined` for one to deploy. The
+ * filter has to match the reference, in full or short form. A deployment that follows another
+ * reference is not deployed from this one's configuration: two branches would take turns.
  *
- * A deployment pinned to a tag or commit takes part in pushes of branches, because a push is how a pin
- * moves, and not in those of other tags, whose configuration may be an old one. `resolve` is asked
- * for what a short name is, only where the text does not tell.
+ * A deployment pinned to a tag or commit reacts to pushes of branches, because a push is how a pin
+ * moves, and not to those of other tags, whose configuration may be old. Calls `resolve` for a
+ * short name only when the text alone does not tell.
  */
 export async function webhookRefusal(
   target: WebhookTarget,
@@ -43,7 +42,7 @@ export async function webhookRefusal(
   );
 }
 
-/** The full reference; `undefined` of a commit. */
+/** The full name of a reference; `undefined` for a commit id. */
 async function followedReference(
   reference: string,
   resolve: (reference: string) => Promise<Revision>,
