@@ -1,7 +1,7 @@
 import type { ServicePlan, SkipReason } from "./plan.ts";
 import type { Origin, Trigger } from "./work.ts";
 
-/** One thing a release is made from that is no longer what it was. */
+/** An input of a release that has changed. */
 export interface InputChange {
   /** `configuration`, or a path of the source. */
   readonly input: string;
@@ -27,22 +27,22 @@ export const DECISION_KINDS = [
 /** The decision about one stack at one trigger, with everything that led to it. */
 export interface TargetDecision {
   /**
-   * `rollback` is a person who puts an earlier release back, `project` one who acts on what runs
-   * through the routes of projects and stacks, `recovery` a start that finds what an ended process left
-   * open, `reconciliation` an event of a container.
+   * `rollback`: a person puts an earlier release back. `project`: a person acts on what runs
+   * through the routes of projects and stacks. `recovery`: a start finds intents that an ended
+   * process left open. `reconciliation`: an event of a container.
    */
   readonly trigger: Trigger | "rollback" | "project" | "recovery" | "reconciliation";
   readonly origin: Origin;
-  /** `reference (id)` that was looked at. */
+  /** `reference (id)` of the revision that was looked at. */
   readonly revision: string;
-  /** `repair` puts the deployed release back in order while another one is held back. */
+  /** `repair` repairs the deployed release while a newer one is held back. */
   readonly kind: (typeof DECISION_KINDS)[number];
   readonly reason?: SkipReason;
   readonly message: string;
-  /** What differs from the release that is deployed; empty when nothing does. */
+  /** Differences from the deployed release; empty when there are none. */
   readonly changes: readonly InputChange[];
   readonly services: readonly ServicePlan[];
-  /** What became of it, once that is known; a decision to do nothing has none. */
+  /** How it ended, once known; absent for a decision to do nothing. */
   readonly outcome?: DecisionOutcome;
 }
 
@@ -50,6 +50,6 @@ export interface TargetDecision {
 export interface DecisionOutcome {
   readonly status: "succeeded" | "failed";
   readonly message: string;
-  /** When a repair that failed is tried again by itself, in ISO 8601. */
+  /** Time of the automatic retry of a failed repair, in ISO 8601. */
   readonly retryAt?: string;
 }

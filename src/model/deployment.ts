@@ -16,7 +16,7 @@ export interface DestroyOptions {
   readonly removeImages: boolean;
 }
 
-/** Swarm mode and retention; `undefined` means not decided here. */
+/** Swarm mode and retention; `undefined` leaves the choice to the engine and the settings. */
 export interface SwarmOptions {
   readonly enabled: boolean | undefined;
   readonly configRetention: number | undefined;
@@ -52,7 +52,7 @@ export type ReconciliationEvent =
 
 /** Reaction to container events. */
 export interface ReconciliationOptions {
-  /** What is done about what somebody changed by hand. */
+  /** What to do about changes by hand. */
   readonly drift: DriftPolicy;
   readonly enabled: boolean;
   readonly events: readonly ReconciliationEvent[];
@@ -79,7 +79,7 @@ export interface OciOptions {
 }
 
 /**
- * The place of an external secret's value: a provider's own text, or fields for a webhook store.
+ * Refers to the value of an external secret: a provider's own text, or fields of a webhook store.
  */
 export type SecretReference =
   | { readonly kind: "text"; readonly text: string }
@@ -90,8 +90,8 @@ export type SecretReference =
   };
 
 /**
- * One deployment configuration with every default applied: what the pipeline
- * works with. Scalars are the text their author wrote; durations are whole seconds.
+ * One deployment configuration with every default applied, as the pipeline uses it. Scalars are the
+ * text their author wrote; durations are whole seconds.
  */
 export interface Deployment {
   /** Valid compose project name; empty only while auto-discovery is enabled. */
@@ -138,6 +138,6 @@ export interface Deployment {
 /** A deployment configuration as somebody declared it. */
 export interface DeclaredDeployment {
   readonly deployment: Deployment;
-  /** Dotted key paths that its author wrote, to tell a default from a wish. */
+  /** Dotted key paths that its author wrote, to tell defaults from explicit values. */
   readonly given: ReadonlySet<string>;
 }

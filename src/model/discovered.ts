@@ -1,24 +1,24 @@
 import type { StackKey } from "./stack_key.ts";
 import type { AutoDiscoveryOptions } from "./deployment.ts";
 
-/** The configuration that names a stack, and that alone may remove it where it was discovered. */
+/** The configuration that names a stack; only it may remove the stack if it discovered it. */
 export interface DiscoveryOwner {
   /** Name of the source with the configuration. */
   readonly source: string;
-  /** Configuration target; empty for the default file, and another one for deployments of polls. */
+  /** Configuration target; empty for the default file, its own for deployments of polls. */
   readonly target: string;
   /** Reference the configuration was read at, in full. */
   readonly reference: string;
 }
 
-/** A stack that a configuration named or discovered, as it was deployed last. */
+/** A stack that a configuration named or discovered, as of its last deployment. */
 export interface DiscoveredStack {
   readonly key: StackKey;
   readonly owner: DiscoveryOwner;
-  /** Name of the source it was found in; this and the directory are of no use without a policy. */
+  /** Name of the source it was found in; only used with `policy`, as is `directory`. */
   readonly repository: string;
   /** Directory it was found in, relative to the root of that source. */
   readonly directory: string;
-  /** What was asked for in case it vanishes; nothing where a document names it by itself. */
+  /** What to do once nothing names the stack; absent for a stack that was not discovered. */
   readonly policy?: Pick<AutoDiscoveryOptions, "delete" | "removeVolumes" | "removeImages">;
 }

@@ -1,15 +1,15 @@
-/** One thing that is not as it was asked of the engine: somebody changed it by hand. */
+/** One difference from what was asked of the engine: a change by hand. */
 export interface Drift {
   readonly service: string;
-  /** The container it is about; absent where it is about the service or a volume. */
+  /** The container that differs; absent for drift of a service or a volume. */
   readonly container?: { readonly id: string; readonly name: string };
-  /** What differs, in the words of a compose file where that has one: `mem_limit`, `network shop_db`. */
+  /** The differing field, as a compose file calls it if it can: `mem_limit`, `network shop_db`. */
   readonly field: string;
   readonly wanted: string;
   readonly found: string;
 }
 
-/** Answers to drift: it is mended, only told, or not looked for. */
+/** What to do about drift: undo it, only report it, or not look for it. */
 export const DRIFT_POLICIES = ["repair", "report", "ignore"] as const;
 
 /** One member of {@link DRIFT_POLICIES}. */
@@ -21,17 +21,17 @@ export function formatDrift({ service, container, field, wanted, found }: Drift)
   return `${what}: ${field}: ${found} instead of ${wanted}`;
 }
 
-/** Findings about a stack that somebody changed by hand. */
+/** Recorded drift of a stack. */
 export interface FoundDrift {
-  /** All of it, in lines. */
+  /** Number of differences. */
   readonly count: number;
-  /** What only inspecting its containers shows. */
+  /** Differences that only inspecting containers shows. */
   readonly fields: readonly Drift[];
-  /** What was replaced because of it, and is not tried again while it stays as it is. */
+  /** Drift that a repair was made for; not tried again while it stays the same. */
   readonly tried: readonly Drift[];
-  /** Ids of what a swarm did to services by itself, and was told. */
+  /** Ids of the swarm's verdicts on services that were reported already. */
   readonly verdicts?: readonly string[];
 }
 
-/** The findings about a stack that is as it was deployed. */
+/** The record of a stack without drift. */
 export const NO_DRIFT: FoundDrift = { count: 0, fields: [], tried: [] };

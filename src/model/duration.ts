@@ -13,7 +13,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
-/** Seconds after which there is an instant still, whenever they begin: they end 270,000 years after 1970. */
+/** Most seconds of a duration: a `Date` holds later instants, up to the year 275,760. */
 const LONGEST = 4e12;
 
 /**
@@ -43,7 +43,7 @@ function parseText(text: string): number {
   for (const [, amount, unit] of trimmed.matchAll(PART)) {
     seconds += Number(amount) * (UNIT_SECONDS[unit ?? ""] ?? Number.NaN);
   }
-  // Decimal fractions are not exact in binary: 1.1s + 0.9s is two seconds to its author.
+  // Sums of decimal fractions are inexact in binary, and 1.1s + 0.9s has to be two seconds.
   const rounded = Number(seconds.toFixed(6));
   return trimmed.startsWith("-") ? -rounded : rounded;
 }

@@ -41,7 +41,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * One thing wrong with a text a person wrote, and where.
+ * One fault in a text that a person wrote, with its position.
  *
  * `line` and `column` are 1-based and absent where the text has no lines (an environment variable).
  * `document` is the 1-based number of the YAML document inside the file.
@@ -66,8 +66,8 @@ interface ErrorDetails {
 }
 
 /**
- * The one error class. A message says what was tried, on what, what is so now, and what to do; it
- * never contains a secret, because messages travel to logs, runs and HTTP answers.
+ * The only error class. A message says what was tried, on what, what the state is now, and what to
+ * do. It never contains a secret, because messages reach logs, runs and HTTP answers.
  */
 export class StackwrightError extends Error {
   override readonly name = "StackwrightError";
@@ -89,7 +89,7 @@ export const errors = Object.fromEntries(
   ]),
 ) as Readonly<Record<ErrorCode, (message: string, details?: ErrorDetails) => StackwrightError>>;
 
-/** An error about one thing in a request, with a stable message and a sentence about it. */
+/** An error about one part of a request, with a stable message and an explaining sentence. */
 export function requestError(
   message: string,
   detail: string,
@@ -107,9 +107,9 @@ export function isStackwrightError(
 }
 
 /**
- * Gives anything that was thrown a code.
+ * Turns anything thrown into a {@link StackwrightError}.
  *
- * Ours pass through; an abort keeps the reason it was aborted with; everything else becomes
+ * One of these stays as it is, any other abort becomes `cancelled`, and everything else becomes
  * `internal`, with `doing` ("reading the ledger") as the start of its message.
  */
 export function toStackwrightError(error: unknown, doing: string): StackwrightError {

@@ -1,14 +1,14 @@
-/** Memory of the release that failed last and was not followed by a success. */
+/** The release that failed last and that no success has followed. */
 export interface FailureRecord {
   /** Digest of the release. */
   readonly release: string;
-  /** Number of times that it failed, without attempts of a person at what had failed already. */
+  /** Number of failures, without manual retries of a release that had failed already. */
   readonly failures: number;
-  /** Automatic attempts after the original one. */
+  /** Automatic retries after the original attempt. */
   readonly automaticAttempts: number;
-  /** What a delay is counted from. */
+  /** Time from which the delay of a retry counts. */
   readonly lastFailedAt: Date;
-  /** Time at which a person tried it once more, later than that, and it failed. */
+  /** Time of a failed manual retry after `lastFailedAt`. */
   readonly byHandAt?: Date;
   readonly message: string;
 }

@@ -2,14 +2,14 @@ import type { ObservedStack } from "./observed.ts";
 import type { ServicePlan } from "./plan.ts";
 import type { ReleaseService } from "./release.ts";
 
-/** The beginning of a reason in {@link ReleaseService.follows} when a namespace is shared. */
+/** Start of a reason in {@link ReleaseService.follows} for a shared namespace. */
 export const SHARES = "shares the";
 
 /**
- * The plans with those of followers: services that share something with a replaced one are replaced
- * too, however long the chain. A running container that shares a namespace of one that is started
- * again would stay in the dead one for ever, so it is replaced as well; one that was only paused or
- * renamed still has its own.
+ * Adds the followers to plans: services that share something with a replaced service are recreated
+ * too, along whole chains. A running container whose namespace owner is started again is recreated
+ * as well, since it would stay in the dead namespace. An owner that was only paused or renamed
+ * keeps its namespace.
  */
 export function withFollowers(
   plans: readonly ServicePlan[],
@@ -23,7 +23,7 @@ export function withFollowers(
   const lives = (name: string) =>
     (containers.get(name) ?? []).every(({ state }) => state === "running" || state === "paused");
   const followers = followersOf(desired);
-  // Each is looked at again when one that it follows is to be replaced.
+  // A service is looked at again when one that it follows has become one to recreate.
   let open = new Set(desired);
   while (open.size > 0) {
     const next = new Set<ReleaseService>();

@@ -1,14 +1,14 @@
 import type { ReconciliationEvent } from "./deployment.ts";
 
 /**
- * Events of the containers of one stack since somebody looked at it, by container id.
- * Absent where nobody listened: then anything may have happened.
+ * Events of a stack's containers since the last look, by container id. Absent where nobody
+ * listened: then anything may have happened.
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
 
 /**
- * Tells, when the stack is at hand, the reason for looking at it, and the pause before that is done again
- * should it fail.
+ * Called with the stack's lock held: returns the events to look for, and the milliseconds until the
+ * retry if the look fails.
  */
 export type LookBecause = () => {
   readonly heard: Heard | undefined;

@@ -1,41 +1,43 @@
 import type { ReleaseService } from "./release.ts";
 
-/** An image with the name under which a release records which one it ran. */
+/** An image, and the name under which a release records the id that it ran. */
 export interface NamedImage {
-  /** The service's for its own; for one beside it `web/tool:1`, which no service is called. */
+  /**
+   * The service's name for its own image; for a side image `web/tool:1`, which names no service.
+   */
   readonly name: string;
-  /** As the model refers to it. */
+  /** The reference in the compose model. */
   readonly image: string;
 }
 
-/** The images that a service needs beside its own: of its hooks, and mounted ones. */
+/** Side images of a service: those of its hooks, and mounted ones. */
 export function imagesBeside(
   { name, sideImages = [] }: Pick<ReleaseService, "name" | "sideImages">,
 ): readonly NamedImage[] {
   return sideImages.map((image) => ({ name: `${name}/${image}`, image }));
 }
 
-/** All images that a service needs, its own last. */
+/** All images of a service, its own last. */
 export function imagesOf(
   service: Pick<ReleaseService, "name" | "image" | "sideImages">,
 ): readonly NamedImage[] {
   return [...imagesBeside(service), { name: service.name, image: service.image }];
 }
 
-/** Place of the names that keep images in stores that drop those without one; nobody pulls from there. */
+/** Repository of names that keep images, as some stores drop unnamed ones. Never pulled. */
 export const KEPT_NAMES = "stackwright/kept";
 
-/** The name by which an image is kept that a build takes its own from, by its id. */
+/** Name, made from its id, that keeps an image when a build takes the image's own name. */
 export function keptName(id: string): string {
   return `${KEPT_NAMES}:${id.slice(id.indexOf(":") + 1)}`;
 }
 
-/** Whether a name, as engines list it, is there only to keep an image. */
+/** Whether a name, as engines list it, only keeps an image. */
 export function isKeptName(reference: string): boolean {
   return reference.startsWith(`${KEPT_NAMES}:`);
 }
 
-/** Whether a reference, however it is written, is such a name. */
+/** Whether a reference, in any spelling, is a name that only keeps an image. */
 export function namesKept(reference: string): boolean {
   return isKeptName(familiarName(reference));
 }
@@ -47,10 +49,10 @@ export function familiarName(reference: string): string {
 }
 
 /**
- * A sentence about a reference with an empty part, or whose name has capital letters, which engines
- * refuse; `undefined` for any other. Capital letters of a registry's address and of a tag are fine. It
- * quotes the reference as it is: it may hold a secret by mistake, of which nobody knows a part, or how
- * it looks in lower case.
+ * A sentence about an invalid reference, with an empty part or with capital letters in its name;
+ * `undefined` for any other. Capital letters in the registry's address and in the tag are fine. The
+ * reference is quoted as it is: the redactor would not find a secret in a part of it or in lower
+ * case.
  */
 export function badImageName(reference: string): string | undefined {
   if (/^[:/@]|[:/@]$|\/[/:]|:[/@]/.test(reference)) {
@@ -59,7 +61,7 @@ export function badImageName(reference: string): string | undefined {
   }
   const [named = ""] = reference.split("@");
   const slash = named.indexOf("/");
-  // As engines tell an address from the first part of a name: they take `Docker/app` for one, too.
+  // Engines' own rule for an address in the first part: `Docker/app` counts as having one, too.
   const isAddress = slash > 0 && /[.:A-Z]|^localhost$/.test(named.slice(0, slash));
   const path = isAddress ? named.slice(slash + 1) : named;
   const name = path.slice(0, path.includes(":") ? path.lastIndexOf(":") : undefined);

@@ -1,7 +1,7 @@
 /** A JSON object of unknown shape. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** True when a value is an object as JSON has it; bytes and instants, which YAML has too, are none. */
+/** True when a value is a JSON object; bytes and dates, which YAML can produce, are none. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) &&
     !(value instanceof Uint8Array) && !(value instanceof Date);
@@ -17,14 +17,14 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The member of a value, where it is an object that has one of that name. */
+/** The member of a value under a key, where the value is an object. */
 export function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
 /**
- * The value at a path of keys; `undefined` when there is none. Own keys only: a reference must not reach
- * what every object inherits.
+ * The value at a path of keys; `undefined` when there is none. Only own keys count: a reference
+ * must not reach inherited members.
  */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
@@ -35,7 +35,7 @@ export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return at;
 }
 
-/** The value that a text of JSON says; `undefined`, which JSON cannot say, where it is none. */
+/** The value of a JSON text; `undefined`, which JSON cannot express, for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -44,25 +44,25 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The object that a text of JSON says; an empty one where it says something else, or nothing. */
+/** The object of a JSON text; an empty one for any other value and for invalid JSON. */
 export function parseObject(text: string): JsonObject {
   return recordOf(parseJson(text));
 }
 
 /**
- * The value a record has under a name, if it is its own: what repositories call their things may be
- * `constructor` or `toString`, which every object answers to.
+ * A record's own value under a name: repositories may name things `constructor` or `toString`,
+ * which every object inherits.
  */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** An object whose members may be left out. */
+/** An object without members that are `undefined`. */
 type Filled<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /**
- * The members of an object that say something, for who takes those that are not there as told: without
- * those that are `undefined`, an empty text, an empty list or an empty map. `false` and 0 say something.
+ * The members of an object that have content, for outputs in which absent members mean the default:
+ * drops `undefined`, empty texts, empty lists and empty maps. `false` and 0 count as content.
  */
 export function filled<T extends object>(members: T): Filled<T> {
   return Object.fromEntries(
@@ -73,7 +73,7 @@ export function filled<T extends object>(members: T): Filled<T> {
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;
-  // A date or a Map has no keys either, and says something.
+  // Dates and Maps have no keys either, but have content.
   const isMap = typeof value === "object" && value !== null &&
     [Object.prototype, null].includes(Object.getPrototypeOf(value));
   return isMap && Object.keys(value).length === 0;

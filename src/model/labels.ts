@@ -1,9 +1,9 @@
 /**
- * The labels Stackwright writes and reads. All but {@link LABELS.digest} are stable between releases
- * of a stack: compose hashes labels, so a label that moved would recreate its container.
+ * The labels Stackwright writes and reads. All but {@link LABELS.digest} are stable between
+ * releases of a stack: compose hashes labels, so a changed label would recreate its container.
  */
 export const LABELS = {
-  /** Who made this object; the value is {@link MANAGER}. The ownership test. */
+  /** Marks objects that Stackwright made; the value is {@link MANAGER}. The ownership test. */
   manager: "stackwright.manager",
   /** Stack name. */
   deployment: "stackwright.deployment",
@@ -13,11 +13,11 @@ export const LABELS = {
   source: "stackwright.source",
   /** `host/owner/repo` of the deployed repository. */
   sourceName: "stackwright.source.name",
-  /** The same of the repository with the configuration, on containers only. */
+  /** `host/owner/repo` of the repository with the configuration; on containers only. */
   sourceConfiguration: "stackwright.source.configuration",
   /** `true` on the containers of a stack that was discovered. */
   autoDiscovery: "stackwright.auto_discovery",
-  /** `true` on a network of whose addresses its containers may choose one. */
+  /** `true` on a network whose containers may ask for certain addresses. */
   keepsAddresses: "stackwright.network.keeps_addresses",
   /** Keyed digest of everything that can change the container of one service. */
   digest: "stackwright.digest",
@@ -25,27 +25,27 @@ export const LABELS = {
   content: "stackwright.content",
   /** On a volume with copies of files, and on the container that copies them: the volume's name. */
   files: "stackwright.files",
-  /** What a config or secret of a swarm is called without the digest at the end of its name. */
+  /** Name of a swarm config or secret without the digest at the end. */
   name: "stackwright.name",
-  /** On a container that was made for one run of a job: which one. */
+  /** Id of the run, on a container that was made for one run of a job. */
   jobRun: "stackwright.job.run",
-  /** On the same: the containers that are started again when it has ended, as JSON. */
+  /** Containers to start when the run has ended, as JSON; on the container of the run. */
   jobStops: "stackwright.job.stops",
-  /** On a service that was made for one run of a job: the name of the job's own. */
+  /** Name of the job's own service, on a service that was made for one run. */
   jobOf: "stackwright.job.of",
-  /** On the service of a job in a swarm: how many tasks a run of it has, or `global`. */
+  /** Tasks of one run of the job, or `global`; on the service of a job in a swarm. */
   jobTasks: "stackwright.job.tasks",
 } as const;
 
 /** Value of the manager label. */
 export const MANAGER = "stackwright";
 
-/** True for what Stackwright made, by its labels. */
+/** True when Stackwright made an object, by its labels. */
 export function isOurs({ labels }: { readonly labels: Readonly<Record<string, string>> }): boolean {
   return labels[LABELS.manager] === MANAGER;
 }
 
-/** The labels of compose that we rely on. */
+/** The labels of compose that Stackwright relies on. */
 export const COMPOSE_LABELS = {
   project: "com.docker.compose.project",
   service: "com.docker.compose.service",
@@ -58,13 +58,13 @@ export const COMPOSE_LABELS = {
   dependsOn: "com.docker.compose.depends_on",
   workingDirectory: "com.docker.compose.project.working_dir",
   configFiles: "com.docker.compose.project.config_files",
-  /** On a container that is to take the place of another one. */
+  /** On a container that is about to replace another one. */
   replaces: "com.docker.compose.replace",
 } as const;
 
 /**
- * Label of every container that a swarm made: the id of its service, whatever its image says. It is
- * empty on ours, so that an image with one, made from a task, does not hide them.
+ * Label of a swarm's containers: the id of the service. Empty on Stackwright's containers: an image
+ * committed from a task has it, and would make them look like tasks.
  */
 export const SWARM_TASK = "com.docker.swarm.service.id";
 
@@ -74,9 +74,9 @@ export const BEHAVIOUR_LABELS = {
   oneShot: "stackwright.deployment.one_shot",
   recreateIgnore: "stackwright.deployment.recreate.ignore",
   recreateIgnoreSignal: "stackwright.deployment.recreate.ignore.signal",
-  /** `start-first`: what keeps it from being replaced in that order is an error. */
+  /** `start-first`: not being able to replace the service in that order is an error. */
   updateRequire: "stackwright.update.require",
-  /** `true`: the old and the new container may write to its volumes at the same time. */
+  /** `true`: old and new containers may write to the service's volumes at the same time. */
   updateSharesWrites: "stackwright.update.shares_writes",
   jobEnabled: "stackwright.job.enabled",
   jobWaitRunning: "stackwright.job.wait_running_jobs",
@@ -88,11 +88,11 @@ export const BEHAVIOUR_LABELS = {
   jobStopTimeout: "stackwright.job.stop_services.timeout",
   /** Number of tasks that a one-off run in a swarm has. */
   jobSwarmReplicas: "stackwright.job.swarm.replicas",
-  /** The longest that a run may take; ours alone. */
+  /** The longest that a run may take; the peer has no such label. */
   jobMaxDuration: "stackwright.job.max_duration",
 } as const;
 
-/** True for labels of a service that say that it is a scheduled job. */
+/** True for the labels of a service that is a scheduled job. */
 export function isJobService(labels: Readonly<Record<string, string>>): boolean {
   const text = behaviourLabel(labels, BEHAVIOUR_LABELS.jobEnabled)?.trim().toLowerCase() ?? "";
   return ["1", "t", "true"].includes(text);
@@ -101,10 +101,10 @@ export function isJobService(labels: Readonly<Record<string, string>>): boolean 
 /** Part of the names of one-off containers and services that run a job. */
 export const JOB_INFIX = "-stackwright-job-";
 
-/** Prefix that the closest peer uses for {@link BEHAVIOUR_LABELS}; honoured when ours is absent. */
+/** Prefix of doco-cd for {@link BEHAVIOUR_LABELS}; honoured where Stackwright's label is absent. */
 export const MIGRATION_LABEL_PREFIX = "cd.doco.";
 
-/** The value of a behaviour label, ours first, else the peer's. */
+/** The value of a behaviour label: Stackwright's, else doco-cd's. */
 export function behaviourLabel(
   labels: Readonly<Record<string, string>>,
   label: string,

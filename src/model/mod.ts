@@ -1,7 +1,7 @@
 /**
- * The words that flow through Stackwright: Work goes in, a Revision is read, a Release is made, a
- * Plan is decided, an Outcome is recorded in a Run. Types, and the few functions that belong to a
- * word; nothing here touches the world or imports another room.
+ * The values that flow through Stackwright: Work goes in, a Revision is read, a Release is made, a
+ * Plan is decided, and a Run records how it ended. Types, and the few functions that belong to
+ * them; nothing here touches the world or imports another room.
  */
 export * from "./texts.ts";
 export * from "./json.ts";

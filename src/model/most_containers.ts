@@ -1,5 +1,5 @@
 /**
- * Containers that one project, one run of a job and one person may ask for at once; a bridge of the
- * kernel has room for a few more, and a swarm that is asked for a million tasks answers nobody any more.
+ * Most containers that a project, a run of a job or a person may ask for at once. A kernel bridge
+ * has room for little more, and a swarm that is asked for a million tasks stops answering.
  */
 export const MOST_CONTAINERS = 1000;

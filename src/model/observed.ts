@@ -32,37 +32,36 @@ export interface ObservedContainer {
   /** Content id of the image it runs. */
   readonly imageId: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Ports of the host it holds now; a stopped container holds none. */
+  /** Host ports it holds now; a stopped container holds none. */
   readonly hostPorts?: readonly HostPort[];
-  /** Ids of the networks it is to be in; those of a stopped container may be gone. */
+  /** Ids of the networks it is configured for; a stopped container's may be gone. */
   readonly networkIds?: readonly string[];
-  /** Names of these networks. */
+  /** Names of the networks in `networkIds`. */
   readonly networkNames?: readonly string[];
 }
 
-/** The end of an update of a service that a swarm came to by itself. */
+/** An update of a service that a swarm paused or rolled back by itself. */
 export interface EngineVerdict {
   /** Compose service name. */
   readonly service: string;
-  /** The same as long as the service is not updated again. */
+  /** Identifies the update: changes when the service is updated again. */
   readonly id: string;
   readonly state: "paused" | "rollback_paused" | "rollback_completed";
-  /** The digest of the release whose service it is now. */
+  /** Digest of the service as it is now, by its label. */
   readonly digest: string | undefined;
-  /** In the engine's words, with what its tasks died of; may be empty. */
+  /** The engine's words, with the errors of failed tasks; may be empty. */
   readonly why: string;
-  /** Whether tasks of it failed since it began. */
+  /** Whether tasks of the service failed since the update began. */
   readonly tasksFailed: boolean;
 }
 
-/** Containers that an engine runs for one stack; one-off ones (`run`, jobs) are no part of it. */
+/** Containers of one stack on an engine, without one-off ones (`run`, jobs). */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
   /**
-   * Services that a swarm has without wanting a task of them, which therefore stand for no container;
-   * absent where no swarm was asked.
+   * Swarm services that want no tasks, and so have no containers; absent where no swarm was asked.
    */
   readonly idle?: readonly Pick<ObservedContainer, "service" | "labels">[];
-  /** Updates of services of a swarm that did not end as they should. */
+  /** Updates of swarm services that did not end well. */
   readonly verdicts?: readonly EngineVerdict[];
 }

@@ -1,9 +1,9 @@
-/** A stack that a person holds as it is: no update reaches it until it is let go. */
+/** A hold that a person put on a stack: no update reaches the stack until the hold ends. */
 export interface PersonHold {
   /** Sentence for people; may be empty. */
   readonly reason: string;
   readonly heldAt: Date;
-  /** Time at which it ends by itself. */
+  /** Time at which the hold ends by itself. */
   readonly until?: Date;
 }
 

@@ -3,13 +3,13 @@ export type ServiceAction =
   | "keep"
   | "create"
   | "recreate"
-  /** Its files change in place; it is told so by a signal if it asked for one. */
+  /** Files change in place; the service gets a signal if it asked for one. */
   | "reload"
   | "scale"
   | "start"
   | "remove";
 
-/** One decision, with everything that led to it. */
+/** The action on one service, with the reasons. */
 export interface ServicePlan {
   readonly name: string;
   readonly action: ServiceAction;
@@ -29,7 +29,7 @@ export type SkipReason =
   | "delay"
   | "budget_exhausted"
   | "sync_window"
-  /** Of decisions alone: no configuration names it any more, and it is kept. */
+  /** For decisions only: no configuration names the stack any more, and it is kept. */
   | "unnamed"
   | `paused${string}`;
 

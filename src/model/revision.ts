@@ -1,14 +1,14 @@
 /** Kinds of sources of desired state. */
 export type SourceKind = "git" | "oci";
 
-/** A place that holds desired state, before it was asked for a revision. */
+/** The location of a source. */
 export interface SourceLocation {
   readonly kind: SourceKind;
   /** As the operator wrote it, credentials included: never log it, show {@link SourceLocation.name}. */
   readonly url: string;
   /**
-   * `host/owner/repo`, lower-case host, without credentials and `.git`: the identity of the source.
-   * `user@host/path` where SSH leads to an account that is no forge's.
+   * Identity of the source: `host/owner/repo`, with a lower-case host, without credentials and
+   * `.git`. `user@host/path` where SSH uses an account that is no forge's.
    */
   readonly name: string;
 }
@@ -16,7 +16,7 @@ export interface SourceLocation {
 /** One immutable state of a source. Equal `name` and `id` mean equal bytes. */
 export interface Revision {
   readonly source: SourceLocation;
-  /** What was asked for, in full where known: `refs/heads/main`, `refs/tags/v1`, or a commit id. */
+  /** The reference, in full where known: `refs/heads/main`, `refs/tags/v1`, or a commit id. */
   readonly reference: string;
   /** Commit id (40 hex), or `sha256:…` for an OCI artifact. */
   readonly id: string;
@@ -27,7 +27,7 @@ export function formatRevision(revision: Revision): string {
   return `${revision.reference} (${shortId(revision.id)})`;
 }
 
-/** The first twelve characters that tell a commit or digest from others. */
+/** The first twelve characters of a commit id or digest. */
 export function shortId(id: string): string {
   return id.replace(/^sha256:/, "").slice(0, 12);
 }

@@ -7,19 +7,19 @@ export const RUN_STATUSES = ["accepted", "running", "succeeded", "failed", "skip
 /** One member of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** One stack in one context that a run was about. */
+/** One stack that a run is about. */
 export interface RunTarget {
   readonly context: string;
   readonly stack: string;
   readonly status: "pending" | "running" | "succeeded" | "failed" | "skipped";
   readonly reason?: SkipReason;
-  /** Time at which an automatic attempt may happen again. */
+  /** Time of the next automatic attempt. */
   readonly retryAt?: Date;
-  /** What became of it; until it has a final state, what is being done. */
+  /** How it ended; until then, the step under way. */
   readonly message?: string;
-  /** `reference (id)` that was looked at. */
+  /** `reference (id)` of the revision that was looked at. */
   readonly revision?: string;
-  /** What was decided for each service, and why. */
+  /** The plan for each service, with reasons. */
   readonly services?: readonly ServicePlan[];
 }
 
@@ -31,7 +31,7 @@ export interface Run {
   readonly status: RunStatus;
   /** Source name, `multiple`, `scheduled:` with the name of a job, or empty while unknown. */
   readonly repository: string;
-  /** Source that the stack of a job is of, where that is known; it is not shown. */
+  /** Source that owns the stack of a job, if known; not shown. */
   readonly owner?: string;
   readonly target: string;
   readonly revision: string;
@@ -49,14 +49,14 @@ export function isTerminal(status: RunStatus): boolean {
 }
 
 /**
- * Is told what is being done at this moment, as a few words for people who wait (`pulling web`). May be
- * told the same several times.
+ * Receives the step under way as a few words for people who wait (`pulling web`); may get the same
+ * words again.
  */
 export type Progress = (step: string) => void;
 
-/** The reporter that the work behind a run tells what goes on. */
+/** Receives what becomes of a run from the work behind it. */
 export interface RunReporter {
-  /** Fills in what is known now; what is left out stays. `message` is what is being done. */
+  /** Sets the given facts and keeps the others. `message` is the step under way. */
   describe(
     facts: {
       readonly repository?: string;
@@ -66,6 +66,6 @@ export interface RunReporter {
       readonly message?: string;
     },
   ): void;
-  /** Adds the target, or replaces the entry of the same context and stack. */
+  /** Adds a target, or replaces the entry of the same context and stack. */
   target(entry: RunTarget): void;
 }

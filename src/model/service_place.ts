@@ -2,7 +2,7 @@ import { COMPOSE_LABELS } from "./labels.ts";
 import type { ObservedContainer } from "./observed.ts";
 import type { ReleaseService } from "./release.ts";
 
-/** The name a container of a service should have; `undefined` where nobody can say. */
+/** The name that a container of a service should have; `undefined` when unknown. */
 export function wantedName(
   { name, place }: Pick<ReleaseService, "name" | "place">,
   { labels }: Pick<ObservedContainer, "labels">,
@@ -13,14 +13,14 @@ export function wantedName(
   return project === undefined || number === undefined ? undefined : `${project}-${name}-${number}`;
 }
 
-/** The networks that a container of a service should be in and is not; none where nobody can say. */
+/** Networks that a container lacks for its service; empty when they are unknown. */
 export function missingNetworks(
   { place }: Pick<ReleaseService, "place">,
   { networkNames, networkIds = [] }: Pick<ObservedContainer, "networkNames" | "networkIds">,
 ): string[] {
   if (place === undefined || networkNames === undefined) return [];
   const names = new Set(networkNames);
-  // A network of somebody else's may be named by its id.
+  // An external network may be named by its id.
   const isIn = (network: string) =>
     names.has(network) || networkIds.some((id) => id.startsWith(network));
   return place.networks.filter((network) => !isIn(network));

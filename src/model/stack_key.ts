@@ -19,12 +19,12 @@ export function stackKey(context: string, name: string): StackKey {
   return { context: isDefault ? DEFAULT_CONTEXT : trimmed, name };
 }
 
-/** The stack as arguments of a command: `shop`, or `--context nas shop` on another than the default one. */
+/** A stack as command-line arguments: `shop`, or `--context nas shop` in another context. */
 export function formatStackArguments({ context, name }: StackKey): string {
   return context === DEFAULT_CONTEXT ? name : `--context ${context} ${name}`;
 }
 
-/** The key as one string for maps and logs; unambiguous because names cannot contain `/`. */
+/** A key as one string for maps and logs; unambiguous, since names cannot contain `/`. */
 export function formatStackKey(key: StackKey): string {
   return `${key.context}/${key.name}`;
 }

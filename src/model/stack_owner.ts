@@ -1,19 +1,19 @@
 import type { Revision } from "./revision.ts";
 
-/** The owner of a stack: the source with its configuration, and the branch it is read from. */
+/** The owner of a stack: the source of its configuration, and the branch that is read. */
 export interface StackOwner {
   /** `host/owner/repo`. */
   readonly source: string;
-  /** `refs/heads/…`; empty where it is no branch, which then is not told from another reference. */
+  /** `refs/heads/…`; empty for tags and commits, which are not told apart from any branch. */
   readonly reference: string;
 }
 
-/** The owner that a configuration makes. */
+/** The owner of stacks that a configuration at a revision deploys. */
 export function ownerFrom({ source, reference }: Revision): StackOwner {
   return { source: source.name, reference: reference.startsWith("refs/heads/") ? reference : "" };
 }
 
-/** True when two owners are one: tags and commits of a source, which people move between, are. */
+/** True for the same source and branch; tags and commits of the source count as any branch. */
 export function isSameOwner(one: StackOwner, other: StackOwner): boolean {
   if (one.source !== other.source) return false;
   return [one.reference, other.reference].includes("") || one.reference === other.reference;

@@ -4,36 +4,36 @@ import type { SkipReason } from "./plan.ts";
 import type { Revision } from "./revision.ts";
 import type { StackKey } from "./stack_key.ts";
 
-/** A stack that something becomes of, and who is behind it. */
+/** The target of events, and who is behind them. */
 export interface ToldTarget extends Pick<TargetDecision, "trigger" | "origin"> {
   readonly key: StackKey;
-  /** Name of the repository it is deployed from. */
+  /** Name of the repository that the stack is deployed from. */
   readonly repository: string;
-  /** The configuration in whose name it is asked for; absent of a person who asks for a release. */
+  /** The configuration that asks for it; absent where a recorded release is acted on. */
   readonly configuration?: Revision;
 }
 
-/** A decision as it is told: with when an automatic attempt may be made again. */
+/** A decision as listeners get it, with the time of the next automatic attempt. */
 export type ToldDecision =
   & Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">
   & { readonly retryAt?: Date };
 
-/** The end of what was done about a target. */
+/** The end of a target. */
 export interface TargetEnd {
-  /** `skipped` also where a repair was made while what the source wants is held back. */
+  /** `skipped` also for a repair while a newer release is held back. */
   readonly status: "succeeded" | "failed" | "skipped";
   readonly message: string;
-  /** Reason of a skip, where it is not that of the decision. */
+  /** Reason of a skip, where it differs from the decision's. */
   readonly reason?: SkipReason;
-  /** Time at which what failed is tried again by itself; a skip has that from its decision. */
+  /** Time of the automatic retry of a failure; for a skip, the decision has it. */
   readonly retryAt?: Date;
-  /** The error that kept the target from being decided about, or its decision from being tried. */
+  /** The error that prevented a decision, or its execution. */
   readonly error?: StackwrightError;
 }
 
 /**
- * News of a target, in this order: it waits, it has its turn, steps, the decision, the start of what
- * changes containers, the end. Steps come at any time; the decision and the start may come again when
+ * Events of a target, in this order: pending, admitted, steps, decided, started (containers are
+ * about to change), ended. Steps come at any time; `decided` and `started` may come again when
  * another process changed the stack meanwhile.
  */
 export type TargetNews =
@@ -42,12 +42,12 @@ export type TargetNews =
   | { readonly kind: "decided"; readonly decision: ToldDecision }
   | { readonly kind: "ended"; readonly end: TargetEnd };
 
-/** News of a target, with the revision that it is about. */
+/** An event of a target, with the revision that it is about. */
 export type TargetEvent = TargetNews & { readonly revision: Revision };
 
 /**
- * A listener to what becomes of targets: called once for each, it returns what hears the events of
- * that one. What it throws at a decision keeps the decision from being carried out; later it must not
- * throw, for what is done is done.
+ * Listens to targets: called once for each target, it returns a function for the events of that
+ * one. Throwing at `decided` prevents the decision from being carried out; at later events a
+ * listener must not throw, since the change is made already.
  */
 export type TargetListener = (target: ToldTarget) => (event: TargetEvent) => void;

@@ -1,9 +1,9 @@
-/** The text that bytes are in UTF-8, with a sign in place of what is none; empty without any. */
+/** Decodes UTF-8, with U+FFFD for invalid bytes; empty without bytes. */
 export function utf8(bytes?: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The text that bytes are in UTF-8; `undefined` for what is none. */
+/** Decodes UTF-8; `undefined` for invalid bytes. */
 export function strictUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -12,12 +12,12 @@ export function strictUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The order of texts by their code units, the same everywhere, for sorting. */
+/** Compares texts by code units, for sorting in the same order everywhere. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A text without its percent escapes; as it is where these are broken. */
+/** Decodes percent escapes; returns the text unchanged where they are invalid. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -27,8 +27,8 @@ export function percentDecoded(text: string): string {
 }
 
 /**
- * `text` without the signs like `sign` (one character) at its end. A pattern for that, `/x+$/`, takes
- * quadratic time where many of them stand in the middle.
+ * `text` without the run of `sign` (one character) at its end. The pattern `/x+$/` would take
+ * quadratic time with long runs of the sign in the middle.
  */
 export function withoutEnd(text: string, sign: string): string {
   let end = text.length;
