@@ -2,15 +2,15 @@ import { dependenciesOf, serviceOf } from "../../compose/mod.ts";
 import { createLimiter } from "../../system/mod.ts";
 import type { EngineWork } from "./engine_work.ts";
 
-/** Changes that one engine is asked for at once: more do not make it faster. */
+/** Changes that one engine makes at once: more do not make it faster. */
 const AT_ONCE = 4;
 
 /**
- * Does something for each service, for several at once, and for none before it is done for those that
- * it depends on. After a failure nothing new is begun; the first failure is thrown when all that was
- * begun has ended, so that nobody changes anything behind the caller's back.
+ * Runs `work` for each service, several at once, but only after the services that it depends on.
+ * After a failure no further work begins; the first failure is thrown once all running work has
+ * ended, so that nothing changes behind the caller's back.
  *
- * A circle, which compose refuses before, never gets here.
+ * Expects no dependency cycle: compose refuses those before.
  */
 export async function alongDependencies(
   names: readonly string[],
@@ -37,7 +37,7 @@ export async function alongDependencies(
   if (failures.length > 0) throw failures[0];
 }
 
-/** The same for the services of a step, with the dependencies that their model names. */
+/** {@link alongDependencies} for the services of a step, with the dependencies in their model. */
 export async function forEachService(
   { changes, model }: EngineWork,
   work: (service: string) => Promise<void>,

@@ -8,7 +8,7 @@ type MendingEngine =
   & LookingEngine
   & Pick<Engine, "listContainers" | "removeContainer" | "tagImage">;
 
-/** A container that was made of another image than that which was built for its service. */
+/** A container that was not made from the image built for its service. */
 interface WronglyMade {
   readonly id: string;
   readonly service: string;
@@ -16,11 +16,11 @@ interface WronglyMade {
 }
 
 /**
- * Has docker compose make containers, and where images were built for some of them, start these only when
- * they are made of them: compose knows images by names, which another stack may move in that moment.
- * What was made of another's is made again by a name that nobody else uses.
+ * Has docker compose make containers. Those of services with built images are started only once
+ * they prove to be made from these: compose uses image names, which another stack may move. A
+ * container from a wrong image is made again, with a name of the image that only Stackwright uses.
  *
- * Throws `conflict` where even that means something else, and what compose throws.
+ * Throws `conflict` where even that name was moved, and what compose throws.
  */
 export async function composeOfBuilt(
   engine: MendingEngine,
@@ -52,7 +52,7 @@ async function makeAgain(
   for (const { service, built, id } of wrong) {
     await engine.tagImage(built, keptName(built), signal);
     services[service] = { ...serviceOf(model, service), image: keptName(built) };
-    // One in the place of another has the volumes of that, and hands them on to the one after it.
+    // A container that replaced another holds its volumes, which compose passes on.
     if (changes.mode === "complete") {
       await engine.removeContainer(id, { force: true, volumes: false }, signal);
     }
@@ -64,7 +64,7 @@ async function makeAgain(
   await compose.up({ ...changes, scale, call, noStart: true }, signal);
 }
 
-/** Those of the containers that have not run yet. */
+/** The created, not yet started containers that were made from another image. */
 async function wronglyMade(
   engine: MendingEngine,
   { key }: Pick<Changes, "key">,

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { isObject, type JsonObject, objectsAt } from "../../compose/model.ts";
 import { makesPathsByDefault } from "../../compose/normal_model.ts";
 
-/** The keys that are not part of a service's hash in any version of compose, and in newer ones. */
+/** Keys outside of a service's hash in every version of compose, and additionally in newer ones. */
 const NEVER = ["build", "pull_policy", "scale"];
 const NOT_NEWER = ["depends_on", "profiles"];
 
 /**
- * The hash by which compose knows whether a container is what its file asks for: then `up` by hand
- * leaves it alone. Without any, its `ps`, `logs` and `down` do not see the container.
+ * The hash by which compose tells whether a container matches its file: with it, a manual `up`
+ * leaves the container alone. Without any hash, compose's `ps`, `logs` and `down` do not see it.
  *
- * `service` is as rendered, with plain dollars, without labels of ours, and with ids of containers
+ * `service` is as rendered, with plain dollars, without labels of ours, and with container ids
  * where it names other services.
  */
 export function configHash(service: JsonObject, composeVersion: string): string {
@@ -20,13 +20,13 @@ export function configHash(service: JsonObject, composeVersion: string): string 
   return createHash("sha256").update(goJson(Object.fromEntries(entries))).digest("hex");
 }
 
-/** Whether a version leaves out what a service depends on: 2.31 or newer, and where it is not known. */
+/** Whether a version of compose excludes dependencies: 2.31 and newer, and unknown ones. */
 function isNewer(version: string): boolean {
   const [major = 5, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
   return major > 2 || minor > 30;
 }
 
-/** Binds as compose 5 says them, which mentions only a path that is not made. */
+/** Binds as compose 5 prints them, which mentions `create_host_path` only if it is false. */
 function withoutUsualPaths(service: JsonObject): JsonObject {
   if (!Array.isArray(service["volumes"])) return service;
   return {
@@ -39,7 +39,9 @@ function withoutUsualPaths(service: JsonObject): JsonObject {
   };
 }
 
-/** JSON as Go writes it: keys that look like numbers are sorted there and moved here. */
+/**
+ * JSON as Go writes it, with keys like numbers in their order: JavaScript moves them to the front.
+ */
 function goJson(value: unknown): string {
   return write(value).replace(
     /[<>&\u2028\u2029]/g,

@@ -9,7 +9,7 @@ import { healthBody } from "./health_body.ts";
 import { hostBody } from "./host_body.ts";
 import { nanoseconds } from "./units.ts";
 
-/** A container as the engine is asked for it; a pure function of its parts. */
+/** Request for a container; a pure function of its parts. */
 export function containerWish(parts: ContainerParts): ContainerWish {
   const { model, number, api } = parts;
   const service: JsonObject = serviceOf(model, parts.service);
@@ -47,7 +47,7 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
     AttachStderr: true,
     Labels: parts.labels,
     Env: environmentOf(service, parts.variables),
-    // An empty list is not the same as none: it takes the image's entrypoint away.
+    // An empty list differs from none: it removes the image's entrypoint.
     ...words("command", "Cmd"),
     ...words("entrypoint", "Entrypoint"),
     ...filled({
@@ -67,7 +67,7 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
   };
 }
 
-/** A name without a value takes the variable of the image away. */
+/** Environment of the container; a name without a value removes the image's variable. */
 function environmentOf(service: JsonObject, variables: Readonly<Record<string, string>>): string[] {
   const merged = { ...variables, ...objectAt(service, "environment") };
   return Object.entries(merged).map(([name, value]) =>
@@ -83,7 +83,7 @@ function exposedPorts(service: JsonObject): string[] {
   return [...new Set([...published, ...exposed.flatMap((each) => portsOf(String(each)))])];
 }
 
-/** `91-93/udp` as one port each. */
+/** `91-93/udp` as single ports. */
 function portsOf(range: string): string[] {
   const [numbers = "", protocol = "tcp"] = range.split("/");
   const [first = 0, last = first] = numbers.split("-").map(Number);

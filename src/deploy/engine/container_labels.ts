@@ -9,7 +9,7 @@ import { type JsonObject, labelsOf, objectAt, serviceOf } from "../../compose/mo
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
-/** Whether a version of compose knows an image by the digest of what runs: 5.4 or newer. */
+/** Whether a version of compose identifies images by their platform's digest: 5.4 or newer. */
 export function knowsImagesByContent(version: string): boolean {
   const [major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
   return major > 5 || (major === 5 && minor >= 4);
@@ -21,18 +21,18 @@ interface LabelParts {
   readonly project: string;
   readonly service: string;
   readonly number: number;
-  /** What compose knows the image by. */
+  /** Identity of the image for compose. */
   readonly imageId: string;
-  /** The project's directory, as compose is told it. */
+  /** The project's directory, as passed to compose. */
   readonly directory: string;
-  /** Compose files, as compose is told them. */
+  /** Compose files, as passed to compose. */
   readonly files: readonly string[];
-  /** The version of compose that people here use; empty where it is not known. */
+  /** The version of compose that people use on this host; empty if it is unknown. */
   readonly composeVersion: string;
   readonly idOf: (service: string) => string;
 }
 
-/** The labels of a container: its author's, and those by which compose knows it as its own. */
+/** The labels of a container: its author's, and those by which compose recognizes its own. */
 export function containerLabels(parts: LabelParts): Record<string, string> {
   const service = serviceOf(parts.model, parts.service);
   const own = withoutOurLabels(withIds(service, parts.idOf));
@@ -50,7 +50,7 @@ export function containerLabels(parts: LabelParts): Record<string, string> {
   };
 }
 
-/** Services that this one names, as the containers that they are now. */
+/** The service with other services that it names replaced by the ids of their containers. */
 function withIds(service: JsonObject, idOf: LabelParts["idOf"]): JsonObject {
   const modes = ["network_mode", "ipc", "pid"].flatMap((key) => {
     const mode = service[key];
@@ -65,7 +65,7 @@ function withIds(service: JsonObject, idOf: LabelParts["idOf"]): JsonObject {
   return { ...service, ...Object.fromEntries(modes), volumes_from: volumes };
 }
 
-/** Labels that we add are not in the file that somebody calls compose with by hand. */
+/** The service without labels that Stackwright added, which are not in the author's file. */
 function withoutOurLabels(service: JsonObject): JsonObject {
   const ours = new Set<string>([...Object.values(LABELS), SWARM_TASK]);
   const labels = Object.entries(objectAt(service, "labels")).filter(([name]) => !ours.has(name));

@@ -6,18 +6,18 @@ export interface ContainerParts {
   /** Rendered, with plain dollars. */
   readonly model: ComposeModel;
   readonly service: string;
-  /** Which of the service's containers it is, from 1. */
+  /** Number of the container within its service, from 1. */
   readonly number: number;
-  /** API version that the engine is spoken to with. */
+  /** Negotiated API version of the engine. */
   readonly api: string;
   /** All labels. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Variables under those of the service, as for proxies. */
+  /** Further variables, as for proxies; those of the service win. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Id of the first container of a service that this one shares something with. */
+  /** Id of the first container of another service, for sharing its namespaces or volumes. */
   readonly idOf: (service: string) => string;
-  /** Mounts of the container whose place it takes; none for a new one. */
+  /** Mounts of the container that it replaces; none for a new one. */
   readonly inherited: readonly ContainerMount[];
-  /** Paths at which its image declares volumes. */
+  /** Paths at which the image declares volumes. */
   readonly imageVolumes: ReadonlySet<string>;
 }

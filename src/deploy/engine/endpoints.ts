@@ -9,8 +9,8 @@ import { resourceName } from "../../compose/resources.ts";
 type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
 
 /**
- * A container's places by the name of the network, the first one first: the one whose gateway and
- * published ports it uses. None where it has the network of something else.
+ * A container's endpoints by the name of the network. The first is the one that provides its
+ * gateway and published ports. None with `network_mode`.
  */
 export function endpointsOf(parts: EndpointParts): Record<string, EndpointBody> {
   const service = serviceOf(parts.model, parts.service);
@@ -24,7 +24,7 @@ export function endpointsOf(parts: EndpointParts): Record<string, EndpointBody> 
   );
 }
 
-/** The networks of a service as compose orders them: by priority, then by key. */
+/** The networks of a service in compose's order: by priority, then by key. */
 export function networksByPriority(service: JsonObject): string[] {
   const networks = objectAt(service, "networks");
   const priority = (key: string) => numberOf(objectAt(networks, key)["priority"]) ?? 0;

@@ -14,9 +14,9 @@ import { isObject } from "../../compose/mod.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
 /**
- * A backend that makes networks, volumes and containers through the Engine API, in the order and with
- * the half-done states of docker compose. Services with keys that it does not understand go to compose
- * with all the others of the same step, which may share something with them.
+ * A backend that makes networks, volumes and containers through the Engine API, in the same order
+ * and with the same intermediate states as docker compose. A step that has services with unknown
+ * keys is left to compose as a whole, since its services may share something.
  */
 export function createEngineBackend(parts: EngineBackendParts): Backend {
   const compose = composeBackend(parts.compose);
@@ -41,7 +41,8 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       }, signal);
       if (unmapped === undefined) return;
       log.debug(`made by docker compose: ${unmapped}`);
-      // What exists is not compared: its versions would make a network anew, or ask about a volume.
+      // Compose does not compare external resources: it might remake networks, or ask about
+      // volumes.
       const call = { ...changes.call, model: asExternal(rendered) };
       await composeOfBuilt(parts.engine, compose, { ...changes, call }, signal);
     },
@@ -67,7 +68,7 @@ function deadline({ parts, changes }: EngineWork) {
   };
 }
 
-/** A model whose networks and volumes exist, so that whoever applies it neither makes nor changes them. */
+/** A model with all networks and volumes external, so that compose does not touch them. */
 function asExternal(model: ComposeModel): ComposeModel {
   const external = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};

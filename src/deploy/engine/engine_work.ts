@@ -9,22 +9,22 @@ export interface EngineBackendParts {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether what is done is told at `debug` only, not at `info`. */
+  /** Whether changes are logged at `debug` instead of `info`. */
   readonly quiet: boolean;
-  /** Carries out what we do not map. */
+  /** Carries out steps with keys that we do not map. */
   readonly compose: Pick<Compose, "up" | "knownVersion">;
-  /** Variables that every container gets below its own, as for proxies. */
+  /** Variables that every container gets, as for proxies; its own win. */
   readonly variables: () => Promise<Readonly<Record<string, string>>>;
 }
 
-/** Changes of services whose every key is understood. */
+/** Changes of services that have mapped keys only. */
 export interface EngineWork {
   readonly parts: EngineBackendParts;
   readonly changes: Changes;
   /** Rendered, with plain dollars. */
   readonly model: ComposeModel;
-  /** API version that the engine is spoken to with. */
+  /** Negotiated API version of the engine. */
   readonly api: string;
-  /** Tells what was done, in compose's words. */
+  /** Logs what was done, in compose's words. */
   readonly tell: (line: string) => void;
 }

@@ -24,10 +24,10 @@ import { type Resource, resourcesOf } from "../../compose/resources.ts";
 import { withoutNetworks } from "./without_networks.ts";
 
 /**
- * Makes the networks and volumes that the changed services use and that are not there. One that is
- * there stays as it is, whoever made it. Networks are made all or none.
+ * Makes missing networks and volumes that the changed services use. Existing ones stay as they are,
+ * whoever made them. Either all networks are made, or none.
  *
- * Throws `deploy_failed`, before anything is made, where an external one is missing, and where the engine
+ * Throws `deploy_failed`, before anything is made, for a missing external one, and when the engine
  * has no addresses left for a network; `conflict` for a volume that another project made meanwhile.
  */
 export async function ensureResources(
@@ -47,7 +47,7 @@ export async function ensureResources(
   try {
     for (const { key, name, body } of newNetworks) {
       await engine.makeNetwork(body, signal).catch((error) => {
-        // One that nobody waited for to the end may be there as well.
+        // A network may have been made although the wait for it ended early.
         if (!isStackwrightError(error, "engine_refused")) networksMade.push(name);
         throw error;
       });
@@ -68,8 +68,8 @@ export async function ensureResources(
 }
 
 /**
- * An engine that has a volume of the name gives that one: another stack may have made it since it was looked
- * for, and two would write into one another's data.
+ * Refuses a volume that belongs to another stack. The engine returns an existing volume of the same
+ * name: another stack may have made it since the check, and both would write to the same data.
  */
 function requireMadeByUs(
   wanted: ReturnType<typeof wantedVolumes>,
@@ -79,7 +79,7 @@ function requireMadeByUs(
   for (const { name, labels } of made) {
     const ours = wanted.find((each) => each.name === name)?.body.Labels?.[LABELS.sourceName];
     const { [LABELS.sourceName]: theirs, [COMPOSE_LABELS.project]: project } = labels;
-    // Stacks of one source may share; labels of volumes have what is deployed, not who decides.
+    // Stacks of one source may share; volumes are labelled with the deployed repository.
     if (ours === undefined || theirs === undefined || ours === theirs) continue;
     if (isOwners?.(labels[LABELS.deployment] ?? "") === true) continue;
     throw errors.conflict(
@@ -94,7 +94,7 @@ function nameOf({ name }: { readonly name: string }): string {
   return name;
 }
 
-/** Those that are not there; the engine finds a network by its id, too. */
+/** Those of `wanted` that are missing; the engine finds a network by its id, too. */
 function without<Wanted extends { readonly name: string }>(
   wanted: readonly Wanted[],
   there: readonly ResourceSummary[],
@@ -104,7 +104,7 @@ function without<Wanted extends { readonly name: string }>(
 }
 
 /**
- * Makes sure before anything is touched that the external networks and volumes of services are there.
+ * Checks, before anything is changed, that the external networks and volumes of services exist.
  * Throws `deploy_failed`.
  */
 export async function requireExternals(
@@ -117,7 +117,7 @@ export async function requireExternals(
   const networks = resourcesOf(model, "networks").filter(({ key, name, external }) =>
     external && joined.has(key) && !OWN.has(name)
   );
-  // Copies of files are made later, when their images are there.
+  // Volumes with copies of files are made later, once their images are present.
   const copies = new Set(filesVolumes(model, names).map(nameOf));
   const volumes = resourcesOf(model, "volumes").filter(({ key, name, external }) =>
     external && mounted.has(key) && !copies.has(name)
@@ -133,7 +133,7 @@ function requireNone(kind: string, missing: readonly Omit<Resource, "definition"
   if (first !== undefined) throw lacking(kind, first);
 }
 
-/** The error for something external that is not there, and that `kind` of command makes, with `options`. */
+/** The error for a missing external resource; `docker KIND create` with `options` would make it. */
 export function lacking(
   kind: string,
   { key, name }: Pick<Resource, "key" | "name">,
@@ -153,7 +153,7 @@ export function lacksExternal(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === LACKING;
 }
 
-/** Keys of the networks that services are in, and of the volumes that they mount. */
+/** Keys of the networks that services join, and of the volumes that they mount. */
 function usedBy(model: ComposeModel, names: readonly string[]) {
   const services = names.map((name) => serviceOf(model, name));
   const mounted = new Set(
@@ -167,8 +167,8 @@ function joinedBy(services: readonly JsonObject[]): ReadonlySet<string> {
 }
 
 /**
- * Makes a network anew with the range that the engine chose for it: old engines let a container come
- * back with its address only where somebody else chose the range.
+ * Makes a network again with the address range that the engine chose for it: old engines let a
+ * container reconnect with its address only if the range was requested.
  */
 async function chooseRange(
   engine: Engine,
@@ -191,14 +191,14 @@ async function chooseRange(
       return await engine.makeNetwork({ ...body, Labels, IPAM: { Config } }, signal);
     } catch (error) {
       if (!isStackwrightError(error, "engine_refused")) throw error;
-      // Somebody else took the range in between; the engine has another one.
+      // Somebody else took the range meanwhile; the engine chooses another one.
       await engine.makeNetwork(body, signal);
     }
   }
 }
 
-/** Number of times that a range is asked for. */
+/** Number of attempts at keeping a chosen range. */
 const MOST_ATTEMPTS = 5;
 
-/** Networks of the engine itself, which it lists or not. */
+/** Predefined networks of the engine, which it may not list. */
 const OWN = new Set(["host", "none", "bridge"]);

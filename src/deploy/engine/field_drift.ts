@@ -14,19 +14,19 @@ import { endpointsOf } from "./endpoints.ts";
 import { restartPolicy } from "./host_body.ts";
 import { resourceLimits } from "./resource_limits.ts";
 
-/** A limit of a container that can be changed while it is there. */
+/** A limit that can be changed on an existing container. */
 interface Limit {
-  /** What compose calls it. */
+  /** Its key in compose. */
   readonly field: string;
-  /** What the engine calls it. */
+  /** Its field in the Engine API. */
   readonly name: string;
-  /** How people see it. */
+  /** Formats a value for people. */
   readonly shown?: (value: number) => string;
-  /** Keys of a service that we leave to compose: where it has one, nobody here can say what was asked. */
+  /** Keys that are left to compose: with one of them, the wanted value is not known here. */
   readonly unless?: RegExp;
 }
 
-/** Everything that `docker update` changes, besides the restart policy. */
+/** Everything that `docker update` can change, except for the restart policy. */
 const LIMITS: readonly Limit[] = [
   { field: "mem_limit", name: "Memory", shown: bytesText },
   { field: "mem_reservation", name: "MemoryReservation", shown: bytesText },
@@ -44,12 +44,12 @@ const LIMITS: readonly Limit[] = [
 ];
 
 /**
- * Differences of a running stack's container from what the engine was asked for that only inspection
- * shows: its limits, its restart policy, its names and addresses in networks, and labels that are
- * gone. `model` is rendered, with plain dollars; `number` is which of the service's containers it is.
+ * Drift of a container that shows only when it is inspected: in its limits, its restart policy, its
+ * aliases and addresses in networks, and missing labels. `model` is rendered, with plain dollars;
+ * `number` is the container's number within its service.
  *
- * Nothing of what the engine itself made of a request is drift: a limit that it does not support is
- * reported as none, and swap follows memory.
+ * What the engine made of a request is no drift: it reports an unsupported limit as none, and
+ * derives swap from memory.
  */
 export function fieldDrift(
   model: ComposeModel,
@@ -73,7 +73,7 @@ export function fieldDrift(
   ].map((change) => ({ service, container: { id, name }, ...change }));
 }
 
-/** One thing that is otherwise than asked for. */
+/** One difference, for people. */
 type Change = Pick<Drift, "field" | "wanted" | "found">;
 
 const GONE = { wanted: "set", found: "none" };
@@ -89,7 +89,7 @@ function changedLimits(definition: JsonObject, host: JsonRecord): Change[] {
   });
 }
 
-/** What a container lost of its names and its address in a network; nothing where it is not in it. */
+/** Aliases and an address that a container lost in a network; none where it is not connected. */
 function changedPlace(
   network: string,
   { Aliases, IPAMConfig }: EndpointBody,
@@ -105,7 +105,7 @@ function changedPlace(
   return [...aliases, ...(isMoved ? [{ field, wanted, found: place.ipv4 }] : [])];
 }
 
-/** Names of the volumes that a service mounts and that the project names. */
+/** Names of a project's volumes that a service mounts. */
 export function mountedVolumes(model: ComposeModel, service: string): string[] {
   const keys = new Set(
     objectsAt(serviceOf(model, service), "volumes").map((each) => textAt(each, "source")),
@@ -115,7 +115,7 @@ export function mountedVolumes(model: ComposeModel, service: string): string[] {
   );
 }
 
-/** Asked for in the newest way: what is compared is the same in all. */
+/** API version for the comparison: fields that depend on it are not compared. */
 const NEWEST = "1.52";
 
 function changed(
@@ -126,7 +126,7 @@ function changed(
   const wanted = asked[name as keyof HostBody] as number | string | undefined;
   const found = host[name];
   if (typeof found === "string") {
-    // An engine without cpusets answers with none.
+    // An engine without cpusets reports an empty text.
     if (found === (wanted ?? "") || found === "") return undefined;
     return { wanted: String(wanted ?? "") || NONE, found };
   }
@@ -144,12 +144,12 @@ function changed(
 
 const NONE = "no limit";
 
-/** What podman gives a container that says nothing; docker has no such default. */
+/** The limit of processes that podman sets by default; docker sets none. */
 const PODMAN_PIDS = 2048;
 
 /**
- * Where the kernel does not count swap, the engine drops what was asked for and tells -1. Without a
- * word about swap a container may have as much as memory.
+ * Whether swap has its default: the engine reports -1 where the kernel does not account for swap,
+ * and else twice the memory for a container without a swap limit.
  */
 function isDefaultSwap(value: number, asked: HostBody, host: JsonRecord): boolean {
   if (value === -1) return true;
@@ -158,12 +158,12 @@ function isDefaultSwap(value: number, asked: HostBody, host: JsonRecord): boolea
 }
 
 const PROCESSOR_SHARE = ["NanoCpus", "CpuPeriod", "CpuQuota"];
-/** Microseconds in which a share is used up, where nothing is said. */
+/** Default period of a quota of processor time, in microseconds. */
 const USUAL_PERIOD = 100_000;
 
 /**
- * Whether the engine tells a container's share of the processors both as their number and as a quota,
- * as podman does, and it is the one that was asked for in either way. Docker takes and tells only one.
+ * Whether the engine reports the wanted share of processors both as a number and as a quota, as
+ * podman does. Docker accepts and reports only one of them.
  */
 function tellsShareTwice(asked: HostBody, host: JsonRecord): boolean {
   const [cpus, quota] = [host["NanoCpus"], host["CpuQuota"]].map((each) => asNumber(each) ?? 0);
@@ -171,7 +171,7 @@ function tellsShareTwice(asked: HostBody, host: JsonRecord): boolean {
   const wanted = asked.NanoCpus === undefined
     ? Number(asked.CpuQuota ?? 0) / Number(asked.CpuPeriod ?? USUAL_PERIOD)
     : Number(asked.NanoCpus) / 1e9;
-  // A quota is a whole number of microseconds.
+  // The tolerance is one microsecond of the default period, as quotas are whole microseconds.
   return Math.abs(wanted - Number(cpus) / 1e9) <= 1 / USUAL_PERIOD;
 }
 
@@ -182,7 +182,7 @@ function policyText(policy: HostBody["RestartPolicy"] | Json | undefined): strin
   return name === "on-failure" && count > 0 ? `${name}:${count}` : name;
 }
 
-/** A number of bytes as people write it. */
+/** A number of bytes for people. */
 export function bytesText(value: number): string {
   const [size, unit] = value % 2 ** 30 === 0 ? [2 ** 30, "GiB"] : [2 ** 20, "MiB"];
   return value % size === 0 ? `${value / size} ${unit}` : `${value} bytes`;

@@ -6,14 +6,14 @@ import { objectAt, objectsAt, textAt } from "../../compose/mod.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
 /**
- * Engines that give a container any address of a network, whoever chose its range. Some before did,
- * too, but 29.0, which says 1.52, does not (moby 51569).
+ * API version since which an engine accepts any address for a container, whoever chose the
+ * network's range. Some older engines do, too, but 29.0 (API 1.52) does not (moby 51569).
  */
 const GIVES_ANY_ADDRESS = "1.53";
 
 /**
- * Names of the networks in which a container may leave and come back with its address, so that its
- * connections go on: bridges whose range somebody chose, on engines that ask for that.
+ * Names of networks in which a container can reconnect with the same address, so that its
+ * connections survive: bridges, on older engines only those whose range was requested.
  */
 export function addressKeepers(
   networks: readonly ResourceSummary[],
@@ -25,14 +25,14 @@ export function addressKeepers(
     if (driver !== "bridge") return false;
     if (compareVersions(api, GIVES_ANY_ADDRESS) >= 0) return true;
     const pools = network?.pools ?? [];
-    // Of a range that it chose itself the engine tells the gateway, too.
+    // For a range that the engine chose itself, it also reports a gateway.
     return chosen.has(name) || labels[LABELS.keepsAddresses] === "true" ||
       (pools.length > 0 && pools.every((each) => each.subnet !== "" && each.gateway === ""));
   };
   return new Set(networks.filter(keeps).map((each) => each.name));
 }
 
-/** The networks of a model that are there: nobody has to read a list of all that an engine has. */
+/** The existing networks of a model, without listing all networks of the engine. */
 export async function networksThere(
   engine: Pick<Engine, "findNetworks">,
   model: ComposeModel,
@@ -41,7 +41,7 @@ export async function networksThere(
   return await engine.findNetworks(resourcesOf(model, "networks").map(({ name }) => name), signal);
 }
 
-/** Names of the networks whose ranges a model chooses. */
+/** Names of the networks whose address range the model sets. */
 function withChosenRanges(model: ComposeModel): string[] {
   return resourcesOf(model, "networks").filter(({ external, definition }) => {
     const pools = objectsAt(objectAt(definition, "ipam"), "config");
@@ -49,7 +49,9 @@ function withChosenRanges(model: ComposeModel): string[] {
   }).map(({ name }) => name);
 }
 
-/** A container that nobody finds in those networks by a name of its service. */
+/**
+ * A container without aliases in these networks, so that its service's name does not lead to it.
+ */
 export function withoutAliases(wish: ContainerWish, networks: ReadonlySet<string>): ContainerWish {
   const hidden = (endpoints: Readonly<Record<string, EndpointBody>>) =>
     Object.fromEntries(
@@ -74,9 +76,9 @@ interface Rejoining {
 }
 
 /**
- * Takes a running container out of a network and puts it back with the address it had and other names:
- * what it sends meanwhile is sent again, so its connections outlive that. The engine cannot change the
- * names of one that is connected.
+ * Reconnects a running container to a network with the same address and other aliases, because the
+ * engine cannot change the aliases of a connected container. TCP sends lost packets again, so
+ * connections survive.
  */
 export async function rejoin(
   engine: Pick<Engine, "connectNetwork" | "disconnectNetwork">,
@@ -92,7 +94,7 @@ export async function rejoin(
     const place = { ...endpoint, IPAMConfig: { ...endpoint.IPAMConfig, ...kept } };
     await engine.connectNetwork(network, { container, endpoint: place }, signal);
   } catch (error) {
-    // Being found under a new address is better than not being found.
+    // A new address is better than no connection to the network.
     if (!isStackwrightError(error, "engine_refused") || Object.keys(kept).length === 0) throw error;
     await engine.connectNetwork(network, { container, endpoint }, signal);
   }

@@ -3,7 +3,7 @@ import type { HealthBody } from "../../docker/create_bodies.ts";
 import { isObject, type JsonObject } from "../../compose/model.ts";
 import { nanoseconds, numberOf } from "./units.ts";
 
-/** The health check of a service, where it says anything about one: else the image's holds. */
+/** The health check of a service, if it has one; otherwise the image's applies. */
 export function healthBody(
   service: JsonObject,
   api: string,
@@ -11,7 +11,7 @@ export function healthBody(
   const check = service["healthcheck"];
   if (!isObject(check)) return {};
   const { test } = check;
-  // Older engines leave the field out without a word.
+  // Older engines silently drop `StartInterval`.
   const knowsInterval = compareVersions(api, "1.44") >= 0;
   return {
     Healthcheck: {

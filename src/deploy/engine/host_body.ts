@@ -15,7 +15,7 @@ import { mountBodies } from "./mount_bodies.ts";
 import { resourceLimits } from "./resource_limits.ts";
 import { resourceName } from "../../compose/resources.ts";
 
-/** The share of its host that a service's container gets. */
+/** The host configuration of a service's container. */
 export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
   const { idOf, api } = parts;
   return {
@@ -77,7 +77,7 @@ function networkMode(service: JsonObject, { model, idOf }: ContainerParts): stri
   return first === undefined ? undefined : resourceName(model, "networks", first);
 }
 
-/** The engine knows no services, only the container of one. */
+/** A mode with a service replaced by its container: the engine knows no services. */
 export function withId(mode: string, idOf: (service: string) => string): string {
   return mode.startsWith("service:") ? `container:${idOf(mode.slice("service:".length))}` : mode;
 }
@@ -104,7 +104,7 @@ const UNCONFINED_PATHS = "systempaths=unconfined";
 function devices(service: JsonObject) {
   const wanted = listOf(service["devices"]);
   return wanted.map((each: unknown) => {
-    // Compose before 2.30 prints what was written.
+    // Compose before 2.30 prints devices as written, as text.
     const [source = "", target, permissions] = isObject(each)
       ? [textAt(each, "source"), textAt(each, "target"), textAt(each, "permissions")]
       : String(each).split(":");
@@ -130,9 +130,7 @@ function logging(service: JsonObject) {
   return { Type: textAt(wanted, "driver"), Config: texts(wanted, "options") };
 }
 
-/**
- * `deploy.restart_policy` replaces `restart` as a whole, also where it does not name a condition.
- */
+/** `deploy.restart_policy` replaces `restart` completely, even without a condition. */
 export function restartPolicy(service: JsonObject): Pick<HostBody, "RestartPolicy"> {
   const policy = objectAt(service, "deploy")["restart_policy"];
   const named = (word: string) => word === "any" ? "always" : word === "none" ? "no" : word;

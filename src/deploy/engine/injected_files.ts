@@ -11,7 +11,7 @@ import { fileMode, numberOf } from "./units.ts";
 
 /** A file that is put into a container before it starts. */
 export interface InjectedFile {
-  /** Absolute, in the container. */
+  /** Absolute path in the container. */
   readonly path: string;
   readonly content: string;
   readonly mode: number;
@@ -21,11 +21,11 @@ export interface InjectedFile {
 
 /** One use of a config or secret by a service. */
 export interface FileUse {
-  /** Absolute, in the container. */
+  /** Absolute path in the container. */
   readonly path: string;
-  /** How the service wants it. */
+  /** The entry of the service. */
   readonly use: JsonObject;
-  /** What the project says it is. */
+  /** The project's definition of the config or secret. */
   readonly resource: JsonObject;
 }
 
@@ -40,14 +40,14 @@ export function fileUses(model: ComposeModel, service: JsonObject): FileUse[] {
   );
 }
 
-/** Whether the value of a config or secret stands in the model or in a variable, and not in a file. */
+/** Whether a config or secret has its value in the model or in a variable instead of a file. */
 export function isValue(resource: JsonObject): boolean {
   return typeof resource["content"] === "string" || textAt(resource, "environment") !== "";
 }
 
 /**
- * The files of a service whose content is a value. Throws `deploy_failed` where a variable is missing,
- * which preparing a release refuses before.
+ * The files of a service whose content is a value. Throws `deploy_failed` for a missing variable,
+ * which preparing a release normally refuses before.
  */
 export function injectedFiles(
   model: ComposeModel,

@@ -1,15 +1,15 @@
 import { isObject } from "../../compose/model.ts";
 
-/** Parts of a value that are understood: all of it, the named keys of an object, or of each object in it. */
+/** Known parts of a value: all of it, the named keys of an object, or those of each member. */
 type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
-/** Keys of an object with what is understood of each. */
+/** Keys of an object, each with the known parts of its value. */
 export type Keys = Readonly<Record<string, Shape>>;
 
-/** Keys, with spaces between them, of which everything is understood. */
+/** Shapes for keys, separated by spaces, that are known with all of their values. */
 export const all = (names: string): Keys =>
   Object.fromEntries(names.split(" ").map((name) => [name, "all" as const]));
 
-/** Keys of a service that mean the same for a container and for a task of a swarm. */
+/** Keys of a service with the same meaning for a container and a task of a swarm. */
 export const SHARED_KEYS: Keys = {
   ...all("image platform command entrypoint environment env_file hostname user working_dir tty"),
   ...all("stdin_open stop_signal stop_grace_period labels label_file tmpfs network_mode init"),
@@ -21,22 +21,22 @@ export const SHARED_KEYS: Keys = {
   logging: { keys: all("driver options") },
 };
 
-/** Keys of a network of the project that mean the same on a host and in a swarm. */
+/** Keys of a network with the same meaning on a host and in a swarm. */
 export const NETWORK_KEYS: Keys = {
   ...all("name external driver driver_opts internal attachable enable_ipv4 enable_ipv6 labels"),
   ipam: { keys: { driver: "all", config: { each: all("subnet ip_range gateway") } } },
 };
-/** Keys of a volume, likewise. */
+/** Keys of a volume with the same meaning on a host and in a swarm. */
 export const VOLUME_KEYS: Keys = all("name external driver driver_opts labels");
 
-/** Path of the first key that a shape does not have; a key without a value says nothing. */
+/** Path of the first key outside of a shape; keys with an empty value are ignored. */
 export function unknownKey(value: unknown, shape: Shape): string | undefined {
   if (shape === "all" || !isFilled(value)) return undefined;
   if ("each" in shape) {
     if (typeof value !== "object" || value === null) return "";
     return firstOf(Object.entries(value), (each) => unknownKey(each, { keys: shape.each }));
   }
-  // Old versions of compose print some entries as text: those are understood by who reads them.
+  // Old versions of compose print some entries as text, which their readers parse themselves.
   if (!isObject(value)) return undefined;
   return firstOf(Object.entries(value), (each, key) => {
     const known = Object.hasOwn(shape.keys, key) ? shape.keys[key] : undefined;
@@ -56,7 +56,7 @@ function firstOf(
   return undefined;
 }
 
-/** Whether a value says anything: empty ones are what compose prints for "not said". */
+/** Whether a value is set: compose prints empty values for keys that are not. */
 export function isFilled(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return false;
   return typeof value !== "object" || Object.keys(value).length > 0;

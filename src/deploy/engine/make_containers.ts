@@ -20,27 +20,27 @@ import { makeOfBuilt } from "./make_of_built.ts";
 import { tarOf } from "./tar.ts";
 import { portTold } from "./taken_port.ts";
 
-/** A container that was made to take the place of another one. */
+/** A container that was made to replace another one. */
 export interface Successor {
   readonly service: string;
   readonly id: string;
-  /** The name that it is to have. */
+  /** The final name. */
   readonly name: string;
   readonly replaces: ObservedContainer;
 }
 
-/** A container that was made and has not run yet. */
+/** A container that was made and not started yet. */
 type MadeContainer = Pick<Successor, "service" | "id" | "name"> & {
-  /** Its number among those of its service. */
+  /** Its number within its service. */
   readonly number: number;
 };
 
-/** Containers that were made, and those that go. */
+/** The result of making containers. */
 export interface MadeContainers {
-  /** All of them, {@link MadeContainers.successors} included. */
+  /** All new containers, including {@link MadeContainers.successors}. */
   readonly made: readonly MadeContainer[];
   readonly successors: readonly Successor[];
-  /** Containers beyond the wanted number. */
+  /** Existing containers beyond the wanted number. */
   readonly surplus: readonly ObservedContainer[];
 }
 
@@ -51,17 +51,17 @@ interface Vacancy {
   readonly replaces?: ObservedContainer;
 }
 
-/** Number of containers that a service is to have, and which of the present ones stay or go. */
+/** Containers of a service to make, and existing ones to remove. */
 interface ServiceWork {
   readonly vacancies: readonly Vacancy[];
   readonly surplus: readonly ObservedContainer[];
 }
 
 /**
- * Makes every container that is missing, and one beside each that is to be replaced, without touching
- * those: what the engine refuses about a definition is found out while everything still runs. A
- * service comes after those whose containers it names. In the networks that are `hidden` of a service
- * nobody finds a successor by its names yet.
+ * Makes every missing container, and a successor beside each one to be replaced, without touching
+ * running ones: a definition that the engine refuses fails while everything still runs. A service
+ * comes after those whose containers it names. Successors have no aliases in the networks that are
+ * `hidden` for their service.
  */
 export async function makeContainers(
   work: EngineWork,
@@ -107,7 +107,7 @@ export async function makeContainers(
       const made = replaces === undefined ? wish : withoutAliases(wish, hidden(service));
       const id = await makeOfBuilt(engine, { ...made, name: waiting }, built, signal);
       await putFiles(work, { service, id }, signal);
-      // By the name that it comes to have: until then it waits under one that nobody knows.
+      // Logs the final name: the temporary one means nothing to people.
       work.tell(`Container ${name} Created`);
       fresh.push({ service, id, name, number });
       if (replaces !== undefined) successors.push({ service, id, name, replaces });
@@ -115,15 +115,15 @@ export async function makeContainers(
     });
   };
   await forEachService(work, async (name) => {
-    // Highest number first: the one that others name is the lowest.
+    // Highest number first, since other services refer to the container with the lowest one.
     for (const each of todo.get(name)?.vacancies.toReversed() ?? []) await make(each);
   }, signal);
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
 }
 
 /**
- * The image that was built for a service, whatever its name means now; `undefined` where none is known.
- * Throws `deploy_failed` where it is gone: nobody knows what its name means then.
+ * The image that was built for a service, wherever its name points now; `undefined` if none is
+ * recorded. Throws `deploy_failed` when it is gone, since its name may point to any image then.
  */
 async function builtImage(
   { parts: { engine }, changes }: EngineWork,
@@ -138,7 +138,7 @@ async function builtImage(
   );
 }
 
-/** The id of the image of a service, by which compose knows it. Throws `engine_refused` without one. */
+/** The id of a service's image, as compose records it. Throws `engine_refused` without an image. */
 async function presentImage(
   { parts: { engine }, model }: EngineWork,
   { service, image }: { readonly service: string; readonly image: string },
@@ -153,7 +153,7 @@ async function presentImage(
   throw errors.engine_refused(`image ${image} is not on this engine`);
 }
 
-/** Puts the values of configs and secrets into a container that has not run yet. */
+/** Puts the values of configs and secrets into a container before its first start. */
 export async function putFiles(
   { parts: { engine, clock }, changes, model }: EngineWork,
   { service, id }: { readonly service: string; readonly id: string },
@@ -165,7 +165,7 @@ export async function putFiles(
   await engine.unpackInto(id, tarOf(files, seconds), signal);
 }
 
-/** Runs a piece of work; what the engine refuses is told with what was tried. */
+/** Runs work, and adds to an error of the engine what was attempted. */
 export async function attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -175,7 +175,7 @@ export async function attempt<T>(what: string, work: () => Promise<T>): Promise<
   }
 }
 
-/** Removes the containers of a service that are beyond the wanted number. */
+/** Removes a service's containers beyond the wanted number. */
 export async function removeSurplus(
   { parts: { engine }, tell }: EngineWork,
   service: string,
@@ -189,7 +189,7 @@ export async function removeSurplus(
   }
 }
 
-/** The number of a container among those of its service. */
+/** The number of a container within its service. */
 export function numberOf({ labels }: ObservedContainer): number {
   return Number(labels[COMPOSE_LABELS.number] ?? 1) || 1;
 }
@@ -214,7 +214,7 @@ function serviceWork(
   return { vacancies: [...replaced, ...added], surplus: present.slice(wanted) };
 }
 
-/** The volumes without a name of the container that goes, and where the image asks for some. */
+/** The volumes of the container to be replaced, and where the image declares any. */
 async function inheritance(
   { parts: { engine }, model }: EngineWork,
   { service, replaces }: Vacancy,

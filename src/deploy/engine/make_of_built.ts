@@ -1,14 +1,14 @@
 import type { ContainerWish } from "../../docker/create_bodies.ts";
 import type { Engine } from "../../docker/engine.ts";
 
-/** The calls of an engine that tell what a container was made of. */
+/** Calls of an engine that tell which image a container was made from. */
 export type LookingEngine = Pick<Engine, "imageContent" | "imageId" | "inspectContainer">;
 
 /**
- * Makes a container of the image that was built for its service, where there is such an image. Engines
- * are asked by a name, which people know, and another stack that builds something else by it may move it
- * in that very moment: one that was made of another image is removed before it has run, and made again
- * of the image's id. Returns the container's id.
+ * Makes a container from the image that was built for its service, if there is one. The request
+ * uses the image's name, which people know, but another stack's build may move that name at this
+ * very moment: a container from a wrong image is removed before its first start, and made again by
+ * the image's id. Returns the container's id.
  */
 export async function makeOfBuilt(
   engine: LookingEngine & Pick<Engine, "makeContainer" | "removeContainer">,
@@ -23,9 +23,9 @@ export async function makeOfBuilt(
 }
 
 /**
- * Whether a container was made of an image. Engines tell its id; should one tell the digest of what
- * runs, that counts as well. What an engine does not know any more is another image: a build takes the
- * name of one away, and in containerd's store nothing is left of it then.
+ * Whether a container was made from an image. Engines report the image's id; a digest for the
+ * platform counts as well. An image that the engine no longer knows is another one: a build may
+ * take an image's last name, and then containerd's store drops it.
  */
 export async function isMadeOf(
   engine: LookingEngine,
@@ -34,7 +34,7 @@ export async function isMadeOf(
   signal: AbortSignal,
 ): Promise<boolean> {
   const details = await engine.inspectContainer(container, signal);
-  // Whoever starts a container that is gone is told so.
+  // A container that is gone fails when it is started.
   if (details === undefined || details.container.imageId === image) return true;
   const { imageId } = details.container;
   return await engine.imageId(imageId, signal) === image ||

@@ -13,9 +13,9 @@ import { LONGEST_PATH, pathBytes } from "./tar.ts";
 import { isObject, type JsonObject, objectAt, serviceOf, textAt } from "../../compose/model.ts";
 
 /**
- * The keys of a service that we turn into containers by ourselves, those included that compose reads
- * and that mean nothing on a single host. A service with any other key is made by compose: what is
- * not known cannot be left out in silence.
+ * The keys of a service that we map to containers, including those that compose reads but that have
+ * no effect on a single host. A service with any other key is left to compose: dropping an unknown
+ * key silently would be wrong.
  */
 export const SERVICE_KEYS: Keys = {
   ...SHARED_KEYS,
@@ -54,15 +54,15 @@ export const SERVICE_KEYS: Keys = {
   },
 };
 
-/** The keys of a network of the project that are understood. */
+/** The known keys of a network of the project. */
 const OWN_NETWORK_KEYS: Keys = {
   ...NETWORK_KEYS,
   ipam: { keys: { driver: "all", config: { each: all("subnet ip_range gateway aux_addresses") } } },
 };
 
 /**
- * Tells why a service cannot be made by us: the path of the first key or value of a rendered model
- * that is not understood, such as `services.web.gpus`; `undefined` when everything is.
+ * Path of the first key or value of a service in a rendered model that we do not map, such as
+ * `services.web.gpus`; `undefined` when all are mapped.
  */
 export function notMapped(model: ComposeModel, name: string): string | undefined {
   const service = serviceOf(model, name);
@@ -70,7 +70,7 @@ export function notMapped(model: ComposeModel, name: string): string | undefined
   return path === undefined ? undefined : `services.${name}.${path}`;
 }
 
-/** The same for the networks and volumes of the project. */
+/** Path of the first key of a network or volume that we do not map. */
 export function notMappedResource(model: ComposeModel): string | undefined {
   const unknown = (kind: "networks" | "volumes", keys: Keys) => {
     const path = unknownKey(objectAt(model, kind), { each: keys });
@@ -79,7 +79,7 @@ export function notMappedResource(model: ComposeModel): string | undefined {
   return unknown("networks", OWN_NETWORK_KEYS) ?? unknown("volumes", VOLUME_KEYS);
 }
 
-/** What is written with keys that are known and still has to be left to compose. */
+/** A value with known keys that has to be left to compose. */
 function unknownValue(service: JsonObject, model: ComposeModel): string | undefined {
   const list = (key: string) => listOf(service[key]);
   if (textAt(service, "network_mode") === "" && !isFilled(service["networks"])) return "networks";
@@ -95,8 +95,8 @@ function unknownValue(service: JsonObject, model: ComposeModel): string | undefi
 }
 
 /**
- * Whether a config or secret is a file, or a value that can be put into the container: its path has to
- * fit into an archive, and nothing can be put into one that is read-only.
+ * Whether a config or secret is a file, or a value that can be put into the container: its path
+ * must fit into an archive's header, and nothing can be put into a read-only container.
  */
 function isMappedFile({ path, resource }: FileUse, service: JsonObject): boolean {
   if (textAt(resource, "file") !== "") return true;
@@ -110,7 +110,7 @@ function isCdi(device: unknown): boolean {
   return /^[^/]+\/[^=]+=/.test(source);
 }
 
-/** A profile in a file, which whoever calls the engine has to read. */
+/** Whether a profile is in a file, which the client of the engine would have to read. */
 function readsProfile(option: string): boolean {
   return /^seccomp[=:]/.test(option) && !/^seccomp[=:](?:unconfined|builtin)$/.test(option);
 }

@@ -2,7 +2,7 @@ import type { ComposeModel } from "../../model/mod.ts";
 import { isObject } from "../../compose/model.ts";
 import { plainDollars } from "../../compose/tree_paths.ts";
 
-/** A rendered model as the engine is to get it: compose doubles every dollar of the values it prints. */
+/** A rendered model for the engine, with plain dollars: compose doubles each one it prints. */
 export function withPlainDollars(model: ComposeModel): ComposeModel {
   return plain(model) as ComposeModel;
 }

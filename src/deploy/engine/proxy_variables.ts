@@ -11,8 +11,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The variables that the docker client's configuration file gives to every container: `proxies` of the
- * engine at `host`, else those of `default`. A file that cannot be read gives none.
+ * Variables that the docker client's configuration file sets in every container: the `proxies` for
+ * the engine at `host`, or those of `default`. An unreadable file sets none.
  */
 export function proxyVariables(text: string, host: string): Record<string, string> {
   const proxies = objectAt(parseObject(text), "proxies");

@@ -4,12 +4,12 @@ import { COMPOSE_LABELS, type ComposeModel, filled } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/model.ts";
 import { type Resource, resourcesOf } from "../../compose/resources.ts";
 
-/** A network or volume of a rendered model, as the engine is asked for it. */
+/** A network or volume of a rendered model, with the request to make it. */
 export interface WantedResource<Body> extends Omit<Resource, "definition"> {
   readonly body: Body;
 }
 
-/** The networks of a model, with plain dollars, as the engine is asked for them. */
+/** The networks of a model with plain dollars. */
 export function wantedNetworks(model: ComposeModel, api: string): WantedResource<NetworkBody>[] {
   return resourcesOf(model, "networks").map(({ key, name, external, definition }) => ({
     key,
@@ -23,7 +23,7 @@ export function wantedNetworks(model: ComposeModel, api: string): WantedResource
   }));
 }
 
-/** The volumes of a model, likewise. */
+/** The volumes of a model with plain dollars. */
 export function wantedVolumes(model: ComposeModel): WantedResource<VolumeBody>[] {
   return resourcesOf(model, "volumes").map(({ key, name, external, definition }) => {
     return {
@@ -59,7 +59,7 @@ function networkBody(
   const ipv6 = definition["enable_ipv6"];
   return {
     Name: name,
-    // Without it two callers at once get two networks of one name from an old engine.
+    // Without it, old engines give two concurrent callers two networks with the same name.
     ...(since("1.44") ? {} : { CheckDuplicate: true }),
     ...filled({
       Driver: textAt(definition, "driver"),

@@ -3,7 +3,7 @@ import { filled } from "../../model/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "../../compose/model.ts";
 import { amountOf, nanoCpus, numberOf } from "./units.ts";
 
-/** Limits of a container's use of its host; what stands below `deploy` wins. */
+/** Limits of a container's resources; values below `deploy` win. */
 export function resourceLimits(service: JsonObject): HostBody {
   const resources = objectAt(objectAt(service, "deploy"), "resources");
   const limits = objectAt(resources, "limits");

@@ -21,28 +21,28 @@ import { awaitDependencies, start, startStopped } from "./start_containers.ts";
 import { eachOf, takePlace } from "./swap_containers.ts";
 
 /**
- * Milliseconds at least between the last name of an old container and its end: who asked for its address
- * just before, and whose first packet was lost while it had none, sends that again after a second.
+ * Least milliseconds between removing an old container's last alias and stopping it: a client that
+ * resolved its address before, and lost its first packet in the reconnection, retries after 1 s.
  */
 const DRAIN_MS = 2000;
 
-/** Services that are replaced by rules of their own. */
+/** State of replacing services by their update rules. */
 interface Rolling {
   readonly work: EngineWork;
-  /** Networks in which a container can change its names without losing its connections. */
+  /** Networks in which a container can change its aliases without losing connections. */
   readonly keepers: ReadonlySet<string>;
   readonly successors: readonly Successor[];
   readonly surplus: readonly ObservedContainer[];
-  /** Told of each service of which nothing is started any more. */
+  /** Called for each service when no more of its containers have to be started. */
   readonly onEnding: () => void;
 }
 
 /**
- * Replaces the containers of services by the rules of each: so many at once, in its order, each lot
- * proven before the next. Services that do not depend on each other are replaced side by side.
+ * Replaces the containers of services by their update rules: in lots, in the chosen order, each lot
+ * proven healthy before the next; services that are independent of each other concurrently.
  *
- * Start-first, nobody finds the new container before it works, and nobody finds the old one when it is
- * stopped; that it was proven is written into the old one's name, see {@link retiringName}.
+ * With start-first, the new container gets its aliases once it works, and the old one loses them
+ * before it is stopped. The old one's name records that its successor works: {@link retiringName}.
  */
 export async function rollServices(work: EngineWork, signal: AbortSignal): Promise<void> {
   const { changes, model, parts: { engine } } = work;
@@ -103,12 +103,12 @@ interface Lot {
   readonly successors: readonly Successor[];
 }
 
-/** A service without rules in a step with others that have some. */
+/** Rules for a service without its own, in a step with services that have some. */
 const ALL_AT_ONCE: ServiceUpdate = { order: "stop-first", parallelism: Infinity, delayMs: 0 };
 
 /**
- * Starts the new containers of a lot and waits until they work. When they do not: those that nobody
- * waits for are removed, and the rest goes on where the author wants that: then it is false.
+ * Starts a lot's new containers and waits until they work. After a failure, start-first ones are
+ * removed; returns false if `failure_action` is `continue`, and throws otherwise.
  */
 async function worksOrIsLeft(rolling: Rolling, lot: Lot, signal: AbortSignal): Promise<boolean> {
   const { parts: { engine }, changes, tell } = rolling.work;
@@ -155,12 +155,12 @@ function expectationOfLot(
     ...expectationOf(service, model),
     replicas: successors.length,
     autostart: true,
-    // What takes over from a container that serves has to be there afterwards.
+    // A container that takes over from a serving one must keep running.
     ...(update.order === "start-first" && serves ? { mayFinish: false } : {}),
   };
 }
 
-/** From here on the new container is found by the names of the service. */
+/** Gives the new container the aliases of its service. */
 async function openGate(
   { work: { parts: { engine }, model, api }, keepers }: Rolling,
   { service, id, replaces }: Successor,
@@ -177,8 +177,8 @@ async function openGate(
 }
 
 /**
- * From here on nobody finds the old container any more, and what it was asked before it still answers.
- * When the engine refuses that, it is only less polite: the new one serves already.
+ * Removes the old container's aliases, while it still answers earlier requests. If the engine
+ * refuses, some of these may fail; the new container serves already.
  */
 async function retire(
   { work: { parts: { engine, clock, log } }, keepers }: Rolling,
@@ -200,6 +200,6 @@ async function retire(
     if (!isStackwrightError(error, "engine_refused")) throw error;
     log.warning(`requests to ${name} that are under way may fail: ${error.message}`);
   }
-  // Packets are sent again at ever longer pauses, each about as long as all before together.
+  // TCP retransmits after pauses that double, each about as long as all earlier ones together.
   await clock.sleep(DRAIN_MS + 2 * (clock.now().getTime() - beganMs), signal);
 }

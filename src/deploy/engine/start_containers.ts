@@ -8,9 +8,9 @@ import type { EngineWork } from "./engine_work.ts";
 import { attempt, type MadeContainers, numberOf, putFiles } from "./make_containers.ts";
 
 /**
- * Starts the containers that do not run: those of a service when its dependencies among the changed
- * ones are as it asks for; others were waited for before. Where services were replaced, these are the
- * ones that were made, and nobody waits for a look at them while nothing serves.
+ * Starts the containers that do not run, each service once its dependencies among the changed ones
+ * meet their conditions; other dependencies were awaited before. After a replacement the new
+ * containers are known, so no time is lost on observing while nothing serves.
  */
 export async function startContainers(
   work: EngineWork,
@@ -28,7 +28,7 @@ export async function startContainers(
   }, signal);
 }
 
-/** Starts a container; `prepare` comes first. Throws `deploy_failed`. */
+/** Starts a container after running `prepare`. Throws `deploy_failed`. */
 export async function start(
   { parts: { engine }, tell }: EngineWork,
   { service, id, name }: Pick<ObservedContainer, "service" | "id" | "name">,
@@ -42,7 +42,7 @@ export async function start(
   tell(`Container ${name} Started`);
 }
 
-/** Starts those of the containers of a service that do not run. */
+/** Starts the stopped containers of a service. */
 export async function startStopped(
   work: EngineWork,
   { service, containers }: {
@@ -55,7 +55,7 @@ export async function startStopped(
     .filter(({ state }) => state !== "running" && state !== "restarting")
     .sort((a, b) => numberOf(a) - numberOf(b));
   for (const each of stopped) {
-    // Whoever made it may have ended before its files were there.
+    // A process that died after making the container may not have put its files there.
     const prepare = async () => {
       if (each.state === "created") await putFiles(work, each, signal);
     };
@@ -63,7 +63,7 @@ export async function startStopped(
   }
 }
 
-/** Waits for what a service depends on among the changed ones. */
+/** Waits for a service's dependencies among the changed ones. */
 export async function awaitDependencies(
   { parts: { engine, clock }, changes, model }: EngineWork,
   dependent: string,
@@ -78,7 +78,7 @@ export async function awaitDependencies(
     const { key, progress } = changes;
     await awaitConditions({ engine, clock, key, conditions, deadline, progress }, signal)
       .catch((error) => {
-        // Whoever does not require it only lets it go first.
+        // A dependency that is not required only has to be started first.
         if (how["required"] === false && isStackwrightError(error, "unhealthy")) return;
         throw error;
       });

@@ -4,8 +4,8 @@ import type { EngineWork } from "./engine_work.ts";
 import { attempt, type MadeContainers, removeSurplus, type Successor } from "./make_containers.ts";
 
 /**
- * Lets the containers that were made take the places of those that go: each of these is stopped and
- * removed, and its successor gets the name. Volumes stay.
+ * Replaces old containers by the ones that were made: each old one is stopped and removed, and its
+ * successor gets the final name. Volumes stay.
  */
 export async function swapContainers(
   work: EngineWork,
@@ -19,7 +19,7 @@ export async function swapContainers(
   }, signal);
 }
 
-/** Does something with successors, one after the other. */
+/** Runs work for each successor, one after the other. */
 export async function eachOf(
   successors: readonly Successor[],
   work: (successor: Successor) => Promise<void>,
@@ -31,7 +31,7 @@ export async function eachOf(
   }
 }
 
-/** Gives a successor the place and the name of the one that it replaces. */
+/** Removes the old container of a successor, and gives the successor the final name. */
 export async function takePlace(
   { parts: { engine }, tell }: EngineWork,
   { id, name, replaces }: Successor,

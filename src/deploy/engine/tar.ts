@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 
 const BLOCK = 512;
-/** Bytes of a path that a plain header has room for. */
+/** Bytes of the longest path that fits into a plain header. */
 export const LONGEST_PATH = 100;
 
 const encoder = new TextEncoder();
@@ -12,12 +12,12 @@ export interface TarEntry {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Of a file, which it is by default; the target of a link. */
+  /** Content of a file, or target of a link. */
   readonly content: string | Uint8Array;
   readonly kind?: "file" | "directory" | "symlink";
 }
 
-/** An archive of files, as the engine unpacks it at `/`; `seconds` since 1970 is when they changed. */
+/** An archive of files to unpack at `/`; `seconds` since 1970 is their time of change. */
 export function tarOf(files: readonly TarEntry[], seconds: number): Uint8Array {
   const parts = files.flatMap((file) => {
     const { kind = "file" } = file;
@@ -27,7 +27,7 @@ export function tarOf(files: readonly TarEntry[], seconds: number): Uint8Array {
   return Buffer.concat([...parts, new Uint8Array(2 * BLOCK)]);
 }
 
-/** Bytes of a file's path in an archive, which begins without a slash. */
+/** Bytes of a file's path in an archive, without a leading slash. */
 export function pathBytes(path: string): Uint8Array {
   return encoder.encode(path.replace(/^\/+/, ""));
 }
@@ -42,7 +42,7 @@ function padded(content: Uint8Array): Uint8Array[] {
   return [content, new Uint8Array((BLOCK - content.length % BLOCK) % BLOCK)];
 }
 
-/** What comes before an entry whose path or target has no room in its header. */
+/** Extended header before an entry whose path or link target does not fit into its plain header. */
 function longNames({ path, content, kind }: TarEntry, seconds: number): Uint8Array[] {
   const names: (readonly [string, Uint8Array])[] = [["path", pathBytes(path)]];
   if (kind === "symlink") names.push(["linkpath", bytesOf(content)]);
@@ -53,7 +53,7 @@ function longNames({ path, content, kind }: TarEntry, seconds: number): Uint8Arr
   return [header(entry, all.length, seconds), ...padded(all)];
 }
 
-/** `25 path=...` and a line's end: the number counts all of its bytes, its own digits as well. */
+/** `25 path=...` and a newline; the number is the length of the record, its own digits included. */
 function record([name, value]: readonly [string, Uint8Array]): Uint8Array {
   const rest = ` ${name}=`.length + value.length + 1;
   let length = rest + String(rest).length;
@@ -83,7 +83,7 @@ function header(
   text(156, TYPES[kind]);
   if (kind === "symlink") block.set(bytesOf(content).subarray(0, LONGEST_PATH), 157);
   text(257, "ustar\u000000");
-  // The sum over the header counts its own field as spaces.
+  // The checksum counts its own field as spaces.
   const sum = block.reduce((total, byte) => total + byte, 0);
   text(148, `${sum.toString(8).padStart(6, "0")}\u0000 `);
   return block;

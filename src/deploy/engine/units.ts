@@ -8,10 +8,10 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   h: 3.6e12,
 };
 
-/** Characters of a length of time; compose prints no longer ones, and looking for units takes quadratic time. */
+/** Longest text of a duration, beyond what compose prints: the search takes quadratic time. */
 const LONGEST = 100;
 
-/** Nanoseconds of a length of time as Go writes it, such as `1m0.5s`; 0 for anything else. */
+/** Nanoseconds of a duration in Go's notation, such as `1m0.5s`; 0 for anything else. */
 export function nanoseconds(text: unknown): number {
   if (typeof text !== "string" || text.length > LONGEST) return 0;
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|h|m|s)/g);
@@ -22,7 +22,7 @@ export function nanoseconds(text: unknown): number {
   return Math.round(total);
 }
 
-/** A number that may be written as text, as compose prints bytes; `undefined` for none. */
+/** A number, or one printed as text, as compose prints bytes; `undefined` for anything else. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || value.trim() === "") return undefined;
@@ -30,19 +30,19 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isNaN(number) ? undefined : number;
 }
 
-/** The same, and `undefined` for 0, which compose takes for "not said". */
+/** {@link numberOf}, but `undefined` for 0, which compose prints for a value that is not set. */
 export function amountOf(value: unknown): number | undefined {
   const number = numberOf(value);
   return number === 0 ? undefined : number;
 }
 
-/** Billionths of a processor; compose keeps the number with 32 bits, and so must we. */
+/** Billionths of a processor, rounded to 32 bits as in compose. */
 export function nanoCpus(value: unknown): number | undefined {
   const cpus = amountOf(value);
   return cpus === undefined ? undefined : Math.trunc(Math.fround(Math.fround(cpus) * 1e9));
 }
 
-/** Compose before 2.34 prints a number, later versions print it in octal as text. */
+/** Compose before 2.34 prints the mode as a number, later versions as octal text. */
 export function fileMode(mode: unknown): number {
   if (typeof mode === "number") return mode;
   if (typeof mode !== "string" || mode === "") return 0o444;

@@ -2,17 +2,17 @@ import type { Engine } from "../../docker/engine.ts";
 import { type Clock, withDeadline } from "../../system/mod.ts";
 import { COMPOSE_LABELS, errors, isStackwrightError, messageOf } from "../../model/mod.ts";
 
-/** What engines say when every range that they may give to networks is taken. */
+/** Messages of engines when all address ranges for networks are in use. */
 const NO_RANGE_LEFT = /address pools?\b/i;
-/** Longest time for taking them back, in milliseconds: the service may be about to end. */
+/** Milliseconds for removing networks again: the process may be about to end. */
 const TAKE_BACK_MS = 10_000;
-/** Projects that are named as holding networks. */
+/** Number of projects named as holders of networks. */
 const MOST_NAMED = 3;
 
 /**
- * Takes back networks that were made for containers that will not be made now: an engine has some
- * thirty ranges of addresses for all its projects, and nobody else would remove these. Returns the error
- * to throw: the one given, or, where it says that ranges ran out, one that tells who has them.
+ * Removes networks again whose containers will not be made: an engine has some thirty address
+ * ranges for all projects, and nobody else would remove these networks. Returns the error to throw:
+ * the given one or, when ranges ran out, one that names the holders.
  */
 export async function withoutNetworks(
   engine: Pick<Engine, "listNetworks" | "removeNetwork">,
@@ -33,8 +33,8 @@ export async function withoutNetworks(
 }
 
 /**
- * Removes them whether or not somebody still waits for the deployment: at its timeout they would stay, and
- * nobody would remove them. What fails here nobody can be told of besides what has failed already.
+ * Removes networks, independent of the deployment's own timeout: after that they would stay for
+ * ever. Failures are ignored, since an error is being reported already.
  */
 async function takeBack(
   engine: Pick<Engine, "removeNetwork">,
@@ -50,7 +50,7 @@ async function takeBack(
   }, new AbortController().signal).catch(() => {});
 }
 
-/** Who has most networks of an engine, as the rest of a sentence. */
+/** The projects with most networks of an engine, to end a sentence with. */
 async function holdersOf(
   engine: Pick<Engine, "listNetworks">,
   signal: AbortSignal,

@@ -6,20 +6,20 @@ import { stackOf } from "./stack_of.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 import { waitConverged } from "./wait_converged.ts";
 
-/** A plan for a stack that is carried out. */
+/** A plan to carry out for a stack. */
 interface StackWork {
   readonly next: StackRelease;
   readonly services: readonly ServicePlan[];
-  /** Services that must run although nothing is done to them now. */
+  /** Services that must run although the plan leaves them alone. */
   readonly verify: readonly string[];
   readonly liveNow: LiveManifest;
   readonly timeoutSeconds: number;
 }
 
 /**
- * Switches the files, makes what is missing, posts the services that a plan names, waits for all of them
- * at once, and removes what is left over. May be called again after it was interrupted, with a plan made
- * anew.
+ * Switches the files, makes missing objects, posts the services that a plan changes, waits for all
+ * of them at once, and removes services that are no longer wanted. May be called again after an
+ * interruption, with a new plan.
  *
  * Throws `unhealthy`, `timeout`, `conflict`, `data_dir_unusable`, and what the engine throws.
  */
@@ -47,7 +47,7 @@ export async function applyStack(
     services: new Map(
       release.services.filter(({ name, expectation }) => awaited.has(name) && expectation.autostart)
         .map(({ name, expectation, digest }) => {
-          // What the engine says of a service that is not posted is about an update before.
+          // The engine's report on a service that is not posted concerns an earlier update.
           const before = posted.some((each) => each.name === name) ? {} : { digest };
           return [name, { waitsForEnd: expectation.oneShot, ...before }];
         }),

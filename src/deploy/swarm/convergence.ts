@@ -4,26 +4,26 @@ import type { JsonRecord } from "../../docker/json.ts";
 import { type EngineVerdict, LABELS } from "../../model/mod.ts";
 import { currentTasks, hasEnded, isWanted, shortName, wantedTasks } from "./observed_services.ts";
 
-/** State of one service at one look. */
+/** State of one service in one observation. */
 export type Convergence =
-  /** As many tasks as it wants are as they should be; `tasks` tells whether they stay the same. */
+  /** Enough tasks are ready; `tasks` has their ids, to tell whether they stay the same. */
   | { readonly kind: "good"; readonly tasks: string }
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
-/** State that a service is to come to. */
+/** State that a service must reach. */
 export interface Wanted {
   readonly waitsForEnd: boolean;
-  /** Digest of the release whose service it is again where the engine took an update back; none elsewhere. */
+  /** Digest of a service that is not posted: the engine's own rollback to it is no failure. */
   readonly digest?: string;
 }
 
-/** Tasks in one place that may fail before their service counts as one that cannot work. */
+/** Failed tasks in one slot after which the service has failed. */
 const MOST_FAILURES = 5;
 
 /**
- * Judges a service by its tasks. What the engine says of an update is believed when it says that it
- * failed, never when it says that all is well: it calls a service good that crashes later.
+ * Judges a service by its tasks. The engine's report on an update counts only when it is a failure:
+ * it also reports success for a service that crashes later.
  */
 export function convergence(
   service: SwarmService,
@@ -63,8 +63,8 @@ export function convergence(
 }
 
 /**
- * Ends that a swarm itself gave to updates that did not work, and what their tasks died of. An update
- * that still goes on, or goes back, has no end yet.
+ * Final verdicts of a swarm on failed updates, with the errors of their tasks. Updates and
+ * rollbacks under way have no verdict.
  */
 export function engineVerdicts(
   stack: string,
@@ -98,7 +98,7 @@ function newest(tasks: readonly SwarmTask[]): SwarmTask | undefined {
   );
 }
 
-/** What the engine says of an update that did not work. */
+/** The engine's message about a failed update, with the task's error. */
 function failedUpdate(
   service: SwarmService,
   all: readonly SwarmTask[],
@@ -108,7 +108,7 @@ function failedUpdate(
   if (update === undefined) return undefined;
   if (update.state !== "paused" && !update.state.startsWith("rollback_")) return undefined;
   const named = /termination of task (\w+)/.exec(update.message)?.[1];
-  // In the end an engine does not say any more what the reason was.
+  // A finished rollback no longer names the task that failed.
   const old = () =>
     newest(all.filter((each) => each.serviceId === service.id && isFailed(each) && !isNow(each)));
   const task = named === undefined ? old() : all.find(({ id }) => id === named);
@@ -116,7 +116,7 @@ function failedUpdate(
   return error === "" ? update.message : `${update.message}: ${error}`;
 }
 
-/** A place in which no task will work any more. */
+/** Why a slot has no hope of a working task; `undefined` without such a slot. */
 function hopelessTask(
   service: SwarmService,
   { current, all, isNow }: {
@@ -158,13 +158,13 @@ function restartsNever({ spec }: SwarmService): boolean {
   return policy["Condition"] === "none";
 }
 
-/** Whether a task was made from what its service is now. */
+/** Whether a task was made from its service's current template. */
 type TemplateCheck = (task: SwarmTask) => boolean;
 
 /**
- * The check of tasks of a service, which looks at each once: a task is as long as its author wants, and there
- * may be thousands. A task's place in the swarm does not count, for which tasks are not replaced, nor
- * networks, which the engine names differently.
+ * Check for tasks of a service, which compares each task only once: authors decide about the length
+ * of tasks, and there may be thousands. Ignores placement, which replaces no tasks, and networks,
+ * which the engine names differently.
  */
 function templateCheck({ spec: { TaskTemplate } }: SwarmService): TemplateCheck {
   const wanted = essence((TaskTemplate ?? {}) as JsonRecord);

@@ -5,10 +5,10 @@ import { volumesOf } from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
-/** Milliseconds between two looks whether the tasks of a stack ended, and looks at most. */
+/** Milliseconds between two looks at the tasks of a stack, and the number of looks. */
 const INTERVAL_MS = 500;
 const MOST_LOOKS = 240;
-/** Number of times that something is removed again that is still in use by tasks which just ended. */
+/** Attempts at removing something that tasks used until a moment ago. */
 const MOST_TRIES = 10;
 
 interface DestroyParts {
@@ -17,9 +17,9 @@ interface DestroyParts {
 }
 
 /**
- * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs and
- * networks, and the volumes of the node that is asked if they are to go. May be called again after it
- * was interrupted. Returns the names of the volumes that are gone; those of other nodes stay there.
+ * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
+ * and networks, and with `removeVolumes` the volumes on the connected node. May be called again
+ * after an interruption. Returns the names of the deleted volumes; volumes of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */
@@ -68,7 +68,7 @@ async function tasksEnded(
   }
 }
 
-/** The engine lets go of what a task used some time after it ended. */
+/** Repeats work while a resource is in use: the engine releases it some time after a task ended. */
 async function patiently(
   clock: Clock,
   work: () => Promise<void>,

@@ -3,15 +3,15 @@ import { errors } from "../../model/mod.ts";
 import type { StackParts } from "./stack_parts.ts";
 import type { WantedStack } from "./stack_of.ts";
 
-/** Networks that every node has by itself. */
+/** Predefined networks of every node. */
 export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
 
 /**
- * Makes the networks, configs and secrets of a stack that are missing; those that are there are left as
- * they are. Returns where its configs and secrets are found.
+ * Makes the missing networks, configs and secrets of a stack; existing ones are left as they are.
+ * Returns a function that finds its configs and secrets.
  *
- * Throws `conflict` where something external is missing, and where a config of the same name has other
- * content: the digits in it are few enough that somebody can make one beforehand.
+ * Throws `conflict` when something external is missing, and when an existing config has other
+ * content: the digest in the name is so short that somebody can prepare a config with the same one.
  */
 export async function ensureStack(
   { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,

@@ -7,14 +7,14 @@ import { serviceDrift } from "./service_drift.ts";
 import { objectBase } from "./stack_objects.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 
-/** A release of a stack, and the image that each of its services runs, as far as that is known. */
+/** A release of a stack with the image of each service, as far as images are known. */
 type StackInUse = Pick<Release, "key" | "model" | "services"> & {
   readonly images: Readonly<Record<string, string>>;
 };
 
 /**
- * Differences of a stack's services from what was asked for; see {@link serviceDrift}. A service that
- * was made from another release has none: that is what its digest tells.
+ * Drift of a stack's services from what was requested; see {@link serviceDrift}. A service made
+ * from another release has no drift, since its digest shows the difference.
  */
 export async function lookAtServices(
   engine: Pick<Engine, "swarm" | "apiVersion">,
@@ -41,5 +41,5 @@ export async function lookAtServices(
   });
 }
 
-/** In the place of the digits of a content, which takes its files to know. */
+/** Placeholder for the digest of a content, which is unknown here, as it takes the files. */
 const NO_DIGITS = "00000000";

@@ -10,9 +10,9 @@ import {
 } from "../../model/mod.ts";
 
 /**
- * The services of a stack as plans see what runs: one container for each task that a service wants, with
- * the labels of the service. A plan then finds what is missing, what is too much, what changed and how
- * many there should be, as it does on a single host.
+ * The services of a stack in the form that plans expect: one container for each wanted task, with
+ * the service's labels. So a plan finds missing, surplus and changed containers as on a single
+ * host.
  */
 export function observedServices(
   stack: string,
@@ -39,21 +39,21 @@ export function observedServices(
   return { containers, idle };
 }
 
-/** Whether a service was made for one run of a job: its author may call another one alike. */
+/** Whether a service was made for one run of a job: authors may name services like that, too. */
 export function isRunOfJob({ labels }: Pick<SwarmService, "labels">): boolean {
   return labels[LABELS.jobRun] !== undefined;
 }
 
-/** A scheduled job has as many as a run of it, also while nothing runs. */
+/** Number of wanted tasks; for a scheduled job that of a run, even while none is running. */
 function placesOf(service: SwarmService): number {
   const tasks = service.labels[LABELS.jobTasks];
   return tasks === undefined ? wantedTasks(service) : Number(tasks) || 1;
 }
 
-/** Tasks that services may want in all: an engine, which may be another's, says any number. */
+/** Most tasks that all services may want: a foreign engine may report any number. */
 const MOST_TASKS = 50_000;
 
-/** Refuses services that want more tasks than there may be, each of which is looked at. Throws `engine_refused`. */
+/** Refuses services that want too many tasks to examine. Throws `engine_refused`. */
 export function requireFewTasks(services: readonly SwarmService[]): void {
   const wanted = services.reduce((sum, each) => sum + Math.max(0, placesOf(each)), 0);
   if (wanted <= MOST_TASKS) return;
@@ -67,23 +67,23 @@ export function shortName(stack: string, name: string): string {
   return name.startsWith(`${stack}_`) ? name.slice(stack.length + 1) : name;
 }
 
-/** Number of tasks that a service wants, as far as it says; a global one counts as one. */
+/** Number of tasks that a service wants; a global one counts as one. */
 export function wantedTasks({ mode }: SwarmService): number {
   if (mode.kind === "replicated") return mode.replicas;
   return mode.kind === "replicated-job" ? mode.completions : 1;
 }
 
-/** The image that the tasks of a service run, as it stands in its template. */
+/** The image in a service's template, with the digest if it has one. */
 export function imageOf({ spec }: SwarmService): string {
   return asText(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Image"]);
 }
 
-/** The labels of a service's containers, where its author's are. */
+/** The labels of a service's containers, which include its author's. */
 export function taskLabels({ spec }: SwarmService): Record<string, string> {
   return asTexts(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Labels"]);
 }
 
-/** The newest task of each place of a service, of the last run of a job. */
+/** The newest task of each slot of a service; for a job, of its last run. */
 export function currentTasks(service: SwarmService, tasks: readonly SwarmTask[]): SwarmTask[] {
   const own = tasks.filter((each) =>
     each.serviceId === service.id && each.iteration === service.iteration
@@ -91,7 +91,7 @@ export function currentTasks(service: SwarmService, tasks: readonly SwarmTask[])
   const places = Map.groupBy(own, (each) => each.slot > 0 ? `${each.slot}` : each.nodeId);
   const newest = [...places.values()].map((each) => each.reduce((a, b) => isLater(b, a) ? b : a));
   const isJob = service.mode.kind.endsWith("-job");
-  // A place that is not wanted any more has only tasks that were told to end by themselves.
+  // A slot that is no longer wanted counts only if its task ended by itself.
   return newest.filter((each) => isJob || isWanted(each) || hasEnded(each.state))
     .sort((a, b) => Number(isWanted(b)) - Number(isWanted(a)) || a.slot - b.slot);
 }
@@ -101,7 +101,7 @@ function isLater(a: SwarmTask, b: SwarmTask): boolean {
   return a.createdAt.getTime() >= b.createdAt.getTime();
 }
 
-/** Whether a task is to be there. */
+/** Whether the swarm wants a task to exist. */
 export function isWanted({ desired }: SwarmTask): boolean {
   return desired === "running" || desired === "ready" || desired === "complete";
 }
@@ -111,7 +111,7 @@ export function hasEnded(state: string): boolean {
   return state === "complete" || state === "failed" || state === "rejected";
 }
 
-/** Whether a task holds something of its node. */
+/** Whether a task still holds resources of its node. */
 export function holdsSomething({ state }: SwarmTask): boolean {
   return ["assigned", "accepted", "preparing", "ready", "starting", "running"].includes(state);
 }
@@ -129,7 +129,7 @@ function stateOf({ mode, labels }: SwarmService, task: SwarmTask | undefined): J
   if (task.state === "running") return is("running", "none");
   if (task.state === "complete") return is("exited", "none", 0);
   if (!hasEnded(task.state)) return is("running", "starting");
-  // A plan would run it again, and nobody asked for another run.
+  // A failed scheduled job counts as ended: a plan would otherwise run it again unasked.
   if (isScheduled) return is("exited", "none", task.exitCode || 1);
   if (mode.kind.endsWith("-job")) return is("running", "unhealthy");
   return isWanted(task)

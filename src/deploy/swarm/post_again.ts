@@ -1,9 +1,9 @@
 import { messageOf } from "../../model/mod.ts";
 
-/** Number of times that a service is read and posted because somebody else changed it in between. */
+/** Number of attempts while others change the service at the same time. */
 const MOST_POSTS = 3;
 
-/** Reads and posts a service, and does so again where the engine says that it was changed in between. */
+/** Reads and posts a service, again when the engine reports a change in between. */
 export async function postAgain<Result>(post: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1;; attempt++) {
     try {

@@ -16,7 +16,7 @@ import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import type { WantedStack } from "./stack_of.ts";
 
-/** Services of a stack that are about to be made or changed. */
+/** Services of a stack to make or change. */
 interface ToPost {
   readonly stack: WantedStack;
   readonly next: StackRelease;
@@ -24,7 +24,7 @@ interface ToPost {
   readonly services: readonly ServicePlan[];
 }
 
-/** Makes and changes services, each with one call. */
+/** Makes and changes services, each by one call. */
 export async function postServices(
   parts: Pick<StackRolloutParts, "engine" | "swarm">,
   work: ToPost,
@@ -55,7 +55,7 @@ async function post(
   const body = serviceBody(plan.name, { ...stack.parts, object, images });
   const change = { auth: await auth(service?.image ?? "") };
   if (existing === undefined || modeName(existing) !== Object.keys(body.Mode)[0]) {
-    // A swarm does not change the mode of a service.
+    // A swarm cannot change the mode of a service.
     if (existing !== undefined) await swarm.removeService(existing.id, signal);
     return void await swarm.createService({ ...change, body }, signal);
   }
@@ -63,7 +63,7 @@ async function post(
   await swarm.updateService(existing, { ...change, body: forced }, signal);
 }
 
-/** The image that a service runs now, if it is the one that is named. */
+/** The image that a service runs now, if it was made from the same reference. */
 function keptImage(existing: SwarmService | undefined, named: string): string | undefined {
   if (existing === undefined || existing.labels[STACK_LABELS.image] !== named) return undefined;
   return imageOf(existing) || undefined;
@@ -74,8 +74,8 @@ function modeName({ spec }: SwarmService): string {
 }
 
 /**
- * Whether tasks are to be replaced although nothing that a swarm sees of them changes: they ended, or
- * somebody asked for it.
+ * Whether tasks must be replaced although the template stays the same: they ended, or somebody
+ * asked for it.
  */
 function isForced(
   { action }: ServicePlan,
@@ -93,7 +93,7 @@ function isForced(
     imageOf(existing) === body.TaskTemplate.ContainerSpec.Image;
 }
 
-/** The number by which a swarm sees that tasks are to be replaced never goes back. */
+/** Body with the counter that forces a swarm to replace tasks; the counter never decreases. */
 function withForce(body: ServiceBody, { spec }: SwarmService, isForced: boolean): ServiceBody {
   const before = asNumber(asRecord(spec["TaskTemplate"])["ForceUpdate"]) ?? 0;
   const ForceUpdate = before + (isForced ? 1 : 0);

@@ -5,17 +5,17 @@ import type { Retention } from "./stack_words.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /**
- * The old revisions of configs or secrets that a stack does not need any more: of each, all but the
- * newest `retention`. What a service uses, what it used before, and what `needed` names is none of
- * them, whatever the number.
+ * The old revisions of configs or secrets that a stack no longer needs: of each, all but the newest
+ * `retention`. Revisions that a service uses or used before its last update, and those in `needed`,
+ * are kept in any case.
  */
 export function prunable(
   objects: readonly SwarmObject[],
   { retention, used, needed }: {
     readonly retention: number;
-    /** Ids. */
+    /** Ids of objects. */
     readonly used: ReadonlySet<string>;
-    /** Names that the release before needs. */
+    /** Names that the previous release needs. */
     readonly needed: ReadonlySet<string>;
   },
 ): SwarmObject[] {
@@ -30,7 +30,7 @@ export function prunable(
   );
 }
 
-/** Removes what {@link prunable} tells of a stack. One that is in use after all stays. */
+/** Removes a stack's {@link prunable} objects. An object that is in use after all stays. */
 export async function pruneObjects(
   { swarm }: Pick<Engine, "swarm">,
   { stack, retention, needed }: {
@@ -52,7 +52,7 @@ export async function pruneObjects(
   }
 }
 
-/** Ids of what a service uses, and of what it would use again if its last update were taken back. */
+/** Ids of objects that a service uses, or would use again after a rollback of its last update. */
 function usedBy(service: SwarmService, kind: ObjectKind): string[] {
   const [list, id] = kind === "configs" ? ["Configs", "ConfigID"] : ["Secrets", "SecretID"];
   return [service.spec, service.previousSpec ?? {}].flatMap((spec) => {

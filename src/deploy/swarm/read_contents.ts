@@ -11,18 +11,18 @@ interface ContentSources {
   readonly files: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Directory of the release's tree. */
   readonly tree: string;
-  /** Directory of the stack as the model names it, which holds `current` and `live`. */
+  /** Directory of the stack in the model's paths, which holds `current` and `live`. */
   readonly stackDirectory: string;
   /** Values of variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * The bytes of every config and secret of a model, with plain dollars, that is not external. Those of the
- * repository are read from the release's own tree, whatever `current` leads to.
+ * The bytes of every config and secret of a model with plain dollars, except external ones. Files
+ * of the repository are read from the release's own tree, independent of the link `current`.
  *
- * Throws `config_invalid` where there is nothing to read, and `unsupported` for more than a swarm takes,
- * which is not read.
+ * Throws `config_invalid` for a missing file or variable, and `unsupported`, before reading, for a
+ * content that is too large for a swarm.
  */
 export async function readContents(
   model: ComposeModel,

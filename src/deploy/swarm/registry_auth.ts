@@ -5,13 +5,13 @@ import { parseObject } from "../../model/mod.ts";
 
 const HUB = "https://index.docker.io/v1/";
 
-/** A program that keeps credentials, and what it knows those of a registry by. */
+/** A credential helper, and the server name under which it keeps the credentials of a registry. */
 interface CredentialHelper {
   readonly program: string;
   readonly server: string;
 }
 
-/** The program that keeps the credentials for the registry of an image, where a configuration names one. */
+/** The credential helper for the registry of an image, if the configuration names one. */
 export function credentialHelper(
   configuration: string | undefined,
   image: string,
@@ -23,7 +23,7 @@ export function credentialHelper(
   return /^[\w.-]+$/.test(helper) ? { program: `docker-credential-${helper}`, server } : undefined;
 }
 
-/** The answer of such a program as a configuration that has it; `undefined` for what is no answer. */
+/** The answer of a helper as a client configuration; `undefined` for any other output. */
 export function helperConfiguration(
   answer: string,
   { server }: CredentialHelper,
@@ -36,8 +36,8 @@ export function helperConfiguration(
 }
 
 /**
- * Credentials for the registry of an image as `X-Registry-Auth` has them, from the configuration of the
- * docker client itself; empty where it has none.
+ * Credentials for the registry of an image in the format of `X-Registry-Auth`, from the docker
+ * client's configuration; empty without any.
  */
 export function registryAuth(configuration: string | undefined, image: string): string {
   const registry = registryOf(image);
@@ -59,7 +59,7 @@ export function registryAuth(configuration: string | undefined, image: string): 
       : { identitytoken: token }),
     serveraddress: registry === "docker.io" ? HUB : registry,
   };
-  // With its padding: without it an engine takes the header for none, and says so to nobody.
+  // With padding: without it the engine silently ignores the header.
   return Buffer.from(JSON.stringify(credentials)).toString("base64")
     .replaceAll("+", "-").replaceAll("/", "_");
 }

@@ -6,12 +6,12 @@ import { OF_NODES } from "./ensure_stack.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /**
- * Makes sure before anything is touched that a swarm can have the services of a stack that are made or
- * changed: what is external is there, and no config or secret among it is of another stack, whose content
- * its author never gave; and no service has the name of one of them, as `b_c` of stack `a` and `c`
- * of stack `a_b` have.
+ * Checks, before anything is changed, that a swarm can take the changed services of a stack:
+ * external objects exist, no external config or secret belongs to another stack, whose author never
+ * shared its content, and no service name is taken by another stack, as `b_c` of stack `a` and `c`
+ * of stack `a_b` would clash.
  *
- * Throws `deploy_failed` for what is missing, which another deployment of the run may make, and `conflict`.
+ * Throws `deploy_failed` for a missing object, which another deployment may make, and `conflict`.
  */
 export async function requireStackParts(
   { swarm }: Pick<Engine, "swarm">,

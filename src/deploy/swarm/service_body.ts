@@ -15,8 +15,8 @@ import { taskBody, time } from "./task_body.ts";
 import { withoutCompose } from "./task_mounts.ts";
 
 /**
- * A service of a stack as a swarm is asked for it: a pure function of its parts, whose model has nothing
- * that {@link notForSwarm} names.
+ * Request for a service of a stack; a pure function of its parts. The model must pass {@link
+ * notForSwarm}.
  */
 export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;
@@ -43,13 +43,13 @@ export function serviceBody(name: string, parts: StackParts): ServiceBody {
   };
 }
 
-/** The labels by which we know a service again, among those of its containers. */
+/** The labels by which Stackwright recognizes a service, among those of its containers. */
 function ourLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const ours = new Set<string>(Object.values(LABELS));
   return Object.fromEntries(Object.entries(labels).filter(([name]) => ours.has(name)));
 }
 
-/** A scheduled job is never run by a deployment: it is a service that ends, and wants no task. */
+/** Mode of a scheduled job: deployments never run it, so it is a job without tasks. */
 const NO_TASKS: ModeBody = { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } };
 
 function tasksOfRun(deploy: JsonObject, replicas: number): string {
@@ -77,7 +77,7 @@ function update<Name extends "UpdateConfig" | "RollbackConfig">(
   const wanted = deploy[key];
   if (!isObject(wanted)) return {};
   const body: UpdateBody = {
-    // Nothing said is one after the other; 0 is all at once.
+    // Compose's default is one at a time; 0 means all at once.
     Parallelism: numberOf(wanted["parallelism"]) ?? 1,
     ...filled({
       Delay: time(wanted["delay"]),

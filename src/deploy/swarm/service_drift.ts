@@ -14,15 +14,15 @@ import { type Drift, LABELS } from "../../model/mod.ts";
 import { bytesText } from "../engine/field_drift.ts";
 import { LAST_RUN, STACK_LABELS } from "./stack_parts.ts";
 
-/** What is compared of a service, besides what has names of its own. */
+/** A field of a service to compare; collections with named entries are compared separately. */
 interface Field {
-  /** What compose calls it. */
+  /** Its key in compose. */
   readonly field: string;
-  /** Where it lies in a service's specification. */
+  /** Its path in a service's specification. */
   readonly path: string;
-  /** What the engine takes where nothing is said. */
+  /** The engine's default. */
   readonly usual?: string | number;
-  /** How people see it; what may hold a secret is never shown. */
+  /** Formats a value for people; absent where it may hold a secret. */
   readonly shown?: (value: Json) => string;
 }
 
@@ -114,7 +114,7 @@ function updateFields(kind: string): Field[] {
   }));
 }
 
-/** One thing that a specification says: how it is compared, and how people see it. */
+/** A value of a specification: for comparison, and for people. */
 interface Said {
   readonly text: string;
   /** Absent where it may hold a secret. */
@@ -122,13 +122,12 @@ interface Said {
 }
 
 /**
- * Differences of a swarm's service from what was asked for, the number of its tasks aside. What the
- * engine takes where nothing is said is no drift, nor is an order in lists that have none, nor a
- * restart.
+ * Drift of a swarm's service from what was requested, except for its number of tasks. The engine's
+ * defaults are no drift, nor is the order in unordered lists, nor a restart.
  *
- * `found` is the specification that the engine tells; `networks` has the names of networks by id. An
- * own config or secret is asked for by its name without the digits of its content, of which no look
- * knows.
+ * `found` is the engine's specification; `networks` maps ids of networks to names. The stack's own
+ * configs and secrets are compared by name without the digest of their content, which is unknown
+ * here.
  */
 export function serviceDrift(
   service: string,
@@ -151,7 +150,7 @@ export function serviceDrift(
   });
 }
 
-/** Networks that nodes have by themselves have no id that anybody is told. */
+/** Whether all networks have a known name: predefined networks of nodes are not listed. */
 function areKnown(spec: JsonRecord, networks: ReadonlyMap<string, string>): boolean {
   return attachments(spec).every((each) => networks.has(asText(each["Target"])));
 }
@@ -160,7 +159,7 @@ function attachments(spec: JsonRecord): JsonRecord[] {
   return asList(asRecord(spec["TaskTemplate"])["Networks"]).map(asRecord);
 }
 
-/** Everything that is compared, by its name; networks only where `networks` has their names. */
+/** Every compared value by field; networks only where `networks` has their names. */
 function said(
   spec: JsonRecord,
   networks: ReadonlyMap<string, string> | undefined,
@@ -175,7 +174,7 @@ function said(
     const value = at(spec, path);
     if (usual === undefined) add(field, value, shown);
     else {
-      // 0 is a value of its own where something else is usual.
+      // 0 is a value of its own where the default is another one.
       const taken = value === undefined || value === "" ? usual : value;
       values.set(field, { text: canonicalJson(taken), ...(shown && { shown: shown(taken) }) });
     }
@@ -194,7 +193,7 @@ function said(
 
 type Add = (field: string, value: Json | undefined, shown?: (value: Json) => string) => void;
 
-/** What has a name of its own: variables, labels, mounts, configs and secrets. */
+/** Adds values with names of their own: variables, labels, mounts, configs and secrets. */
 function addNamed(spec: JsonRecord, add: Add): void {
   const container = asRecord(at(spec, CONTAINER));
   for (const each of asTextList(container["Env"])) {
@@ -218,7 +217,7 @@ function addNamed(spec: JsonRecord, add: Add): void {
   }
 }
 
-/** A mount as engines keep it: they forget its consistency, and take a propagation where none is said. */
+/** A mount as engines store it: without consistency, and with the default propagation. */
 function keptOf({ Consistency: _forgotten, ...mount }: JsonRecord): JsonRecord {
   const { Propagation = USUAL_PROPAGATION, ...options } = asRecord(mount["BindOptions"]);
   const other = Propagation === USUAL_PROPAGATION ? {} : { Propagation };
@@ -227,14 +226,14 @@ function keptOf({ Consistency: _forgotten, ...mount }: JsonRecord): JsonRecord {
 
 const USUAL_PROPAGATION = "rprivate";
 
-/** Labels by which we and the tools of a swarm know a service. */
+/** Labels by which Stackwright and the tools of a swarm recognize a service. */
 const OURS: ReadonlySet<string> = new Set([
   ...Object.values<string>(LABELS),
   ...Object.values<string>(STACK_LABELS),
   LAST_RUN,
 ]);
 
-/** The digits that the name of an own config or secret ends with. */
+/** The digest at the end of the name of the stack's own config or secret. */
 const CONTENT = /_[0-9a-f]{8}$/;
 
 function portText({ Protocol, TargetPort, PublishedPort, PublishMode }: JsonRecord): string {
@@ -251,7 +250,7 @@ function at(spec: JsonRecord, path: string): Json | undefined {
   );
 }
 
-/** Without what says nothing; an engine tells empty lists, 0 and false of what nobody asked for. */
+/** The value without empty parts: engines report empty lists, 0 and false where nothing is set. */
 function pruned(value: Json | undefined): Json | undefined {
   if (value === undefined || value === null || value === "" || value === 0 || value === false) {
     return undefined;

@@ -10,17 +10,17 @@ export const STACK_ACTIONS = ["scale", "restart", "run"] as const;
 /** One member of {@link STACK_ACTIONS}. */
 export type StackAction = (typeof STACK_ACTIONS)[number];
 
-/** An action with what it takes. */
+/** An action with its arguments. */
 export type StackOrder =
   | { readonly action: "scale"; readonly replicas: number }
   | { readonly action: "restart" }
-  /** `at` is told to the engine as a label, by whose change it sees that there is something new. */
+  /** `at` becomes a label of the service: its change makes the engine run the job again. */
   | { readonly action: "run"; readonly at: Date };
 
-/** The body that an action makes of a service, or why it is not for it. */
+/** The changed body of a service, or the reason why the action does not apply to it. */
 type StackChange = { readonly body: JsonRecord } | { readonly skipped: string };
 
-/** The change that an order makes to a service; everything else stays as it was posted. */
+/** The change that an order makes to a service; all other fields stay as they were posted. */
 export function changeOf(service: SwarmService, order: StackOrder): StackChange {
   const { spec, mode: { kind } } = service;
   const isJob = kind.endsWith("-job");
@@ -48,14 +48,14 @@ export function changeOf(service: SwarmService, order: StackOrder): StackChange 
   }
 }
 
-/** The same with a number by which a swarm sees that tasks are to be replaced. */
+/** The specification with a counter that forces a swarm to replace tasks. */
 function forced(spec: JsonRecord): JsonRecord {
   const template = asRecord(spec["TaskTemplate"]);
   const ForceUpdate = (asNumber(template["ForceUpdate"]) ?? 0) + 1;
   return { ...spec, TaskTemplate: { ...template, ForceUpdate } };
 }
 
-/** Jobs have no updates; the engine refuses what it showed of them. */
+/** Without update rules: the engine refuses them for jobs, although it reports some. */
 export function withoutUpdates(spec: JsonRecord): JsonRecord {
   const { UpdateConfig: _update, RollbackConfig: _rollback, ...rest } = spec;
   return rest;

@@ -21,34 +21,34 @@ export interface WantedObject {
   readonly kind: ObjectKind;
   /** Its key in the model. */
   readonly key: string;
-  /** Its name on the engine; with the digest of its content unless it is external. */
+  /** Its name on the engine, which ends with the digest of its content unless it is external. */
   readonly name: string;
-  /** Absent where somebody else makes it. */
+  /** Absent for an external object. */
   readonly body?: ObjectBody;
 }
 
-/** Parts of which the objects of a stack are made, besides its model. */
+/** Parts of a stack's objects, besides its model. */
 export interface ObjectParts {
   readonly stack: string;
-  /** The bytes of a config or secret that is not external. */
+  /** The bytes of a config or secret; never called for external ones. */
   contentOf(kind: ObjectKind, key: string): Uint8Array;
-  /** Keyed digest of a text, in hex digits: who sees the name of a secret must not guess its value. */
+  /** Keyed digest of a text in hex digits: a secret's name must not help to guess its value. */
   digest(text: string): string;
 }
 
-/** A name has 64 characters at most, of which nine are the digest. */
+/** A name may have 64 characters, nine of which are for the digest. */
 const LONGEST_BASE = 55;
-/** Bytes that one config or secret of a swarm may have. */
+/** Most bytes of a config or secret in a swarm. */
 export const LONGEST_CONTENT: Readonly<Record<ObjectKind, number>> = {
   configs: 1_024_000,
   secrets: 512_000,
 };
 
 /**
- * The configs and secrets of a model, with plain dollars. Content that changes is another object: a
- * swarm never changes one.
+ * The configs and secrets of a model with plain dollars. Changed content makes a new object, since
+ * a swarm cannot change one.
  *
- * Throws `unsupported` for a name that is too long and content that a swarm does not take.
+ * Throws `unsupported` for a name that is too long, and for content that a swarm refuses.
  */
 export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedObject[] {
   return (["configs", "secrets"] as const).flatMap((kind) =>
@@ -74,13 +74,13 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
   );
 }
 
-/** Name of a config or secret without the digits of its content; an external one has none. */
+/** Name of a config or secret without its content's digest, which an external one lacks. */
 export function objectBase(definition: JsonObject, key: string, stack: string): string {
   const other = definition["external"] === true ? key : `${stack}_${key}`;
   return textAt(definition, "name") || other;
 }
 
-/** The error for content that a swarm does not take; `name` is its path in the model. */
+/** The error for content that is too large for a swarm; `name` is its path in the model. */
 export function tooLong(name: string, bytes: number, most: number): StackwrightError {
   return refusedObject(name, `it has ${bytes} bytes; a swarm takes at most ${most}`);
 }
@@ -102,7 +102,7 @@ function requireFits(kind: ObjectKind, key: string, base: string, bytes: Uint8Ar
   if (bytes.length > most) throw tooLong(`${kind}.${key}`, bytes.length, most);
 }
 
-/** The networks of a model as a swarm is asked for them: for all nodes, unless something else is said. */
+/** The networks of a model as requested from a swarm; `overlay` by default, to span all nodes. */
 export function wantedStackNetworks(
   model: ComposeModel,
   api: string,

@@ -11,22 +11,22 @@ import type { StackParts } from "./stack_parts.ts";
 import type { SwarmParts } from "./stack_words.ts";
 import { notForSwarm } from "./swarm_keys.ts";
 
-/** A release as a swarm is to have it, besides its services, which need the ids of its objects. */
+/** A release for a swarm, without its services, which need the ids of its objects. */
 export interface WantedStack {
   readonly name: string;
   /** With plain dollars. */
   readonly model: ComposeModel;
   readonly networks: readonly WantedResource<NetworkBody>[];
   readonly objects: readonly WantedObject[];
-  /** Everything that services are made from, but images and ids of objects. */
+  /** Parts of the services, except for images and ids of objects. */
   readonly parts: Omit<StackParts, "images" | "object">;
 }
 
 /**
- * A release as a swarm is to have it. Changes nothing.
+ * A release converted for a swarm. Changes nothing.
  *
- * Throws `unsupported` naming all that a swarm cannot do, and `config_invalid` where the content of a
- * config or secret cannot be read.
+ * Throws `unsupported` naming everything that a swarm cannot do, and `config_invalid` if the
+ * content of a config or secret cannot be read.
  */
 export async function stackOf(
   { contents, digest, stackDirectory }: Pick<SwarmParts, "contents" | "digest" | "stackDirectory">,
@@ -57,7 +57,7 @@ export async function stackOf(
   };
 }
 
-/** The same with every service converted, as a trial before anything is touched. Throws as it does. */
+/** Converts a release and its services as a trial before any change. Throws as {@link stackOf}. */
 export async function requireStack(
   parts: Pick<SwarmParts, "contents" | "digest" | "stackDirectory">,
   onDisk: ReleaseOnDisk,
@@ -78,7 +78,7 @@ function requireConvertible(name: string, model: ComposeModel): void {
   );
 }
 
-/** Identity of the mounted files of a service, which nothing else of its tasks tells of. */
+/** Digest of the mounted files of a service, which appear nowhere else in its tasks. */
 function contentDigest(
   { inputs }: ReleaseService,
   digest: SwarmParts["digest"],

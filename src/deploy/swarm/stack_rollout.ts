@@ -12,15 +12,15 @@ import { stackOf } from "./stack_of.ts";
 interface StackRollout
   extends Pick<Rollout, "services" | "verify" | "liveNow" | "timeoutSeconds" | "rollback"> {
   readonly next: StackRelease;
-  /** What runs now, as far as it is known; absent on a first deployment. */
+  /** The release that runs now, as far as it is known; absent on a first deployment. */
   readonly previous: StackRelease | undefined;
 }
 
 /**
- * Carries a plan for a stack out. A failure puts the previous release back as a whole: the engine's own
- * rollback is of one service, and a second one brings the bad release back.
+ * Carries a plan for a stack out. After a failure it puts the previous release back as a whole: the
+ * engine's own rollback covers a single service, and a second one brings the bad release back.
  *
- * Rejects only with the signal's reason: then the ledger's open intent leads the next start back here.
+ * Rejects only with the signal's reason: the ledger's open intent resumes it at the next start.
  */
 export async function rolloutStack(
   parts: StackRolloutParts,
@@ -42,7 +42,7 @@ export async function rolloutStack(
       await applyStack(parts, {
         next: previous,
         services,
-        // The engine may have taken some of them back by itself, and says so before they run.
+        // The engine may have rolled some back itself, and report that before their tasks run.
         verify: changed(work.services).filter((name) =>
           previous.release.services.some((each) => each.name === name)
         ),
@@ -57,7 +57,7 @@ export async function rolloutStack(
   }, signal);
 }
 
-/** The rest of a rollout that an engine which went away cut off. */
+/** The rest of a rollout that was interrupted because the engine went away. */
 async function planAgain(
   parts: StackRolloutParts,
   work: StackRollout,
@@ -74,7 +74,7 @@ function changed(services: readonly ServicePlan[]): string[] {
     .map(({ name }) => name);
 }
 
-/** What is too much is removed another time: no reason to fail a release that is good. */
+/** Removes old configs and secrets; only logs a failure, since the release itself is healthy. */
 async function prune(
   parts: StackRolloutParts,
   { next, previous }: StackRollout,

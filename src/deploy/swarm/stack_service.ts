@@ -2,36 +2,36 @@ import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import { currentTasks, imageOf, isWanted, wantedTasks } from "./observed_services.ts";
 import type { StackAction, StackOrder } from "./stack_actions.ts";
 
-/** One service of a stack with how many tasks it has. */
+/** One service of a stack with the numbers of its tasks. */
 export interface StackService {
   readonly service: SwarmService;
   /** The image that its tasks run. */
   readonly image: string;
-  /** Tasks that it wants; of a global one, as many as nodes that have one. */
+  /** Wanted tasks; for a global service, the number of nodes that have one. */
   readonly desired: number;
   readonly running: number;
   /** Tasks of a job's last run that ended well. */
   readonly completed: number;
 }
 
-/** An order of a person for a stack, or for one service of it. */
+/** A person's order for a stack, or for one of its services. */
 export interface StackControl {
   readonly order: StackOrder;
-  /** Name in the compose file; all services that it is for without one. */
+  /** Name in the compose file; absent for all services that the order applies to. */
   readonly service?: string;
-  /** Whether a scale waits until as many tasks run. */
+  /** Whether scaling waits until the tasks run. */
   readonly wait: boolean;
   readonly timeoutSeconds: number;
 }
 
-/** End of an action for one service; its name is that on the engine. */
+/** Result of an action for one service, which is named as on the engine. */
 export interface StackActionResult {
   readonly service: string;
-  /** Why the action is not for it; absent when it was done. */
+  /** Why the action does not apply; absent when it was done. */
   readonly skipped?: string;
 }
 
-/** Words of a log for what was done. */
+/** Past tense of each action, for messages. */
 export const PAST: Readonly<Record<StackAction, string>> = {
   scale: "scaled",
   restart: "restarted",

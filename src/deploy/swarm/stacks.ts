@@ -28,11 +28,11 @@ interface StacksParts {
   readonly engine: Engine;
   readonly clock: Clock;
   readonly stackLock: KeyedLock;
-  /** Whether the engine manages a swarm, and may. */
+  /** Whether the engine manages a swarm and swarm features are enabled. */
   readonly isManager: (signal: AbortSignal) => Promise<boolean>;
-  /** Removes a stack that the ledger knows, but its volumes; false when it knows none of that name. */
+  /** Removes a stack that the ledger knows, except for its volumes; false for an unknown stack. */
   readonly destroyRecorded: (key: StackKey, signal: AbortSignal) => Promise<boolean>;
-  /** Does what a person asks for to a stack that is there, and tells what becomes of it. */
+  /** Does what a person asks of an existing stack, and reports how it ends. */
   readonly told: (
     key: StackKey,
     action: StackAction | "remove",
@@ -42,11 +42,11 @@ interface StacksParts {
 }
 
 /**
- * The stacks of a swarm, whether Stackwright deployed them or not. What changes one holds its lock, so
- * it never meets a deployment. Nothing that is done here becomes a part of what a stack should be: the
- * next deployment or look at what drifted sets what its file says.
+ * The stacks of a swarm, whether Stackwright deployed them or not. Every change holds the stack's
+ * lock, so it never meets a deployment. Changes made here are not permanent: the next deployment or
+ * drift check restores the stack's file.
  *
- * Every call throws `conflict` where the engine manages no swarm, and what the engine throws.
+ * Every call throws `conflict` if the engine manages no swarm, and what the engine throws.
  */
 export class Stacks {
   readonly #parts: StacksParts;
@@ -55,7 +55,7 @@ export class Stacks {
     this.#parts = parts;
   }
 
-  /** The services of every stack, by its name, both sorted. */
+  /** The services of every stack by its name, both sorted. */
   async list(signal: AbortSignal): Promise<ReadonlyMap<string, readonly StackService[]>> {
     await this.#requireSwarm(signal);
     const all = await this.#read(undefined, signal);
@@ -70,12 +70,12 @@ export class Stacks {
   }
 
   /**
-   * Scales, restarts or runs services, one after the other, and returns what became of each. A restart
-   * and a run are done when the engine took them.
+   * Scales, restarts or runs services, one after the other, and returns the result for each. A
+   * restart or a run counts as done when the engine accepted it.
    *
-   * Throws `not_found` for a stack or service that is not there, and where the action is for none of
-   * them; `conflict` for a named service that it is not for; `unhealthy` and `timeout`. Services that
-   * were changed before one could not be stay changed, and the error names them.
+   * Throws `not_found` for a missing stack or service, and if the action applies to none of them;
+   * `conflict` for a named service that it does not apply to; `unhealthy` and `timeout`. After a
+   * failure, services that were changed before stay changed, and the error names them.
    */
   async control(
     key: StackKey,
@@ -100,8 +100,8 @@ export class Stacks {
   }
 
   /**
-   * Removes a stack, but the data in its volumes. May be called again after it failed. Throws
-   * `not_found` and `timeout`.
+   * Removes a stack, except for the data in its volumes. May be called again after a failure.
+   * Throws `not_found` and `timeout`.
    */
   async remove(
     key: StackKey,
@@ -156,7 +156,7 @@ export class Stacks {
     return found;
   }
 
-  /** The service is read anew each time: the engine takes a change only of what it has now. */
+  /** Reads the service anew each time: the engine only accepts a change of its current version. */
   async #change(
     key: StackKey,
     { name, order, done }: {
@@ -174,7 +174,7 @@ export class Stacks {
         if (now === undefined) throw unknown("service", name, key);
         const change = changeOf(now, order);
         if ("skipped" in change) return { service: name, skipped: change.skipped };
-        // Without credentials the engine keeps those that it was given.
+        // Without credentials the engine keeps the earlier ones.
         await swarm.updateService(now, { body: change.body, auth: "" }, signal);
         return { service: name };
       });
@@ -197,7 +197,7 @@ export class Stacks {
   ): Promise<void> {
     const { engine, clock } = this.#parts;
     const now = await engine.swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
-    // A job that is scaled runs to its end, which nobody waits for.
+    // A scaled job runs to its end, which is not awaited.
     const scaled = results.filter(({ service, skipped }) =>
       skipped === undefined &&
       now.some((each) => each.name === service && each.mode.kind === "replicated")
@@ -210,7 +210,7 @@ export class Stacks {
   }
 }
 
-/** Somebody who names a service means that one; who names none means those that it is for. */
+/** Requires a service that the action applies to: the named one, or at least one of all. */
 function requireOne(
   key: StackKey,
   chosen: readonly SwarmService[],

@@ -18,8 +18,8 @@ import {
 } from "../engine/known_keys.ts";
 
 /**
- * The keys of a rendered service that mean nothing in a swarm, and why that is fine. What they ask for
- * is done by the swarm in its own way, or concerns people at a keyboard.
+ * The keys of a rendered service that have no effect in a swarm, and why ignoring them is fine: the
+ * swarm does this in its own way, or the key concerns interactive use.
  */
 export const MEANINGLESS_KEYS: Readonly<Record<string, string>> = {
   attach: "it is about a terminal",
@@ -35,7 +35,7 @@ export const MEANINGLESS_KEYS: Readonly<Record<string, string>> = {
 
 const UPDATE_KEYS = all("parallelism delay failure_action monitor max_failure_ratio order");
 
-/** The keys of a service that become part of a task, or of the service around it. */
+/** The keys of a service that become part of its swarm service or of its tasks. */
 const SWARM_SERVICE_KEYS: Keys = {
   ...SHARED_KEYS,
   ...all(Object.keys(MEANINGLESS_KEYS).join(" ")),
@@ -86,8 +86,8 @@ const RESOURCE_KEYS = [
 const TOP_KEYS = ["name", "version", "services", "networks", "volumes", "configs", "secrets"];
 
 /**
- * Everything in a rendered model that a swarm cannot do, by its path, such as
- * `services.web.privileged`; empty where all of it can be converted.
+ * The path of everything in a rendered model that a swarm cannot do, such as
+ * `services.web.privileged`; empty if all of it can be converted.
  */
 export function notForSwarm(model: ComposeModel): string[] {
   const services = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
@@ -107,27 +107,27 @@ export function notForSwarm(model: ComposeModel): string[] {
   return [...services, ...resources, ...top];
 }
 
-/** A name of a service that a swarm takes: it is one of a host. */
+/** A name that a swarm accepts for a service: a host name. */
 const SERVICE_NAME = /^[a-z0-9](?:[\w-]{0,61}[a-z0-9])?$/i;
 const BAD_NAME =
   "its name (letters, digits, _ and -, 63 with that of the stack, no _ or - at the end)";
 
-/** What an author notes for himself. */
+/** The service without `x-` keys, which are notes of its author. */
 function withoutExtensions(service: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(service).filter(([key]) => !key.startsWith("x-")));
 }
 
-/** Sentences on the keys of a model that mean nothing in a swarm, for people. */
+/** Sentences for people on the keys of a model that have no effect in a swarm. */
 export function meaninglessIn(model: ComposeModel): string[] {
   return Object.entries(servicesOf(model)).flatMap(([name, service]) =>
     Object.entries(MEANINGLESS_KEYS)
-      // Compose prints some keys by itself, and where a service is everybody knows.
+      // No warning for these: `expose` is harmless, and `scale` does set the number of replicas.
       .filter(([key]) => isFilled(service[key]) && !["expose", "scale"].includes(key))
       .map(([key, why]) => `services.${name}.${key} means nothing in a swarm: ${why}`)
   );
 }
 
-/** Values of keys that are known, and that a swarm cannot have all the same. */
+/** Values of known keys that a swarm does not accept. */
 function unknownValues(service: JsonObject): string[] {
   const deploy = objectAt(service, "deploy");
   const isJob = textAt(deploy, "mode").endsWith("-job");
@@ -162,13 +162,13 @@ function strangeMount(volume: JsonObject): string[] {
     : [`volumes.bind.recursive: ${recursive}`];
 }
 
-/** Security options that a task can have. */
+/** Whether a task can have a security option. */
 function isKnownOption(option: string): boolean {
   return /^no-new-privileges(?:[:=](?:true|false))?$/.test(option) ||
     /^label[:=](?:disable|(?:user|role|type|level)[:=].+)$/.test(option);
 }
 
-/** The texts of a list, or the one that is written without a list. */
+/** The texts of a list, or a single text. */
 export function texts(service: JsonObject, key: string): string[] {
   const value = service[key];
   if (typeof value === "string") return [value];

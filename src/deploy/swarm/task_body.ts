@@ -15,7 +15,7 @@ import { texts } from "./swarm_keys.ts";
 import { taskContainer } from "./task_container.ts";
 import { resourceName } from "../../compose/resources.ts";
 
-/** The body of which each task of a service is made. */
+/** The template of a service's tasks. */
 export function taskBody(name: string, parts: StackParts): TaskBody {
   const service = serviceOf(parts.model, name);
   const RestartPolicy = restartPolicy(service);
@@ -52,10 +52,10 @@ function resources(service: JsonObject) {
   });
 }
 
-/** `deploy.restart_policy` replaces `restart` as a whole, as on a single host. */
+/** `deploy.restart_policy` replaces `restart` completely, as on a single host. */
 function restartPolicy(service: JsonObject): TaskBody["RestartPolicy"] {
   const policy = objectAt(service, "deploy")["restart_policy"];
-  // Its schedule alone starts it; what else it says was refused before.
+  // Only the schedule starts a job; other policies were refused before.
   if (isJobService(labelsOf(service))) return { Condition: "none" };
   if (isObject(policy)) {
     return filled({
@@ -72,7 +72,7 @@ function restartPolicy(service: JsonObject): TaskBody["RestartPolicy"] {
   return { Condition: "on-failure", MaxAttempts: Number(count) || 0 };
 }
 
-/** Nanoseconds of a length of time; `undefined` where there is none. */
+/** Nanoseconds of a duration; `undefined` without one. */
 export function time(value: unknown): number | undefined {
   return typeof value === "string" && value !== "" ? nanoseconds(value) : undefined;
 }
@@ -92,7 +92,7 @@ function placement(service: JsonObject) {
   });
 }
 
-/** Names by which others find a service come with each network; the first is its own. */
+/** The networks of a service, each with its aliases; the first alias is the service's name. */
 function attachments(name: string, service: JsonObject, { model }: StackParts) {
   const mode = textAt(service, "network_mode");
   if (mode !== "") return [{ Target: mode }];

@@ -9,7 +9,7 @@ import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 import { taskMounts, withoutCompose } from "./task_mounts.ts";
 
-/** The container of each task of a service. */
+/** The container of a service's tasks. */
 export function taskContainer(
   name: string,
   service: JsonObject,
@@ -53,19 +53,20 @@ export function taskContainer(
   };
 }
 
-/** An empty list is not the same as none: it takes away what the image says. */
+/** An empty list differs from none: it removes the image's setting. */
 function list<Name extends "Command" | "Args">(service: JsonObject, key: string, name: Name) {
   return Array.isArray(service[key]) ? { [name]: texts(service, key) } : {};
 }
 
-/** `true`, or nothing: an engine leaves out what is not so. */
+/** `true` or nothing: engines omit false values. */
 function onlyTrue(value: unknown): true | undefined {
   return value === true ? true : undefined;
 }
 
 /**
- * What changes with a release is on the service: here it would replace every task. Only the content of
- * mounted files is, since nothing else of the task tells of it.
+ * Labels of the tasks. Those that change with every release are on the service only: here they
+ * would replace every task. The digest of mounted files is added, as nothing else shows their
+ * content.
  */
 function taskLabels(
   name: string,
@@ -76,14 +77,14 @@ function taskLabels(
   const labels = Object.entries(labelsOf(service)).filter(([label]) => !moving.has(label));
   const seen = own(content, name);
   return {
-    // A task that looks like a container of a project would be stopped, or run as a job, with it.
+    // A task with a compose project's labels would be stopped with that project, or run as a job.
     ...withoutCompose(Object.fromEntries(labels)),
     [STACK_LABELS.namespace]: stack,
     ...(seen === undefined ? {} : { [LABELS.content]: seen }),
   };
 }
 
-/** Sorted: the order of a map is no reason to replace a task. */
+/** Sorted, because a changed order must not replace tasks. */
 function environment(service: JsonObject): string[] {
   return Object.entries(objectAt(service, "environment"))
     .map(([name, value]) => value === null ? name : `${name}=${String(value)}`)
@@ -98,7 +99,7 @@ function privileges(service: JsonObject, api: string) {
       .find((each) => each !== undefined);
   const credentials = objectAt(service, "credential_spec");
   return filled({
-    // Older engines do not keep it, and would seem to have lost it.
+    // Older engines drop it, which would look like drift.
     NoNewPrivileges: compareVersions(api, "1.44") < 0
       ? undefined
       : has(/^no-new-privileges(?:[:=]true)?$/),
@@ -117,7 +118,7 @@ function privileges(service: JsonObject, api: string) {
   });
 }
 
-/** Compose prints `name=address`; a task takes a line of a hosts file. */
+/** Lines for a hosts file, from compose's `name=address`. */
 function hosts(service: JsonObject): string[] {
   return texts(service, "extra_hosts").map((each) => {
     const [, name = "", address = ""] = /^([^=:]+)[=:](.+)$/.exec(each) ?? [];
@@ -141,7 +142,7 @@ function references(
     const { id, name } = object(kind, source);
     const target = textAt(use, "target") || source;
     const File = {
-      // A secret's name is below /run/secrets by itself, a config's is not.
+      // The engine puts secrets below /run/secrets itself, but takes a config's path as it is.
       Name: kind === "secrets" || target.startsWith("/") ? target : `/${target}`,
       UID: textAt(use, "uid") || "0",
       GID: textAt(use, "gid") || "0",

@@ -6,7 +6,7 @@ import { amountOf, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { texts } from "./swarm_keys.ts";
 
-/** The mounts of a task; volumes are made with it, on the node that it comes to. */
+/** The mounts of a task; its volumes are made with the task, on its node. */
 export function taskMounts(
   service: JsonObject,
   parts: Pick<StackParts, "model" | "stack">,
@@ -51,7 +51,7 @@ function temporaryOptions({ size, mode }: JsonObject): Pick<TaskMountBody, "Tmpf
   return filled({ TmpfsOptions: filled({ SizeBytes: amountOf(size), Mode: amountOf(mode) }) });
 }
 
-/** The short form, `/run:size=64m,mode=1777`: other options a swarm does not take. */
+/** The short form, `/run:size=64m,mode=1777`; a swarm accepts no other options. */
 function temporary(text: string): TaskMountBody {
   const [target = "", options = ""] = text.split(":");
   const value = (name: string) => new RegExp(`(?:^|,)${name}=([^,]+)`).exec(options)?.[1];
@@ -80,7 +80,7 @@ function namedVolume(
     NoCopy: options["nocopy"] === true || undefined,
     Subpath: textAt(options, "subpath"),
   });
-  // That one alone: a stack has thousands of mounts, and as many volumes.
+  // Only the mounted volume: a stack may have thousands of mounts, and as many volumes.
   const declared = own(objectAt(model, "volumes"), source);
   const named = declared === undefined ? {} : { [source]: declared };
   const [definition] = source === "" ? [] : wantedVolumes({ name: model["name"], volumes: named });
@@ -99,7 +99,7 @@ function namedVolume(
   };
 }
 
-/** Labels without those by which compose knows what is its own. */
+/** Labels without those by which compose recognizes its own containers. */
 export function withoutCompose(labels: Readonly<Record<string, string>>): Record<string, string> {
   const theirs = new Set<string>(Object.values(COMPOSE_LABELS));
   return Object.fromEntries(Object.entries(labels).filter(([name]) => !theirs.has(name)));

@@ -5,12 +5,12 @@ import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
-/** Looks in a row that must be good, with the same tasks. */
+/** Number of good looks in a row, with the same tasks, that prove a service. */
 const GOOD_LOOKS = 3;
 /** Milliseconds between two looks. */
 const INTERVAL_MS = 1000;
 
-/** Services that are waited for, all at once. */
+/** Services to wait for, all at once. */
 interface ConvergenceWait {
   readonly engine: Pick<Engine, "swarm">;
   readonly clock: Clock;
@@ -22,11 +22,11 @@ interface ConvergenceWait {
 }
 
 /**
- * Waits until the tasks of services run, stay the same, and the engine does not say that it is still
- * replacing some. An engine that does not answer is asked again until the deadline.
+ * Waits until the tasks of services run and stay the same, and the engine does not report an update
+ * under way. An engine that does not answer is asked again until the deadline.
  *
- * Throws `unhealthy` as soon as one of them cannot work any more, and `timeout` at the deadline, naming
- * what was missing.
+ * Throws `unhealthy` as soon as one of them cannot work any more, and `timeout` at the deadline,
+ * naming what was missing.
  */
 export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal): Promise<void> {
   const { clock, deadline, services, progress } = wait;
@@ -47,7 +47,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
     before = same;
     if (good >= GOOD_LOOKS) return;
     const text = missing.join(", ");
-    // What is as it should be may be looked at as often as it takes, not begun anew time and again.
+    // Good services may complete their looks after the deadline, but not begin anew for ever.
     if (clock.now() >= deadline && (text !== "" || ++late >= GOOD_LOOKS)) {
       const why = text === "" ? "its tasks end and are replaced all the time" : text;
       throw errors.timeout(`not running within the deployment's timeout: ${why}`);
