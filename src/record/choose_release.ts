@@ -2,8 +2,8 @@ import { errors, formatStackArguments, type StackKey } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
 
 /**
- * Chooses the release that a rollback puts back, and tells which one it replaces. Throws `not_found`
- * when there is none.
+ * Chooses the release to roll back to, and returns it with the current one, which it replaces.
+ * Throws `not_found` when there is none.
  */
 export function chooseRelease(
   ledger: Pick<Ledger, "current" | "history">,

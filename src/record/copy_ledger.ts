@@ -5,16 +5,16 @@ import { knownVersion, SCHEMA_VERSION } from "./ledger_schema.ts";
 
 /**
  * Copies the ledger at `from`, as it is at this moment, to `to`, which must not exist; does nothing
- * when there is none. Of one that is open, what a plan has no use for is left out. The original and its
- * directory are only read: what looks at a ledger must neither migrate it nor leave files there that the
- * service's user cannot write.
+ * when there is none. Leaves rows out that no plan reads, if the ledger is open elsewhere. Only
+ * reads the original and its directory: looking at a ledger must neither migrate it nor leave files
+ * that the service's user cannot write.
  *
  * Throws `ledger_unusable` when it cannot be read.
  */
 export async function copyLedger(files: Files, from: string, to: string): Promise<void> {
   try {
     if (await files.stat(`${from}-wal`) !== undefined) return await copyOpenLedger(from, to);
-    // Nobody has it open: opening it would leave a journal behind.
+    // No process has it open: opening it would leave a journal behind.
     const bytes = await files.readIfExists(from);
     if (bytes !== undefined) await files.write(to, bytes, { mode: 0o600 });
   } catch (cause) {
@@ -25,12 +25,12 @@ export async function copyLedger(files: Files, from: string, to: string): Promis
   }
 }
 
-/** Releases of each stack that are copied besides those that something refers to. */
+/** Newest releases of each stack to copy, besides those that other rows refer to. */
 const NEWEST = 10;
-/** Releases that something refers to. */
+/** Releases that other rows refer to. */
 const REFERRED = `SELECT release_id FROM stacks UNION SELECT release_id FROM pins
   UNION SELECT release_id FROM intents WHERE closed_at IS NULL`;
-/** Rows that are copied, of tables of which not all are: what a plan reads. */
+/** Rows to copy of the tables that are not copied whole: those that a plan reads. */
 const ROWS: Readonly<Record<string, string>> = {
   runs: "WHERE false",
   restarts: "WHERE false",
@@ -44,17 +44,17 @@ const ROWS: Readonly<Record<string, string>> = {
     SELECT id FROM releases WHERE id IN (${REFERRED})
     UNION SELECT sealed_in FROM releases WHERE id IN (${REFERRED}))`,
 };
-/** Characters of what is copied before everything else gets its turn; a row counts as many at least. */
+/** Characters to copy before the event loop gets a turn; each row adds `ROW` to its own. */
 const AT_ONCE = 1024 * 1024;
 const ROW = 4096;
 
-/** One transaction sees to it that the copy of what others write to is whole. */
+/** A single transaction makes the copy consistent while other processes write. */
 async function copyOpenLedger(from: string, to: string): Promise<void> {
   const database = new DatabaseSync(from, { readOnly: true });
   try {
     database.exec("BEGIN");
     if (knownVersion(database, from) === SCHEMA_VERSION) return await copyTables(database, to);
-    // Of an earlier version: what it has is brought to this one afterwards.
+    // A ledger of an earlier version is copied whole, and the copy is migrated later.
     database.exec("COMMIT");
     database.prepare("VACUUM INTO ?").run(to);
   } finally {
@@ -65,7 +65,7 @@ async function copyOpenLedger(from: string, to: string): Promise<void> {
 async function copyTables(database: DatabaseSync, to: string): Promise<void> {
   const copy = new DatabaseSync(to);
   try {
-    // A copy that is not finished is thrown away.
+    // An unfinished copy is thrown away, so it needs neither journal nor syncs.
     copy.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;");
     const made = database.prepare(
       `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'

@@ -7,29 +7,29 @@ import { RedactedTable } from "./ledger_table.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
-/** Characters of all changes that are recorded with a decision, and of all its services. */
+/** Characters to record of a decision's changes, and of its services. */
 const MOST_CHARACTERS = 32 * 1024;
-/** Entries after which it is looked for stacks that nobody speaks of any more. */
+/** Entries between two removals of forgotten stacks. */
 const LOOK_EVERY = 100;
 
-/** A decision as it was recorded; equal ones in a row are one entry. */
+/** A recorded decision; equal ones in a row share an entry. */
 export interface RecordedDecision extends TargetDecision {
-  /** Number of its entry: greater than those of all before. */
+  /** Id of the entry; later entries have greater ids. */
   readonly id: number;
   readonly firstAt: Date;
   readonly lastAt: Date;
-  /** Number of triggers that led to it, one after the other. */
+  /** Number of triggers in a row that led to this decision. */
   readonly times: number;
 }
 
-/** What a list of stacks tells of a decision. */
+/** The parts of a decision for lists of stacks. */
 export type DecisionSummary = Omit<RecordedDecision, "changes" | "services">;
 
-/** Remembers why something was done or not, for every trigger. */
+/** Records why something was done or not, at every trigger. */
 export class DecisionLog extends RedactedTable {
   /**
-   * Adds a decision; one that equals the last is counted there. Returns the number of its entry, for
-   * {@link end}.
+   * Adds a decision; one that equals the stack's last one is counted in its entry. Returns the id
+   * of the entry, for {@link end}.
    */
   add(key: StackKey, decision: TargetDecision, at: Date): number {
     const { content, details } = this.#written(key, decision);
@@ -56,7 +56,7 @@ export class DecisionLog extends RedactedTable {
     return id;
   }
 
-  /** Says what became of a decision; attempts that ended are never counted as one. */
+  /** Records the outcome of a decision; decisions with an outcome are never counted as one. */
   end(key: StackKey, id: number, outcome: DecisionOutcome): void {
     const redact = (text: string) => this.redact(text, key);
     const { message, ...rest } = redactTexts({ ...outcome }, redact);
@@ -70,7 +70,7 @@ export class DecisionLog extends RedactedTable {
     );
   }
 
-  /** The decisions of a stack, newest first; on the next page those with ids below `before`. */
+  /** The decisions of a stack, newest first; for the next page, those with ids below `before`. */
   of(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedDecision[] {
     const page = "AND id < ? ORDER BY id DESC LIMIT ?";
     return this.database.rowsOf("decisions", key, page, before, limit).map((row) => ({
@@ -79,7 +79,7 @@ export class DecisionLog extends RedactedTable {
     }));
   }
 
-  /** The newest decision of every stack there is one of, without what is long. */
+  /** The newest decision of every stack, without its long parts. */
   latest(): { readonly key: StackKey; readonly decision: DecisionSummary }[] {
     const rows = this.database.all(
       `SELECT d.id, d.context, d.name, d.first_at, d.last_at, d.times, d.content FROM decisions d
@@ -88,7 +88,7 @@ export class DecisionLog extends RedactedTable {
     return rows.map((row) => ({ key: keyIn(row), decision: toSummary(row) }));
   }
 
-  /** A decision as it is kept: without secrets, and with as much as a person reads. */
+  /** A decision in stored form: redacted, and cut to what a person reads. */
   #written(key: StackKey, { changes, services, outcome, ...decision }: TargetDecision) {
     const redact = (text: string) => this.redact(text, key);
     const fit = <T>(value: T) => redactTexts(value, (text) => fittingText(redact(text)));

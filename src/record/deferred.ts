@@ -3,27 +3,27 @@ import type { InstanceKey } from "./instance_key.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** A deployment that waits for a sync window to open, and what is asked for then. */
+/** A deployment that waits for a sync window, with the request to make then. */
 export interface Deferred {
   readonly trigger: Trigger;
-  /** What asked for it last. */
+  /** The request that asked for it last. */
   readonly request: SourceRequest;
-  /** Name of the repository that configures it, whose share of what waits it is. */
+  /** Name of the repository that configures it; its entries count as that repository's. */
   readonly repository: string;
-  /** Time at which it is decided about again, where that is known. */
+  /** Time of the next decision about it, if known. */
   readonly retryAt?: Date;
 }
 
-/** What waits for a stack, as it is asked for. */
+/** A deferred deployment of a stack, ready to be requested again. */
 export interface WaitingDeployment extends Omit<Deferred, "repository"> {
   readonly key: StackKey;
-  /** The same for all that one request asks for. */
+  /** Digest of the request: equal for all deployments of one request. */
   readonly asks: string;
-  /** Number of times that it was asked for and nothing was decided. */
+  /** Number of requests that led to no decision. */
   readonly asked: number;
 }
 
-/** Remembers what waits for a sync window: one deployment of each stack, the latest one. */
+/** Records what waits for sync windows: one deployment of each stack, the latest one. */
 export class DeferredDeployments extends LedgerTable {
   readonly #key: InstanceKey;
 
@@ -32,7 +32,7 @@ export class DeferredDeployments extends LedgerTable {
     this.#key = key;
   }
 
-  /** Keeps a deployment of a stack instead of an earlier one. Its request is sealed: it has secrets. */
+  /** Replaces the deferred deployment of a stack. Its request is sealed, since it holds secrets. */
   set(key: StackKey, { trigger, request, repository, retryAt }: Deferred): void {
     const text = textOf(request);
     this.database.put("deferred", key, {
@@ -44,29 +44,29 @@ export class DeferredDeployments extends LedgerTable {
     });
   }
 
-  /** Time at which a stack's deployment is decided about again; `undefined` when none waits. */
+  /** Time of the next decision about a stack's deployment; `undefined` when none is deferred. */
   get(key: StackKey): Pick<Deferred, "retryAt"> | undefined {
     const row = this.database.rowOf("deferred", key);
     return row && retryAtOf(row);
   }
 
-  /** All that waits, in no order. */
+  /** All deferred deployments, in no order. */
   all(): WaitingDeployment[] {
     return this.#opened(this.database.all(`SELECT * FROM deferred`));
   }
 
-  /** What is to be decided about again at a time, or was before. */
+  /** Deferred deployments whose next decision is due. */
   due(now: Date): WaitingDeployment[] {
     return this.#opened(this.database.all(`SELECT * FROM deferred WHERE retry_at <= ?`, now));
   }
 
-  /** Time at which something is decided about again; `undefined` where none is known. */
+  /** Time of the next decision about any of them; `undefined` when none is known. */
   next(): Date | undefined {
     return retryAtOf(this.database.all(`SELECT min(retry_at) AS retry_at FROM deferred`)[0] ?? {})
       .retryAt;
   }
 
-  /** Takes note that something is asked for, and when it is again if nothing is decided. */
+  /** Counts a request, and sets the time of the next one in case it leads to no decision. */
   noteAsked({ key, asks }: Pick<WaitingDeployment, "key" | "asks">, until: Date): void {
     this.database.run(
       `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1 WHERE context = ? AND name = ?`,
@@ -76,7 +76,7 @@ export class DeferredDeployments extends LedgerTable {
     );
   }
 
-  /** Forgets what a request asked for of other stacks than these, which it names no more. */
+  /** Forgets stacks of a request that are not `named`: its source names them no longer. */
   keepOnly(request: SourceRequest, named: readonly StackKey[]): void {
     const rows = this.database.all(
       `SELECT context, name FROM deferred WHERE asks = ?`,
@@ -87,7 +87,7 @@ export class DeferredDeployments extends LedgerTable {
     for (const key of rows.map(keyIn)) if (!stay.has(formatStackKey(key))) this.remove(key);
   }
 
-  /** Forgets what waits for a stack, if anything does. */
+  /** Forgets the deferred deployment of a stack, if there is one. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
     this.database.removeRows("deferred", key);

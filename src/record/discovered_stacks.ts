@@ -2,7 +2,7 @@ import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts"
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Condition of what is of one owner, whose values are {@link valuesOf} it. */
+/** SQL condition for rows of one owner, with the parameters {@link valuesOf} the owner. */
 const IS_OWNER = "source = ? AND target = ? AND reference = ?";
 
 function valuesOf({ source, target, reference }: DiscoveryOwner): string[] {
@@ -10,12 +10,12 @@ function valuesOf({ source, target, reference }: DiscoveryOwner): string[] {
 }
 
 /**
- * Remembers which stacks were named or discovered, and by whom, so that it can be said when nothing names
- * them any more, and so that those that were discovered can be removed.
- * It is kept here and not in labels: a changed policy must not replace containers.
+ * Records which stacks were named or discovered, and by which configuration: stacks that nothing
+ * names any more are found, and removed if they were discovered. Not kept in labels, since a
+ * changed policy must not replace containers.
  */
 export class DiscoveredStacks extends LedgerTable {
-  /** What is known of a stack; `undefined` when it was not deployed. */
+  /** The record of a stack; `undefined` when it was not deployed. */
   get(key: StackKey): DiscoveredStack | undefined {
     const row = this.database.rowOf("discovered", key);
     return row && toStack(row);
@@ -27,7 +27,7 @@ export class DiscoveredStacks extends LedgerTable {
     return this.database.all(sql, ...valuesOf(owner)).map(toStack);
   }
 
-  /** Remembers a stack; writes only when something is new. */
+  /** Records a stack; writes only changes. */
   set(stack: DiscoveredStack): void {
     const known = this.get(stack.key);
     if (known !== undefined && content(known) === content(stack)) return;
@@ -36,20 +36,20 @@ export class DiscoveredStacks extends LedgerTable {
     this.database.put("discovered", stack.key, row);
   }
 
-  /** Forgets a stack: it is gone, or somebody names it now. Fine when it is not known. */
+  /** Forgets a stack that is gone, or that inline deployments name. Fine when it is not known. */
   remove(key: StackKey): void {
     if (this.get(key) === undefined) return;
     this.database.removeRows("discovered", key);
   }
 
-  /** The removals that wait for the same result of another run; formatted keys. */
+  /** Formatted keys of removals that wait for the same result of another run. */
   pending(owner: DiscoveryOwner): readonly string[] {
     const sql = `SELECT stacks FROM pending_removals WHERE ${IS_OWNER}`;
     const [row] = this.database.all(sql, ...valuesOf(owner));
     return row === undefined ? [] : JSON.parse(String(row["stacks"]));
   }
 
-  /** Replaces what waits; nothing waits after an empty list. Writes only when something is new. */
+  /** Replaces the removals that wait; an empty list means none. Writes only changes. */
   setPending(owner: DiscoveryOwner, stacks: readonly string[]): void {
     if (JSON.stringify(this.pending(owner)) === JSON.stringify(stacks)) return;
     this.database.transaction(() => {

@@ -5,8 +5,8 @@ import { RedactedTable } from "./ledger_table.ts";
 const MOST_MESSAGE = 2000;
 
 /**
- * Remembers the bad release of each stack, durably: a restart must not turn a release that fails
- * into one that is tried again and again.
+ * Records the failed release of each stack, durably: a restart must not cause a bad release to be
+ * tried again and again.
  */
 export class FailureMemory extends RedactedTable {
   /** The failure of a stack, if its last attempt failed. */
@@ -22,15 +22,15 @@ export class FailureMemory extends RedactedTable {
     };
   }
 
-  /** Counts an automatic attempt before it is made, so that a crash in it counts too. */
+  /** Counts an automatic attempt before it begins, so that one that crashes counts, too. */
   countAttempt(key: StackKey): void {
     const change = "automatic_attempts = automatic_attempts + 1";
     this.database.run(`UPDATE failures SET ${change} WHERE context = ? AND name = ?`, key);
   }
 
   /**
-   * Records a failure of `release`. A release that is new here starts with no attempts; a manual
-   * failure of a known one moves neither the counters nor the time that the delay is counted from.
+   * Records a failure of `release`. Another release than the recorded one starts without attempts;
+   * a manual failure of the recorded one changes neither the counters nor the start of the delay.
    */
   fail(
     key: StackKey,
@@ -55,7 +55,7 @@ export class FailureMemory extends RedactedTable {
     });
   }
 
-  /** Says more of the failure there is: what became of the stack afterwards. */
+  /** Adds to the message of the recorded failure what happened to the stack afterwards. */
   addTo(key: StackKey, text: string): void {
     const known = this.get(key);
     if (known === undefined) return;
@@ -67,15 +67,15 @@ export class FailureMemory extends RedactedTable {
     );
   }
 
-  /** Forgets the failure of a stack: a release of it succeeded, or it was destroyed. */
+  /** Forgets the failure of a stack, whose release succeeded or which was destroyed. */
   clear(key: StackKey): void {
     this.database.removeRows("failures", key);
   }
 
   /**
-   * The failure of a release that nobody asks for any more is over: `wanted` runs. One of this very
-   * release stays remembered, for what crashes again after it was seen to run must not be tried again
-   * in a tight loop.
+   * Forgets the failure unless it is of `wanted`, the release that runs: nobody asks for another
+   * any more. A failure of `wanted` stays recorded: a release that crashes after it was seen to run
+   * must not be tried again in a tight loop.
    */
   clearOthers(key: StackKey, wanted: string): void {
     const failure = this.get(key);

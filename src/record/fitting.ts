@@ -1,16 +1,16 @@
 import type { RunTarget, ServicePlan } from "../model/mod.ts";
 
-/** Longest text of an entry that is kept, in characters. */
+/** Longest text that entries keep, in characters. */
 const MOST_TEXT = 2000;
 
-/** A text as long as it is kept. */
+/** A text, cut to the length that is kept. */
 export function fittingText(text: string, most: number = MOST_TEXT): string {
   return text.length <= most ? text : `${text.slice(0, most - 3)}...`;
 }
 
 /**
- * The first entries of a list that have at most so many characters together as JSON, as `write` makes them;
- * no other one is looked at. The first one is kept in any case.
+ * The first entries of a list whose JSON has at most `most` characters in total, converted by
+ * `write`; further entries are not converted. Always keeps the first.
  */
 export function fitting<T>(
   entries: readonly T[],
@@ -28,13 +28,13 @@ export function fitting<T>(
   return kept;
 }
 
-/** Characters of what a run says of the services of one stack, and of all stacks when it is over. */
+/** Characters of services in one target of a run, and of all targets of a finished run. */
 const MOST_OF_TARGET = 64 * 1024;
 const MOST_OF_RUN = 256 * 1024;
-/** Reasons that are told of a service at most. */
+/** Most reasons of a service. */
 const REASONS = 20;
 
-/** An entry of a run as it is kept: with the first of its services. */
+/** A target of a run, cut to the length that is kept. */
 export function fittingTarget(entry: RunTarget, most = MOST_OF_TARGET): RunTarget {
   const ofReason = Math.min(MOST_TEXT, Math.ceil(most / REASONS));
   const short = (each: string) => fittingText(each, ofReason);
@@ -47,7 +47,7 @@ export function fittingTarget(entry: RunTarget, most = MOST_OF_TARGET): RunTarge
   };
 }
 
-/** The entries of a run that is over: where they are many, with fewer words of each. */
+/** The targets of a finished run; when they are many, each is cut to an equal share. */
 export function fittingTargets(targets: readonly RunTarget[]): readonly RunTarget[] {
   let left = MOST_OF_RUN;
   if (targets.every((each) => (left -= JSON.stringify(each).length) >= 0)) return targets;

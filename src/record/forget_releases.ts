@@ -1,26 +1,26 @@
 import type { StackKey } from "../model/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 
-/** Releases of a stack that are remembered whatever became of them. */
+/** Newest releases to keep of a stack, whatever their status is. */
 const RELEASES_PER_STACK = 100;
-/** Good releases that differ and are remembered beyond those: what a person may go back to. */
+/** Good releases with different digests to keep beyond these: a person may roll back to them. */
 const GOOD_RELEASES = 10;
-/** Tables that may have rows of a stack without a release; what trees it saw stays. */
+/** Tables whose rows go with a forgotten stack; `shown_trees` and `owners` are kept. */
 const OF_STACK = [
   ...["pins", "failures", "stops", "holds", "deferred", "refused_owners"],
   ...["reconciliations", "drift", "restarts", "intents", "decisions", "releases"],
 ];
-/** Time for which what is left of a stack that was destroyed is remembered, in milliseconds. */
+/** Milliseconds for which a destroyed stack is remembered. */
 const GONE_MS = 90 * 24 * 3600 * 1000;
-/** The same of one to which nothing was ever done. */
+/** Milliseconds for which a stack is remembered of which only decisions are recorded. */
 const NEVER_MS = 7 * 24 * 3600 * 1000;
-/** Stacks without a release that are remembered at all: who writes a repository names as many as they like. */
+/** Most stacks without a release to remember: repositories may name as many as they like. */
 export const MOST_GONE = 1_000;
 
 /**
- * Forgets the oldest releases of a stack and their intents. The current one stays, the one it is
- * pinned to, those under way, the last good ones that differ, and whatever these need. Belongs inside
- * a transaction of the ledger.
+ * Forgets the oldest releases of a stack and their intents. Keeps the current release, the one it
+ * is pinned to, those under way, the last good ones with different digests, and releases that hold
+ * sealed models of these. Call it in a transaction of the ledger.
  */
 export function forgetReleases(database: LedgerDatabase, stack: StackKey): void {
   const [counted] = database.all(
@@ -58,12 +58,12 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 }
 
 /**
- * Forgets stacks without a release: those that were destroyed long ago, those that nobody speaks of any
- * more, and the oldest beyond {@link MOST_GONE}; all but their owners and what trees they saw. What a
- * person holds is not forgotten, however many names come after it: it would be deployed. Nor is what waits
- * for a window, as nobody may ask for it again: of that, as many are kept, and what is beyond goes of the
- * repository that has the most. Belongs inside a transaction of the ledger; `now` is in milliseconds since
- * 1970.
+ * Forgets stacks without a release: those destroyed or last decided about long ago, and the oldest
+ * beyond {@link MOST_GONE}. Their owners and shown trees stay. Stacks that a person holds stay,
+ * however many names come after them: they would be deployed otherwise. Stacks that wait for a
+ * window stay as well, since nobody may ask for them again: as many are kept, and of more than that
+ * those of the repository with the most go first. Call it in a transaction of the ledger; `now` is
+ * in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
@@ -95,8 +95,9 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
 }
 
 /**
- * Labels of the volumes that may be left tell no branch, and only an engine knows whether they are: so
- * owners stay, {@link MOST_GONE} of each branch, and what is beyond are its newest. It pushes out nobody.
+ * Keeps owners of stacks without a release: volumes that may be left have no branch in their
+ * labels. Of each branch, the newest beyond {@link MOST_GONE} go, so new names push out no known
+ * owner.
  */
 function forgetOwners(database: LedgerDatabase): void {
   database.run(
@@ -108,7 +109,7 @@ function forgetOwners(database: LedgerDatabase): void {
   );
 }
 
-/** What is beyond `most`: always the oldest of whoever has the most by then; what is nobody's counts as one's. */
+/** The rows beyond `most`, each the oldest of the owner with the most rows left. */
 function fairlyBeyond(rows: readonly Row[], most: number): Row[] {
   const left = Object.values(Object.groupBy(rows, (row) => String(row["whose"])))
     .map((each = []) => [...each]);

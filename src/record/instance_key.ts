@@ -11,7 +11,7 @@ export const INSTANCE_KEY_FILE = "instance.key";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** First byte of a JSON object. What this version seals is compressed (RFC 1950) and begins with 0x78. */
+/** First byte of a JSON object; compressed texts, which this version seals, begin with 0x78. */
 const BRACE = 0x7b;
 
 /**
@@ -22,7 +22,7 @@ export class InstanceKey {
   readonly #digestKey: Uint8Array;
   readonly #sealKey: Uint8Array;
 
-  /** `secret` is at least 32 bytes that nobody else knows. */
+  /** `secret` has at least 32 bytes that nobody else knows. */
   constructor(secret: Uint8Array) {
     this.#digestKey = derive(secret, "stackwright digest v1");
     this.#sealKey = derive(secret, "stackwright seal v1");
@@ -34,8 +34,8 @@ export class InstanceKey {
   }
 
   /**
-   * Compresses a text and encrypts it with AES-256-GCM; two calls never give the same bytes. Models
-   * are the most of the ledger, and a tenth of their size is left.
+   * Compresses a text and encrypts it with AES-256-GCM; two calls never return the same bytes.
+   * Models are most of the ledger, and compress to a tenth.
    */
   seal(text: string): Uint8Array {
     const nonce = randomBytes(NONCE_BYTES);
@@ -45,7 +45,7 @@ export class InstanceKey {
   }
 
   /**
-   * Reverses {@link seal}; objects that an earlier version sealed as they are open, too. Throws
+   * Reverses {@link seal}; also opens objects that earlier versions sealed uncompressed. Throws
    * `ledger_unusable` when the bytes were sealed with another key or damaged.
    */
   open(sealed: Uint8Array): string {
@@ -69,8 +69,8 @@ export class InstanceKey {
 /**
  * Reads the key of a data directory, or makes it on the first start (mode 0600).
  *
- * Throws `data_dir_unusable` when the file is there but is no key: replacing it would make every
- * digest differ and so recreate every container.
+ * Throws `data_dir_unusable` when the file exists and is no key: a new key would change every
+ * digest and so recreate every container.
  */
 export async function loadInstanceKey(files: Files, dataDir: string): Promise<InstanceKey> {
   const path = join(dataDir, INSTANCE_KEY_FILE);
@@ -85,7 +85,7 @@ export async function loadInstanceKey(files: Files, dataDir: string): Promise<In
   return new InstanceKey(Buffer.from(text, "hex"));
 }
 
-/** Makes the key, unless another process is faster: then that one counts for both. */
+/** Makes the key, unless another process makes it first: then both use that one. */
 async function makeKey(files: Files, path: string): Promise<Uint8Array> {
   const beside = `${path}.${randomBytes(8).toString("hex")}`;
   const text = randomBytes(KEY_BYTES).toString("hex") + "\n";
@@ -93,7 +93,7 @@ async function makeKey(files: Files, path: string): Promise<Uint8Array> {
   try {
     await files.link(beside, path);
   } catch {
-    // It is there already, or its file system has no links.
+    // The file exists already, or its file system has no hard links.
     if (await files.stat(path) === undefined) await files.rename(beside, path);
   } finally {
     await files.remove(beside);

@@ -3,7 +3,7 @@ import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Something about to change an engine. It is on disk before the first change. */
+/** A change of an engine that is about to begin. It is on disk before the first change. */
 export interface Intent {
   readonly id: string;
   readonly key: StackKey;
@@ -11,51 +11,51 @@ export interface Intent {
   /** The release being deployed; absent for a destroy. */
   readonly releaseId?: string;
   /**
-   * What a destroy removes besides containers and networks; of a deploy, whether `removeOrphans`.
+   * For a destroy, what it removes besides containers and networks; for a deploy, `removeOrphans`.
    */
   readonly options: Readonly<Record<string, boolean>>;
-  /** Services of which a container ran when a deploy was begun; what it stops is started again. */
+  /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];
 }
 
 /**
- * The ledger's table of intents. What writes belongs inside a transaction of the ledger; times are
+ * The ledger's table of intents. Call methods that write in a transaction of the ledger; times are
  * milliseconds since 1970.
  */
 export class Intents extends LedgerTable {
   readonly #owner: ProcessOwner;
 
-  /** `owner` is this process: what others hold is theirs while they run. */
+  /** `owner` is this process; intents of other processes are theirs as long as these run. */
   constructor(database: LedgerDatabase, owner: ProcessOwner) {
     super(database);
     this.#owner = owner;
   }
 
-  /** What was under way when its process ended, oldest first. */
+  /** Intents whose processes ended, oldest first. */
   abandoned(): Intent[] {
     return this.#openRows().filter((row) => !this.#isElsewhere(row)).map(toIntent);
   }
 
-  /** Everything that is under way, in this process or another, oldest first. */
+  /** All open intents, of this process or others, oldest first. */
   open(): Intent[] {
     return this.#openRows().map(toIntent);
   }
 
-  /** The process that has a stack in its hands, if another one that still runs does. */
+  /** The id of another running process that is changing a stack; `undefined` when there is none. */
   heldElsewhere(key: StackKey): string | undefined {
     const row = this.#openOf(key).find((each) => this.#isElsewhere(each));
     return row && String(row["owner"]);
   }
 
-  /** A text that differs as soon as something was begun or ended for a stack, by any process. */
+  /** A text that changes when any process begins or ends an intent of a stack. */
   mark(key: StackKey): string {
     const [row] = this.database.rowsOf("intents", key, "ORDER BY rowid DESC LIMIT 1");
     return `${row?.["id"]} ${row?.["closed_at"]}`;
   }
 
   /**
-   * What ended processes left open for a stack. Throws `conflict` while another process that still
-   * runs has the stack in its hands.
+   * Intents of a stack that ended processes left open. Throws `conflict` while another running
+   * process is changing the stack.
    */
   leftOpen(key: StackKey): Intent[] {
     const rows = this.#openOf(key);
@@ -66,7 +66,7 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Writes an intent down as held by this process. */
+  /** Records an intent of this process. */
   add(intent: Intent, now: number): void {
     this.database.run(
       `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at)
@@ -82,7 +82,7 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Says how an intent ended; `message` is stored as it is. */
+  /** Records how an intent ended; `message` is stored as it is. */
   finish(intent: Intent, outcome: string, message: string, now: number): void {
     const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;
     this.database.run(sql, now, outcome, message, intent.id);
@@ -98,7 +98,7 @@ export class Intents extends LedgerTable {
     return this.database.rowsOf("intents", key, "AND closed_at IS NULL");
   }
 
-  /** Whether an intent is in the hands of another process that runs. */
+  /** Whether an intent belongs to another process that still runs. */
   #isElsewhere(row: Row): boolean {
     const owner = String(row["owner"]);
     return owner !== this.#owner.id && this.#owner.isAlive(owner);

@@ -8,30 +8,29 @@ import { LedgerTables } from "./ledger_tables.ts";
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 
-/** Facts for finishing a deployment whose process ended; none by default. */
+/** Facts for finishing a deployment after its process has ended; none by default. */
 interface Begun {
-  /** Services that ran then. */
+  /** Services that ran when it began. */
   readonly ranBefore?: readonly string[];
-  /** Whether services go that the release does not have. */
+  /** Whether to remove services that the release does not have. */
   readonly removeOrphans?: boolean;
-  /** Images that were made for it, by service: their names may mean others then. */
+  /** Ids of the images built for it, by service: their names may lead to other images later. */
   readonly images?: RecordedRelease["images"];
 }
 
 /**
- * The durable memory: which release each stack has, every release before it, and what was under way
- * when the process ended. Calls are synchronous, and durable when they return
- * where they do not say otherwise.
+ * The durable memory: the current release of each stack, earlier ones, and open intents. Calls are
+ * synchronous, and durable when they return unless they say otherwise.
  *
  * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
  * when the database is damaged.
  */
 export class Ledger extends LedgerTables {
   /**
-   * Records that `release` is about to be applied. Nothing may be changed before this returns. What an
-   * ended process left open for the stack is closed: this release takes its place.
+   * Records that `release` is about to be applied. Nothing may be changed before this returns.
+   * Closes the stack's intents that ended processes left open: this release replaces theirs.
    *
-   * Throws `conflict` while another process that still runs has the stack in its hands.
+   * Throws `conflict` while another running process is changing the stack.
    */
   beginDeploy(release: Release): Intent {
     let intent: Intent | undefined;
@@ -41,10 +40,9 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * The same for a release that was decided when {@link mark} was `since`; `pin` holds from then on,
-   * unless the intent fails.
-   * Returns `undefined`, and nothing is recorded, when another process has the stack in its hands or
-   * had it since: then what was decided is out of date.
+   * Like {@link beginDeploy}, for a release that was decided when {@link mark} was `since`. `pin`
+   * holds from then on, unless the intent fails. Returns `undefined`, recording nothing, when
+   * another process is changing the stack or has changed it since: the decision is out of date.
    */
   beginDecided(
     release: Release,
@@ -61,7 +59,7 @@ export class Ledger extends LedgerTables {
     return intent;
   }
 
-  /** Records that a stack is about to be removed; as {@link beginDeploy}. */
+  /** Records that a stack is about to be removed; see {@link beginDeploy}. */
   beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
     const id = this.ids.next();
     const intent: Intent = { id, key, kind: "destroy", options, ranBefore: [] };
@@ -73,9 +71,8 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Closes an intent whose release is healthy and makes that release the current one. The failure that
-   * is remembered of the stack is over then, unless `keepsFailure`: it is about another release, which
-   * is still wanted.
+   * Closes an intent whose release is healthy, and makes that release the current one. Forgets the
+   * stack's failure unless `keepsFailure`: then it is of another release that is still wanted.
    */
   succeed(
     intent: Intent,
@@ -97,7 +94,7 @@ export class Ledger extends LedgerTables {
     });
   }
 
-  /** Closes an intent whose release failed; the current release stays what it was. */
+  /** Closes an intent whose release failed; the current release does not change. */
   fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
     this.database.transaction(() => {
       this.#fail(intent, status, message);
@@ -106,8 +103,8 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Closes the intent of a destroy that is done: the stack has no release any more, its history stays,
-   * and its owner where it is said so.
+   * Closes the intent of a finished destroy: the stack has no current release any more. Its history
+   * stays, and with `keepsOwner` its owner.
    */
   destroyed(intent: Intent, message: string, { keepsOwner = false } = {}): void {
     this.database.transaction(() => {
@@ -124,19 +121,19 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Replaces what the current release was made from by an equal release made from other inputs (a
-   * comment in a compose file), so that the next look compares with those.
+   * Replaces the current release by an equal one made from other inputs (a comment in a compose
+   * file), so that the next look compares with these.
    */
   refresh(recorded: RecordedRelease, release: Release): void {
     this.database.transaction(() => this.releases.replace(recorded, release));
   }
 
   /**
-   * Moves the current release to newer revisions that mean the same to it, so that the next look
-   * compares with those. `configuration` is that of the configuration where it lies elsewhere.
+   * Records newer revisions of equal inputs for the current release, to compare with at the next
+   * look. `configuration` is the configuration's revision where that is another source.
    *
-   * A power cut may undo it, which costs that look and nothing else: a commit that concerns no stack
-   * must not wait for the disk once for each of them.
+   * A power cut may undo it, which costs a look: a commit that changes no stack must not wait for
+   * the disk once for each of them.
    */
   moveRevision(
     recorded: RecordedRelease,

@@ -25,21 +25,21 @@ type StackTable =
   | "stops";
 
 /**
- * A value of a statement: an instant stands for its milliseconds since 1970, nothing for NULL, and the
- * key of a stack for two values, its context and its name.
+ * A parameter of a statement: a date stands for its milliseconds since 1970, `undefined` for NULL,
+ * and a stack's key for two parameters, context and name.
  */
 export type Value = SQLInputValue | Date | StackKey | undefined;
 
 /**
- * Time for which others may hold the ledger, in milliseconds: everything stands still meanwhile. Once that
- * was not enough, the second time counts, until somebody could write again.
+ * Milliseconds to wait for other processes' locks on the ledger; this process stands still
+ * meanwhile. After a write that waited too long the second one applies, until a write succeeds.
  */
 const [BUSY_MS, HELD_MS] = [5000, 100] as const;
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
 
 /**
- * The ledger's SQLite file: WAL, durable when a call returns, errors in our words.
+ * The ledger's SQLite file: WAL, durable when a call returns, errors as {@link StackwrightError}.
  *
  * Every call throws `data_dir_unusable` when the disk is full or read-only, and `ledger_unusable`
  * when the database is damaged.
@@ -48,13 +48,13 @@ export class LedgerDatabase {
   readonly path: string;
   readonly #onRewritten: () => void;
   #database: DatabaseSync;
-  /** By their text, of which there are as many as there are in this room. */
+  /** Prepared statements by their text; this room has a fixed number of texts. */
   readonly #statements = new Map<string, StatementSync>();
   #isHeld = false;
 
   /**
-   * Opens, or makes, the database at `path` and brings it to the newest schema. `onRewritten` is told
-   * when the file was deleted meanwhile and had to be written anew.
+   * Opens, or makes, the database at `path` and migrates it to the newest schema. Calls
+   * `onRewritten` when the file was deleted while open and had to be written anew.
    */
   constructor(path: string, onRewritten: () => void = () => {}) {
     this.path = path;
@@ -63,7 +63,7 @@ export class LedgerDatabase {
     this.#guard(() => migrate(this.#database, path));
   }
 
-  /** Changes something. */
+  /** Runs a statement that changes something. */
   run(sql: string, ...values: Value[]): void {
     this.#write(() => this.#statement(sql).run(...values.flatMap(inSql)));
   }
@@ -73,7 +73,7 @@ export class LedgerDatabase {
     return this.#guard(() => this.#statement(sql).all(...values.flatMap(inSql)));
   }
 
-  /** Reads the rows that a table has about a stack; `rest` says which, and in what order. */
+  /** Reads a stack's rows in a table; `rest` continues the condition and sets the order. */
   rowsOf(table: StackTable, key: StackKey, rest = "", ...values: Value[]): Row[] {
     return this.all(
       `SELECT * FROM ${table} WHERE context = ? AND name = ? ${rest}`,
@@ -82,12 +82,12 @@ export class LedgerDatabase {
     );
   }
 
-  /** Reads the row of a stack in a table that has one for each. */
+  /** Reads a stack's row in a table with one row for each stack. */
   rowOf(table: StackTable, key: StackKey): Row | undefined {
     return this.rowsOf(table, key)[0];
   }
 
-  /** Writes the row of a stack in such a table, in the place of the one before. */
+  /** Writes a stack's row in a table with one row for each stack; replaces an earlier row. */
   put(table: StackTable, key: StackKey, columns: Readonly<Record<string, Value>>): void {
     const names = ["context", "name", ...Object.keys(columns)];
     const places = names.map(() => "?").join(", ");
@@ -95,12 +95,12 @@ export class LedgerDatabase {
     this.run(sql, key, ...Object.values(columns));
   }
 
-  /** Removes what a table has about a stack. */
+  /** Removes a stack's rows from a table. */
   removeRows(table: StackTable, key: StackKey): void {
     this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
   }
 
-  /** Removes the oldest of the rows that a table has about a stack, beyond so many. */
+  /** Removes the oldest of a stack's rows in a table, beyond `most`. */
   keepNewest(table: StackTable, key: StackKey, most: number): void {
     const own = `SELECT rowid FROM ${table} WHERE context = ? AND name = ?`;
     const sql =
@@ -108,7 +108,7 @@ export class LedgerDatabase {
     this.run(sql, key, most);
   }
 
-  /** Does several changes, all or none. */
+  /** Makes several changes, all or none. */
   transaction(work: () => void): void {
     this.#write(() => {
       this.#database.exec("BEGIN IMMEDIATE");
@@ -123,7 +123,7 @@ export class LedgerDatabase {
     });
   }
 
-  /** The same without waiting for the disk: for what may be lost in a power cut. */
+  /** A transaction that does not wait for the disk: for changes that a power cut may undo. */
   casually(work: () => void): void {
     this.#guard(() => this.#database.exec("PRAGMA synchronous = NORMAL"));
     try {
@@ -133,7 +133,7 @@ export class LedgerDatabase {
     }
   }
 
-  /** A number that changes when another connection, of whatever process, has changed something. */
+  /** A number that changes when another connection, of any process, has changed the database. */
   foreignVersion(): number {
     return Number(this.all("PRAGMA data_version")[0]?.["data_version"]);
   }
@@ -149,8 +149,8 @@ export class LedgerDatabase {
   }
 
   /**
-   * What is written into a file without a name is lost with this process. All of it can still be read,
-   * so it is written to a new file before anything is added.
+   * Writes the database to a new file when its file was deleted. Changes to the open, deleted file
+   * would be lost with this process, but all that it holds can still be read.
    */
   #requireFile(): void {
     if (this.path === IN_MEMORY || this.#database.isTransaction) return;
@@ -160,7 +160,7 @@ export class LedgerDatabase {
     this.#database.prepare("VACUUM INTO ?").run(copy);
     this.#database.close();
     this.#statements.clear();
-    // Journals of the file that is gone would be taken for the new one's.
+    // Journals of the deleted file would be taken for those of the new one.
     for (const journal of ["-wal", "-shm"]) removeNow(this.path + journal);
     replaceNow(copy, this.path);
     this.#database = open(this.path);
@@ -209,7 +209,7 @@ function inSql(value: Value): SQLInputValue[] {
   return [value ?? null];
 }
 
-/** The key of the stack that a row is about. */
+/** The stack's key in a row. */
 export function keyIn(row: Row): StackKey {
   return { context: String(row["context"]), name: String(row["name"]) };
 }
@@ -218,7 +218,7 @@ function open(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   // FULL, not NORMAL: an intent that a power cut can lose protects nothing.
   database.exec(
-    // First, because whoever else opens a new one at this moment holds it.
+    // Set first: another process that creates the database at this moment holds its lock.
     `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ` +
       "PRAGMA foreign_keys = ON;",
   );
@@ -229,7 +229,9 @@ function isBusy(error: unknown): boolean {
   return !(error instanceof StackwrightError) && /\b(?:locked|busy)\b/i.test(messageOf(error));
 }
 
-/** The error in our words; `check` throws what is known of the ledger besides. */
+/**
+ * The error as a {@link StackwrightError}; `check` throws what is known about the ledger's version.
+ */
 function explain(error: unknown, path: string, check: () => unknown): StackwrightError {
   if (error instanceof StackwrightError) return error;
   const text = messageOf(error);

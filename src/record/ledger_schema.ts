@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { errors } from "../model/mod.ts";
 
-/** Step `n` brings a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
+/** Step `n` migrates a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE releases (
@@ -232,7 +232,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX deferred_of ON deferred (asks);
   CREATE INDEX deferred_at ON deferred (retry_at);
   `,
-  // Rows of `discovered` also tell of stacks that were named: a version before would remove some of them.
+  // `discovered` also has stacks that were merely named: an earlier version would remove some.
   "",
 ];
 
@@ -240,18 +240,18 @@ const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Brings a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.
+ * Migrates a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.
  *
- * Throws `ledger_unusable` when a newer Stackwright wrote it: reading it anyway could lose what that
+ * Throws `ledger_unusable` when a newer Stackwright wrote it: using it anyway could lose what that
  * version added.
  */
 export function migrate(database: DatabaseSync, path: string): void {
   if (knownVersion(database, path) === SCHEMA_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    // Another process may have done it while this one waited for its turn.
+    // Another process may have migrated it while this one waited for the lock.
     const steps = MIGRATIONS.slice(knownVersion(database, path)).join("\n");
-    // All or none, and the disk is waited for once.
+    // One transaction: all steps or none, and a single wait for the disk.
     database.exec(`${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
@@ -259,7 +259,7 @@ export function migrate(database: DatabaseSync, path: string): void {
   }
 }
 
-/** The version of a database. Throws `ledger_unusable` when a newer Stackwright has brought it further. */
+/** The schema version of a database. Throws `ledger_unusable` for a newer Stackwright's. */
 export function knownVersion(database: DatabaseSync, path: string): number {
   const row = database.prepare("PRAGMA user_version").get();
   const version = Number(row?.["user_version"] ?? 0);

@@ -1,7 +1,7 @@
 import type { LedgerDatabase } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 
-/** A part of the ledger: what it knows of one kind of thing. */
+/** A part of the ledger, about one kind of thing. */
 export abstract class LedgerTable {
   protected readonly database: LedgerDatabase;
 
@@ -10,7 +10,7 @@ export abstract class LedgerTable {
   }
 }
 
-/** A part that keeps texts, all of which pass the redactor first. */
+/** A part of the ledger that stores texts; all of them pass the redactor first. */
 export abstract class RedactedTable extends LedgerTable {
   protected readonly redact: RedactAbout;
 

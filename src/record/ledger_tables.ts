@@ -20,43 +20,43 @@ import { ShownTrees } from "./shown_trees.ts";
 import { Stops } from "./stops.ts";
 
 interface LedgerParts {
-  /** Seals what may hold secrets. */
+  /** Seals data that may hold secrets. */
   readonly key: InstanceKey;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly owner?: ProcessOwner;
   readonly redact: RedactAbout;
-  /** Is told that the file was deleted while it was open, and was written anew. */
+  /** Called when the file was deleted while open, and was written anew. */
   readonly onRewritten?: () => void;
 }
 
 type Recorded = Pick<RecordedRelease, "id">;
 
-/** The tables of the ledger, and what can be read from them. */
+/** The tables of the ledger, and the reads that need several of them. */
 export class LedgerTables {
-  /** The release of each stack that failed last. */
+  /** The failed release of each stack. */
   readonly failures: FailureMemory;
-  /** Why something was done, or not. */
+  /** Decisions, with their reasons. */
   readonly decisions: DecisionLog;
-  /** Stacks that were put back on purpose. */
+  /** Stacks that a person rolled back. */
   readonly pins: Pins;
   /** Stacks that a person stopped. */
   readonly stops: Stops;
-  /** How stacks react to what happens to their containers. */
+  /** How stacks react to events of their containers. */
   readonly reconciliations: Reconciliations;
   /** Stacks that a person holds as they are. */
   readonly holds: PersonHolds;
-  /** What waits for a sync window to open. */
+  /** Deployments that wait for a sync window. */
   readonly deferred: DeferredDeployments;
-  /** Whose each stack is. */
+  /** Owners of stacks. */
   readonly owners: Owners;
-  /** Stacks that were found by auto-discovery. */
+  /** Stacks that configurations named or discovered. */
   readonly discovered: DiscoveredStacks;
   /** The last finished runs. */
   readonly runs: RunArchive;
-  /** Which tree the files of a stack were at which time. */
+  /** The trees that containers of each stack saw, with times. */
   readonly shownTrees: ShownTrees;
-  /** What the service was started with last. */
+  /** Settings that the service was started with last. */
   readonly service: ServiceSettings;
   protected readonly database: LedgerDatabase;
   protected readonly releases: Releases;
@@ -93,44 +93,44 @@ export class LedgerTables {
   readonly currents: Releases["currents"] = (context) => this.releases.currents(context);
   /** The contexts on which a stack has a release. */
   readonly contexts: Releases["contexts"] = () => this.releases.contexts();
-  /** Which stacks are deployed, from where and since when. */
+  /** Stacks with a current release, with its source and time. */
   readonly deployedStacks: Releases["deployedStacks"] = () => this.releases.deployedStacks();
   /** One release by its id. */
   readonly release: Releases["find"] = (id) => this.releases.find(id);
-  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
+  /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
   /** A recorded release with its model and variables, ready to be deployed again. */
   readonly open: Releases["open"] = (recorded) => this.releases.open(recorded);
   /** The services of a recorded release. Throws `not_found` when it is gone. */
   readonly services = ({ id }: Recorded) => this.releases.contents.read("services", id);
-  /** What a recorded release was made from; as {@link services}. */
+  /** The input closure of a recorded release; as {@link services}. */
   readonly closure = ({ id }: Recorded) => this.releases.contents.read("closure", id);
   /** The files of a recorded release that containers may write to; as {@link services}. */
   readonly live = ({ id }: Recorded) => this.releases.contents.read("live", id);
-  /** The process that has a stack in its hands, if another one that still runs does. */
+  /** The id of another running process that is changing a stack; `undefined` when there is none. */
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
-  /** What was under way when its process ended, oldest first. */
+  /** Intents whose processes ended, oldest first. */
   readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
-  /** What is under way, in this process or another, and what an ended process left open. */
+  /** All open intents: of this process, of others, and of ended ones. */
   readonly underWay: Intents["open"] = () => this.intents.open();
-  /** Proves that the ledger can be written, by writing. */
+  /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 
-  /** What of a recorded release its containers see; as {@link services}. */
+  /** What containers of a recorded release see of it; as {@link services}. */
   shown(recorded: Recorded): Pick<Release, "services" | "live"> {
     return { services: this.services(recorded), live: this.live(recorded) };
   }
 
   /**
-   * A text that stays the same until anybody begins or ends something for a stack, pins it, holds it,
-   * lets go of it, or hands it over.
+   * A text that changes when anybody begins or ends an intent of a stack, pins it, holds it, ends
+   * the hold, or hands it over.
    */
   mark(key: StackKey): string {
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
     return [this.intents.mark(key), this.pins.mark(key), held, this.owners.mark(key)].join(" ");
   }
 
-  /** The releases that are being deployed, by this process or another. */
+  /** The releases being deployed, by this process or others. */
   releasesUnderWay(): RecordedRelease[] {
     return this.intents.open().flatMap(({ releaseId }) => {
       const found = releaseId === undefined ? undefined : this.releases.find(releaseId);

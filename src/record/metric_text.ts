@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A metric with everything that is known of it. */
+/** A metric with all its samples. */
 export interface Family {
   readonly name: string;
   readonly kind: "counter" | "gauge" | "histogram";

@@ -1,13 +1,13 @@
 import type { Family } from "./metric_text.ts";
 
-/** Figures that metrics tell of the mirrors of one repository. */
+/** Metrics of one mirror of a repository. */
 export interface MirrorFigures {
   readonly repository: string;
   readonly packs: number;
   readonly bytes: number;
 }
 
-/** The gauges of mirrors, made when somebody asks; those of one repository are one. */
+/** The gauges of mirrors; mirrors of one repository are added up. */
 export function mirrorFamilies(prefix: string, mirrors: readonly MirrorFigures[]): Family[] {
   const byRepository = [...Map.groupBy(mirrors, ({ repository }) => repository)];
   const gauge = (name: string, help: string, key: "packs" | "bytes"): Family => ({

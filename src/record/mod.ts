@@ -1,6 +1,6 @@
 /**
- * What Stackwright remembers: the runs, in memory, and the releases of every stack and the last runs, in
- * the ledger, which outlives the process.
+ * What Stackwright remembers: runs, in memory, and in the ledger, which outlives the process, the
+ * releases of every stack and the last runs.
  */
 export { chooseRelease } from "./choose_release.ts";
 export * from "./copy_ledger.ts";

@@ -2,27 +2,27 @@ import { formatOwner, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** The owner of a stack as it is recorded. */
+/** A recorded owner of a stack. */
 export interface RecordedOwner extends StackOwner {
-  /** Whether a person handed the stack to it: then what labels say of the owner before is void. */
+  /** Whether a person handed the stack over: then labels that name the previous owner are void. */
   readonly adopted: boolean;
 }
 
-/** Refused ones that are kept for each stack: whoever may push must not fill the disk. */
+/** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
 
 /**
- * Remembers whose each stack is, also while it has no container, and who wanted it in vain: that is
- * whom a person may hand it to.
+ * Records the owner of each stack, also while it has no containers, and the claimants that were
+ * refused: a person may hand the stack to one of them.
  */
 export class Owners extends LedgerTable {
-  /** Whose a stack is; `undefined` when that was never recorded. */
+  /** The owner of a stack; `undefined` when none was recorded. */
   get(key: StackKey): RecordedOwner | undefined {
     const row = this.database.rowOf("owners", key);
     return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
   }
 
-  /** Whose the stacks of that name in other contexts are. */
+  /** The owners of stacks with the same name in other contexts. */
   elsewhere({ context, name }: StackKey): (StackOwner & { readonly context: string })[] {
     const sql = "SELECT * FROM owners WHERE name = ? AND context <> ? ORDER BY context";
     return this.database.all(sql, name, context)
@@ -30,8 +30,8 @@ export class Owners extends LedgerTable {
   }
 
   /**
-   * Records that a stack is deployed by `owner`. What is known more exactly stays, and so does another
-   * owner: a person handed it over meanwhile.
+   * Records that `owner` deploys a stack. Adds a branch where only the source was known. Another
+   * recorded owner stays: a person has handed the stack over meanwhile.
    */
   settle(key: StackKey, owner: StackOwner): void {
     const known = this.get(key);
@@ -41,8 +41,8 @@ export class Owners extends LedgerTable {
   }
 
   /**
-   * A text that stays the same until a person hands a stack over, or that owner's branch is learned; of one
-   * that is nobody's, until its name has an owner in another context.
+   * A text that changes when a person hands a stack over, or when such an owner's branch is
+   * learned; for a stack without an owner, when its name gets an owner in another context.
    */
   mark(key: StackKey): string {
     const known = this.get(key);
@@ -50,7 +50,7 @@ export class Owners extends LedgerTable {
     return known.adopted ? formatOwner(known) : "";
   }
 
-  /** Hands a stack to another owner because a person says so. Nobody is refused any more. */
+  /** Hands a stack to another owner, as a person asked. Forgets the refused claimants. */
   adopt(key: StackKey, owner: StackOwner): void {
     this.database.transaction(() => {
       this.#set(key, { ...owner, adopted: true });
@@ -58,13 +58,13 @@ export class Owners extends LedgerTable {
     });
   }
 
-  /** Forgets whose a stack was: it is gone. Call it inside a transaction. */
+  /** Forgets the owner of a removed stack. Call it in a transaction of the ledger. */
   remove(key: StackKey): void {
     this.database.removeRows("owners", key);
     this.#forgetRefused(key);
   }
 
-  /** Remembers that somebody wanted a stack of another; writes only what is new. */
+  /** Records a claimant that was refused; writes only new ones. */
   refuse(key: StackKey, wanted: StackOwner): void {
     const known = this.refused(key);
     const isKnown = known.some((each) =>
@@ -75,7 +75,7 @@ export class Owners extends LedgerTable {
     this.database.run(`INSERT INTO refused_owners VALUES (?, ?, ?, ?)`, key, source, reference);
   }
 
-  /** Who wanted a stack in vain, sorted. */
+  /** The claimants that were refused, sorted. */
   refused(key: StackKey): StackOwner[] {
     return this.database.rowsOf("refused_owners", key, "ORDER BY source, reference").map(toOwner);
   }

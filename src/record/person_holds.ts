@@ -3,7 +3,7 @@ import type { LedgerDatabase, Row } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 import { RedactedTable } from "./ledger_table.ts";
 
-/** Remembers the stacks that a person holds as they are. */
+/** Records the stacks that a person holds as they are. */
 export class PersonHolds extends RedactedTable {
   readonly #now: () => Date;
 
@@ -24,7 +24,7 @@ export class PersonHolds extends RedactedTable {
     this.database.put("holds", key, { reason: this.redact(reason, key), held_at: heldAt, until });
   }
 
-  /** Lets a stack go; false when nobody held it. */
+  /** Ends the hold of a stack; false when there was none. */
   remove(key: StackKey): boolean {
     const held = this.get(key) !== undefined;
     this.database.removeRows("holds", key);

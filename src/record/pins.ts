@@ -1,26 +1,26 @@
 import type { InputClosure, StackKey } from "../model/mod.ts";
 import { RedactedTable } from "./ledger_table.ts";
 
-/** A stack that was put back to an earlier release on purpose. */
+/** The pin of a stack that a person rolled back. */
 export interface Pin {
   readonly releaseId: string;
-  /** Revision that was deployed or refused when it was put back: automatic work leaves that alone. */
+  /** Revision that automatic work must not deploy: at first the newest one at the rollback. */
   readonly revision: string;
-  /** What that revision means to the stack, where it was ever rendered. */
+  /** The release of that revision, where it was ever rendered. */
   readonly refused?: RefusedRelease;
   readonly pinnedAt: Date;
-  /** Why, in the words of whoever put it back. */
+  /** Reason given by the person. */
   readonly reason?: string;
 }
 
-/** A release that a person does not want: a commit that leads to the same is held back like it. */
+/** A release that a person rolled back from: commits with an equal one are held back, too. */
 interface RefusedRelease {
   /** Digest of the release. */
   readonly digest: string;
   readonly closure: InputClosure;
 }
 
-/** Keeps automatic updates from undoing what a person put back. */
+/** Keeps automatic updates from undoing rollbacks. */
 export class Pins extends RedactedTable {
   /** The pin of a stack. */
   get(key: StackKey): Pin | undefined {
@@ -39,7 +39,7 @@ export class Pins extends RedactedTable {
     return this.mark(key) !== "";
   }
 
-  /** A text that differs with every pin of a stack; empty without one. */
+  /** A text that differs for every pin of a stack; empty without a pin. */
   mark(key: StackKey): string {
     const row = this.database.rowOf("pins", key);
     return row === undefined ? "" : `${row["release_id"]} ${row["pinned_at"]}`;
@@ -56,14 +56,14 @@ export class Pins extends RedactedTable {
     });
   }
 
-  /** Pins a stack for as long as an intent is open; how that ends decides about the pin. */
+  /** Pins a stack while an intent is open; the intent's outcome decides whether the pin stays. */
   begin(key: StackKey, pin: Pin, intentId: string): void {
     const earlier = this.get(key);
     this.set(key, pin);
     this.#setPending(key, JSON.stringify({ intentId, earlier }));
   }
 
-  /** The pin of an intent stays when that was carried out, else the one before holds again. */
+  /** Keeps the pin of an intent that succeeded; after a failure the earlier pin holds again. */
   end(key: StackKey, intentId: string, outcome: "succeeded" | "failed"): void {
     const row = this.database.rowOf("pins", key);
     const pending = JSON.parse(String(row?.["pending"] ?? "null"));
@@ -81,7 +81,7 @@ export class Pins extends RedactedTable {
     this.database.run(`UPDATE pins SET pending = ? WHERE context = ? AND name = ?`, pending, key);
   }
 
-  /** Removes the pin; false when there was none. */
+  /** Removes a pin; false when there was none. */
   remove(key: StackKey): boolean {
     const had = this.has(key);
     this.database.removeRows("pins", key);

@@ -1,7 +1,7 @@
 import type { ProcessFacts } from "../system/mod.ts";
 import type { Family } from "./metric_text.ts";
 
-/** The usual metrics of a process under their usual names, of what is known of it. */
+/** The usual metrics of a process under their usual names, as far as the platform tells them. */
 export function processFamilies(facts: ProcessFacts): Family[] {
   const { cpuUserSeconds: user, cpuSystemSeconds: system, nodeVersion } = facts;
   const [major = "", minor = "", patch = ""] = nodeVersion.slice(1).split(".");
@@ -47,7 +47,7 @@ function counter(name: string, help: string, value: number): Family {
   return { name, kind: "counter", help, samples: [{ labels: {}, value }] };
 }
 
-/** Nothing where the platform does not tell the value. */
+/** A gauge; `undefined` where the platform does not tell the value. */
 function gauge(
   name: string,
   help: string,

@@ -13,7 +13,7 @@ import { processFamilies } from "./process_families.ts";
 import { createSeries } from "./series.ts";
 import { stackFamilies, type StackFigures } from "./stack_families.ts";
 
-/** Prefix of the names of our metrics; those of the process carry none, as usual. */
+/** Prefix of Stackwright's own metrics; those of the process have none, as usual. */
 const METRIC_PREFIX = "service_";
 
 /** A meter whose measurements can be read. */
@@ -22,18 +22,18 @@ export interface Prometheus extends Meter {
   readonly contentType: string;
   /** Everything measured so far, in the text format of Prometheus. */
   text(): Promise<string>;
-  /** Says where the figures of stacks come from; they are read whenever somebody asks. */
+  /** Sets where figures of stacks come from; they are read at every scrape. */
   showStacks(read: () => readonly StackFigures[]): void;
   /**
-   * Says where the figures of mirrors come from, likewise; a repository may be there several times. When
-   * they cannot be read they are left out.
+   * Sets where figures of mirrors come from; they are read at every scrape. A repository may occur
+   * several times. Left out when they cannot be read.
    */
   showMirrors(read: () => Promise<readonly MirrorFigures[]>): void;
 }
 
 /**
- * Makes a meter for Prometheus, with the process's own metrics beside ours. Nothing is measured
- * between two scrapes except what it is told: an idle service stays asleep. Labels pass `redact`.
+ * Makes a meter for Prometheus that adds the metrics of the process. Measures nothing between
+ * scrapes but what it is told, so that an idle service stays asleep. Labels pass `redact`.
  */
 export function createPrometheus(
   readProcess: () => ProcessFacts = readProcessFacts,
@@ -42,7 +42,7 @@ export function createPrometheus(
   let stacks: () => readonly StackFigures[] = () => [];
   let mirrors: () => Promise<readonly MirrorFigures[]> = () => Promise.resolve([]);
   let looking: Promise<readonly MirrorFigures[]> | undefined;
-  // One look at the disk at a time. Where it cannot be read, the other metrics are wanted the more.
+  // One look at the disk at a time. When it fails, the other metrics are needed all the more.
   const lookAtMirrors = () =>
     looking ??= mirrors().catch(() => []).finally(() => looking = undefined);
   const series = new Map(

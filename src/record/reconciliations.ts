@@ -11,35 +11,35 @@ import { fittingText } from "./fitting.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Time for which a restart is remembered, in milliseconds: the longest window that makes sense. */
+/** Milliseconds for which a restart is remembered: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
-/** Restarts of a stack that are remembered: ten of each container that it may have. */
+/** Restarts of a stack to remember: ten for each of the most containers it may have. */
 const MOST_RESTARTS = 10_000;
-/** What a swarm did that is remembered of a stack, and characters of each id: an engine says how long it is. */
+/** Verdicts of a swarm to keep of a stack, and characters of each id, which engines choose. */
 const MOST_VERDICTS = 1000;
 const LONGEST_ID = 300;
 
-/** A container that was restarted because it was unhealthy. */
+/** A container that was restarted as unhealthy. */
 interface RestartedContainer {
   readonly key: StackKey;
-  /** Digest of the release it belongs to: another release begins anew. */
+  /** Digest of its release: restarts count for one release only. */
   readonly release: string;
-  /** Its name, which its successors have as well. */
+  /** Name of the container, which its replacements share. */
   readonly container: string;
 }
 
 /**
- * Remembers how each stack reacts to what happens to its containers, as its deployed configuration
- * says, and which of them were restarted.
+ * Records how each stack reacts to events of its containers, by its deployed configuration, with
+ * restarts of containers and drift.
  */
 export class Reconciliations extends LedgerTable {
-  /** How a stack reacts; `undefined` where nobody has said yet. */
+  /** How a stack reacts; `undefined` when nothing was recorded. */
   get(key: StackKey): ReconciliationOptions | undefined {
     const row = this.database.rowOf("reconciliations", key);
     return row && { drift: "report", ...JSON.parse(String(row["options"])) };
   }
 
-  /** Says how a stack reacts from now on; writes only what differs. */
+  /** Records how a stack reacts; writes only changes. */
   settle(key: StackKey, options: ReconciliationOptions): void {
     if (JSON.stringify(this.get(key)) === JSON.stringify(options)) return;
     this.database.put("reconciliations", key, { options: JSON.stringify(options) });
@@ -58,7 +58,7 @@ export class Reconciliations extends LedgerTable {
     return Number(row?.["count"]);
   }
 
-  /** Takes note of a restart, and forgets those of the stack of long ago. */
+  /** Records a restart, and forgets old ones of the stack. */
   noteRestart({ key, release, container }: RestartedContainer, at: Date): void {
     this.database.transaction(() => {
       const old = `DELETE FROM restarts WHERE context = ? AND name = ? AND at < ?`;
@@ -70,13 +70,13 @@ export class Reconciliations extends LedgerTable {
     });
   }
 
-  /** What the last look found; `undefined` where nobody has looked. */
+  /** The drift that the last look found; `undefined` when there was no look. */
   drift(key: StackKey): FoundDrift | undefined {
     const row = this.database.rowOf("drift", key);
     return row && foundIn(row);
   }
 
-  /** The same of every stack that was looked at, by its formatted key. */
+  /** The recorded drift of every stack, by formatted key. */
   drifts(): ReadonlyMap<string, FoundDrift> {
     return new Map(
       this.database.all(`SELECT * FROM drift`).map((row) => [
@@ -86,25 +86,25 @@ export class Reconciliations extends LedgerTable {
     );
   }
 
-  /** Takes note of what a look found; what a swarm did, and was told, stays. */
+  /** Records the drift that a look found; verdicts of the swarm that were told stay. */
   noteDrift(key: StackKey, { count, fields, tried }: FoundDrift): void {
     this.#note(key, { ...this.drift(key), count, fields, tried });
   }
 
-  /** Writes only what differs. */
+  /** Writes only changes. */
   #note(key: StackKey, found: FoundDrift): void {
     if (JSON.stringify(this.drift(key)) === JSON.stringify(found)) return;
     this.database.put("drift", key, { found: JSON.stringify(found) });
   }
 
-  /** Takes note that containers or services were replaced because of drift. */
+  /** Records the drift that a repair was made for. */
   noteTried(key: StackKey, drift: readonly Drift[]): void {
     const found = this.drift(key);
     if (found === undefined) return;
     this.#note(key, { ...found, tried: [...found.tried, ...drift] });
   }
 
-  /** Takes note that what a swarm did to services by itself was told. */
+  /** Records that verdicts of a swarm on services were told. */
   noteVerdicts(key: StackKey, told: readonly EngineVerdict[] = []): void {
     const found = this.drift(key) ?? NO_DRIFT;
     if (told.length === 0 && found.verdicts === undefined) return;

@@ -2,18 +2,18 @@ import type { Release } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 
 /**
- * Fates of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (the
- * mixed state was kept) or `rolled_back` (its predecessor was put back).
+ * States of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (what
+ * it changed was kept) or `rolled_back` (its predecessor was put back).
  */
 export type ReleaseStatus = "applying" | "deployed" | "failed" | "rolled_back";
 
-/** What of a release is large, and read only on request: the rest is what lists of releases need. */
+/** Large parts of a release, which are read on request; lists of releases need only the rest. */
 type Contents = "model" | "invocation" | "services" | "closure" | "live";
 
-/** A release as the ledger remembers it, without its contents. */
+/** A release as the ledger records it, without its large parts. */
 export interface RecordedRelease extends Omit<Release, Contents> {
   readonly id: string;
-  /** Counts the releases of one stack, from 1. */
+  /** Number of the release within its stack, from 1. */
   readonly number: number;
   readonly status: ReleaseStatus;
   readonly message: string;
@@ -23,7 +23,7 @@ export interface RecordedRelease extends Omit<Release, Contents> {
   readonly images: Readonly<Record<string, string>>;
 }
 
-/** For releases of before it was recorded, in seconds: what a deployment has when it says nothing. */
+/** Seconds for releases of versions that did not record a timeout: a deployment's default. */
 const TIMEOUT_UNKNOWN = 180;
 
 /** The release in a row of the table of releases. */
@@ -42,13 +42,13 @@ export function toRecordedRelease(row: Row): RecordedRelease {
   };
 }
 
-/** The part of a release that is in its row, as JSON. */
+/** The part of a release that its row stores, as JSON. */
 export function clearFacts(release: Release, images: Readonly<Record<string, string>>): string {
   const { model: _, invocation: _i, services: _s, closure: _c, live: _l, ...facts } = release;
   return JSON.stringify({ ...withoutCredentials(facts), images });
 }
 
-/** The ledger's clear part must not hold what a URL may carry. */
+/** Removes credentials from URLs, since this part of the ledger is not sealed. */
 export function withoutCredentials<T extends Pick<Release, "revision" | "configuration">>(
   facts: T,
 ): T {

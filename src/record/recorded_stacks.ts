@@ -6,8 +6,8 @@ import { copyLedger } from "./copy_ledger.ts";
 import { knownVersion } from "./ledger_schema.ts";
 
 /**
- * The stacks that the ledger at `path` says are deployed, sorted; none where there is no ledger.
- * `scratchDir` is an empty directory of the caller. Changes nothing beside it.
+ * The stacks with a current release in the ledger at `path`, sorted; none where there is no ledger.
+ * `scratchDir` is an empty directory of the caller; nothing else is changed.
  *
  * Throws what reading a ledger throws.
  */
@@ -18,13 +18,13 @@ export async function recordedStacks(
 ): Promise<StackKey[]> {
   if (await files.stat(path) === undefined) return [];
   if (await files.stat(`${path}-wal`) !== undefined) return stacksIn(path, path);
-  // Nobody has it open: opening it would leave a journal behind.
+  // No process has it open: opening it would leave a journal behind.
   const copy = join(scratchDir, "state.db");
   await copyLedger(files, path, copy);
   return stacksIn(copy, path);
 }
 
-/** Those in `file`, which is the ledger at `path` or a copy of it. */
+/** The stacks in `file`, which is the ledger at `path` or a copy of it. */
 function stacksIn(file: string, path: string): StackKey[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

@@ -1,4 +1,4 @@
 import type { StackKey } from "../model/mod.ts";
 
-/** Takes secrets out of a text about a stack before it is kept. */
+/** Redacts secrets in a text about a stack before it is stored. */
 export type RedactAbout = (text: string, key: StackKey) => string;

@@ -4,13 +4,13 @@ import type { LedgerDatabase } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 
-/** Columns that are kept in the clear. */
+/** Columns that are not sealed. */
 type Clear = "services" | "live" | "closure";
 
 /**
- * What makes a recorded release large, beside its row: a list of releases reads nothing of it. Models and
- * variables are sealed, for they may hold secrets. Whatever asks for a release that is gone gets
- * `not_found`.
+ * The large parts of recorded releases, in a table of their own that lists of releases do not read.
+ * Models and variables are sealed, since they may hold secrets. Reading a release that was
+ * forgotten throws `not_found`.
  */
 export class ReleaseContents extends LedgerTable {
   readonly #key: InstanceKey;
@@ -20,7 +20,7 @@ export class ReleaseContents extends LedgerTable {
     this.#key = key;
   }
 
-  /** Adds what a new release consists of; `same` is the release that has its model already. */
+  /** Adds the large parts of a release; `same` is a release with an equal sealed part. */
   add(id: string, release: Release, same: string | undefined): void {
     this.database.run(
       `INSERT OR REPLACE INTO release_contents (release_id, services, live, closure, sealed)
@@ -31,7 +31,7 @@ export class ReleaseContents extends LedgerTable {
     );
   }
 
-  /** What a release consists of by one column. */
+  /** One unsealed part of a release. */
   read<Column extends Clear>(column: Column, id: string): Release[Column] {
     const [row] = this.database.all(
       `SELECT ${column} AS found FROM release_contents WHERE release_id = ?`,
@@ -48,7 +48,7 @@ export class ReleaseContents extends LedgerTable {
     return JSON.parse(this.#key.open(found.sealed));
   }
 
-  /** The release that has the model and variables of `release` already, if the current one does. */
+  /** The current release, if it has the same model and variables as `release`. */
   equal(release: Release): string | undefined {
     const [current] = this.database.all(
       `SELECT r.id FROM stacks s JOIN releases r ON r.id = s.release_id
@@ -61,12 +61,12 @@ export class ReleaseContents extends LedgerTable {
     try {
       return this.#key.open(found.sealed) === sealable(release) ? found.id : undefined;
     } catch {
-      // Sealed with a key that is lost: this one is written whole, and can be opened.
+      // Sealed with a lost key: the new release is then sealed by itself, and can be opened.
       return undefined;
     }
   }
 
-  /** The sealed part of a release, which may be that of an equal one before. */
+  /** The sealed part of a release, which may be stored with an earlier, equal one. */
   #sealed(id: string): { readonly id: string; readonly sealed: Uint8Array } | undefined {
     const [row] = this.database.all(
       `SELECT c.release_id AS id, c.sealed FROM releases r

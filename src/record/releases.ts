@@ -11,7 +11,7 @@ import {
 import { ReleaseContents } from "./release_contents.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** A stack with a release, and no more of it than that. */
+/** The key and a few facts of a stack with a current release. */
 export interface DeployedStack {
   readonly key: StackKey;
   /** Name of the source it is deployed from. */
@@ -20,15 +20,15 @@ export interface DeployedStack {
   readonly succeededAt: Date | undefined;
 }
 
-/** Columns of a recorded release; what it consists of is large, and read by itself. */
+/** Columns of a recorded release without its large parts. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
 /**
- * The ledger's table of releases. What writes belongs inside a transaction of the ledger; times are
+ * The ledger's table of releases. Call methods that write in a transaction of the ledger; times are
  * milliseconds since 1970.
  */
 export class Releases extends LedgerTable {
-  /** What releases consist of. */
+  /** The large parts of releases. */
   readonly contents: ReleaseContents;
 
   /** `key` seals models and variables, which may hold secrets. */
@@ -61,7 +61,7 @@ export class Releases extends LedgerTable {
     );
   }
 
-  /** Which stacks are deployed, from where and since when; without reading their releases whole. */
+  /** Stacks with a current release, with its source and time, without reading whole releases. */
   deployedStacks(): DeployedStack[] {
     return this.database.all(
       `SELECT s.context, s.name, r.finished_at, json_extract(r.facts, '$.revision.source.name') AS source
@@ -78,7 +78,7 @@ export class Releases extends LedgerTable {
     return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
 
-  /** The releases of a stack, newest first; on the next page those with numbers below `before`. */
+  /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   history(key: StackKey, limit: number, before = Number.MAX_SAFE_INTEGER): RecordedRelease[] {
     return this.#select(
       `SELECT ${COLUMNS} FROM releases r WHERE context = ? AND name = ? AND number < ?
@@ -104,9 +104,9 @@ export class Releases extends LedgerTable {
   }
 
   /**
-   * Adds a release that is about to be applied, under the next number of its stack. One whose model is
-   * that of the current release, a repair for instance, is not written whole again. `images` are those
-   * that were made for it.
+   * Adds a release that is about to be applied, under the next number of its stack. A release with
+   * the model of the current one, such as a repair, shares its sealed part. `images` are those
+   * built for it.
    */
   add(id: string, release: Release, images: RecordedRelease["images"], now: number): void {
     const same = this.contents.equal(release);
@@ -126,13 +126,13 @@ export class Releases extends LedgerTable {
     this.contents.add(id, release, same);
   }
 
-  /** Says what became of a release; `message` is stored as it is. */
+  /** Records the outcome of a release; `message` is stored as it is. */
   setStatus(id: string, status: ReleaseStatus, message: string, now: number): void {
     const sql = `UPDATE releases SET status = ?, message = ?, finished_at = ? WHERE id = ?`;
     this.database.run(sql, status, message, now, id);
   }
 
-  /** Makes a release the current one of its stack, with the images that it runs. */
+  /** Makes a release the current one of its stack, with the images that its services run. */
   makeCurrent(key: StackKey, id: string, images: Readonly<Record<string, string>>): void {
     const sql = `UPDATE releases SET facts = json_set(facts, '$.images', json(?)) WHERE id = ?`;
     this.database.run(sql, JSON.stringify(images), id);
@@ -149,7 +149,7 @@ export class Releases extends LedgerTable {
     this.database.removeRows("stacks", key);
   }
 
-  /** Puts an equal release, made from other inputs, in the place of a recorded one. */
+  /** Replaces a recorded release by an equal one made from other inputs. */
   replace(recorded: RecordedRelease, release: Release): void {
     this.database.run(
       `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL WHERE id = ?`,
@@ -161,7 +161,7 @@ export class Releases extends LedgerTable {
     this.contents.add(recorded.id, release, undefined);
   }
 
-  /** Moves a recorded release to revisions that mean the same to it. */
+  /** Records other revisions of a release, whose inputs are equal there. */
   move(
     recorded: RecordedRelease,
     revision: Release["revision"],

@@ -3,17 +3,17 @@ import { firstToGo, type SharedRun } from "./first_to_go.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Runs kept of each trigger: those that did something, and those that had nothing to do. */
+/** Runs to keep of each trigger: those that did something, and those that had nothing to do. */
 const KEPT = { acted: 50, skipped: 10 } as const;
 
 /**
- * The last finished runs, for who asks after a restart what became of one. A power cut may lose some:
- * what they did is in the releases and decisions.
+ * The last finished runs, for questions about them after a restart. A power cut may lose some:
+ * releases and decisions record what they did.
  */
 export class RunArchive extends LedgerTable {
   #version: number | undefined;
 
-  /** Keeps a finished run, and forgets of its kind what is beyond that, see {@link firstToGo}. */
+  /** Keeps a finished run, and forgets runs of its kind beyond the limit, see {@link firstToGo}. */
   keep(run: Run): void {
     const kind = run.status === "skipped" ? "skipped" : "acted";
     const group = [run.trigger, kind];
@@ -48,13 +48,13 @@ export class RunArchive extends LedgerTable {
     }
   }
 
-  /** What was kept, oldest first. */
+  /** The kept runs, oldest first. */
   all(): Run[] {
     this.#version = this.database.foreignVersion();
     return this.#read(() => true);
   }
 
-  /** What is kept and not known, when another process may have kept some since; else nothing. */
+  /** Kept runs that are not known, if another process has written since last time; else none. */
   news(isKnown: (id: string) => boolean): Run[] {
     const version = this.database.foreignVersion();
     if (version === this.#version) return [];
@@ -70,7 +70,7 @@ export class RunArchive extends LedgerTable {
   }
 }
 
-/** What decides who forgets a run first: lists of hundreds of stacks are not read for it. */
+/** The facts for {@link firstToGo}, without reading targets of hundreds of stacks. */
 function toShared(row: Row): SharedRun & Pick<Run, "id"> {
   return {
     id: String(row["id"]),
@@ -82,7 +82,7 @@ function toShared(row: Row): SharedRun & Pick<Run, "id"> {
   };
 }
 
-/** A run as JSON has it, with its instants as texts. */
+/** A run as JSON stores it, with dates as texts. */
 type Written<T> = {
   readonly [Name in keyof T]: T[Name] extends Date | undefined ? string : T[Name];
 };

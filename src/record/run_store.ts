@@ -1,16 +1,16 @@
 import type { Run, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
 
-/** Facts about a run besides its targets; what is left out stays as it is. */
+/** Facts about a run besides its targets; absent ones stay as they are. */
 export interface RunFacts {
   /** Source name, or `multiple`. */
   readonly repository?: string;
-  /** Source that the stack of a job is of. */
+  /** Source that owns the stack of a job. */
   readonly owner?: string;
   /** Configuration target. */
   readonly target?: string;
   /** `reference (id)`. */
   readonly revision?: string;
-  /** What is being done now. */
+  /** The step under way. */
   readonly message?: string;
 }
 
@@ -20,7 +20,7 @@ export interface RunEnd {
   readonly message: string;
 }
 
-/** A choice of the runs to list. */
+/** Which runs to list. */
 export interface RunFilter {
   /** Most runs to return, at least 1. */
   readonly limit: number;
@@ -28,26 +28,26 @@ export interface RunFilter {
   readonly trigger?: Trigger;
 }
 
-/** Hears of every change of every run, with the new value. It must not throw. */
+/** Receives every change of every run, as the new value. It must not throw. */
 export type RunListener = (run: Run) => void;
 
 /**
- * The runs of this process, and what was kept of earlier ones, in memory. Runs are values: a change stores a
- * new one, so what a caller holds never moves. A terminal run is final: later changes are ignored
- * and the stored run is returned.
+ * The runs of this process and the kept ones of earlier processes, in memory. Runs are values: a
+ * change stores a new one, so what a caller holds never changes. A terminal run is final: later
+ * changes are ignored and the stored run is returned.
  *
- * Changing calls throw `internal` for an id that was never accepted or is gone.
+ * Changing calls throw `internal` for an id that was never accepted or was forgotten.
  */
 export interface RunStore {
   /** Opens a run as `accepted` under a new id. */
   accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run;
   /** Makes an accepted run `running`. May be called twice. */
   start(id: string): Run;
-  /** Fills in facts. */
+  /** Sets facts. */
   describe(id: string, facts: RunFacts): Run;
   /** Adds a target, or replaces the entry of the same context and stack. */
   target(id: string, entry: RunTarget): Run;
-  /** Keeps a run, ended or not, until the function that is returned is called: its work goes on. */
+  /** Keeps a run, also a finished one, until the returned function is called: its work goes on. */
   hold(id: string): () => void;
   /** Ends a run; the first end wins. A run that never started gets its start time now. */
   finish(id: string, end: RunEnd): Run;
@@ -55,15 +55,15 @@ export interface RunStore {
   get(id: string): Run | undefined;
   /** Matching runs, newest first. */
   list(filter: RunFilter): Run[];
-  /** Adds a listener; the function that is returned removes it and may be called twice. */
+  /** Adds a listener; the returned function removes it and may be called twice. */
   subscribe(listener: RunListener): () => void;
 }
 
-/** Port to where finished runs outlive the process. */
+/** Port to runs that outlive the process. */
 export interface KeptRuns {
   keep(run: Run): void;
   /** Oldest first. */
   all(): readonly Run[];
-  /** Those of another process that are not known yet; it is looked for them when there can be any. */
+  /** Runs of other processes that are not known yet; cheap while no other process writes. */
   news(isKnown: (id: string) => boolean): readonly Run[];
 }

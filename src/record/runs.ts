@@ -18,8 +18,8 @@ export const RUNS_PER_TRIGGER = 50;
 export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * A store with the runs that were `kept` by an earlier process; none by default. `clock` dates what
- * happens and decides what has expired.
+ * A store with the runs that earlier processes `kept`; none by default. `clock` dates events and
+ * decides what has expired.
  */
 export function createRuns(
   { clock, kept }: { readonly clock: Clock; readonly kept?: KeptRuns },
@@ -29,7 +29,7 @@ export function createRuns(
 
 class MemoryRuns implements RunStore {
   readonly #clock: Clock;
-  /** By id, in the order of acceptance. */
+  /** Runs by id, in the order of acceptance. */
   readonly #runs = new Map<string, Run>();
   readonly #counts = new Map<Trigger, number>();
   readonly #held = new Set<string>();
@@ -110,7 +110,7 @@ class MemoryRuns implements RunStore {
     return finished;
   }
 
-  /** What was done stays done where it cannot be remembered; a full disk is told by what needs it. */
+  /** Keeps a finished run; ignores failures, as a full disk is reported by what needs it. */
   #keep(run: Run): void {
     try {
       this.#kept?.keep(run);
@@ -142,7 +142,7 @@ class MemoryRuns implements RunStore {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes in what other processes, such as commands, have done. */
+  /** Adds runs that other processes, such as commands, have kept. */
   #hear(): void {
     const unknown = this.#news();
     if (unknown.length === 0) return;
@@ -154,7 +154,7 @@ class MemoryRuns implements RunStore {
     this.#sweep();
   }
 
-  /** What is known is told where the rest cannot be read; a damaged ledger is told by what needs it. */
+  /** New runs; ignores failures, as a damaged ledger is reported by what needs it. */
   #news(): readonly Run[] {
     try {
       return this.#kept?.news((id) => this.#runs.has(id)) ?? [];
@@ -182,11 +182,11 @@ class MemoryRuns implements RunStore {
     for (const listener of this.#listeners) listener(run);
   }
 
-  /** Only runs that are over go: first the expired ones, then those beyond the limit of a trigger. */
+  /** Forgets finished runs: first the expired ones, then those beyond the limit of a trigger. */
   #sweep(): void {
     const expired = this.#clock.now().getTime() - RUN_LIFETIME_MS;
     for (const run of this.#runs.values()) {
-      // The others are younger, unless the clock went back: those are held, and not shown.
+      // Later runs are younger, unless the clock went back: those are held, and not shown.
       if (run.createdAt.getTime() > expired) break;
       if (this.#isOver(run)) this.#drop(run);
     }
@@ -205,7 +205,7 @@ class MemoryRuns implements RunStore {
     }
   }
 
-  /** A shutdown ends runs whose work still reports: to a run that was gone that would be a crash. */
+  /** Held runs stay: after a shutdown ended a run, its work may still report to it. */
   #isOver({ id, status }: Run): boolean {
     return isTerminal(status) && !this.#held.has(id);
   }
@@ -221,7 +221,7 @@ class MemoryRuns implements RunStore {
   }
 }
 
-/** The targets with `entry` in its place; sorted by context, then stack. */
+/** The targets with `entry` added or replaced; sorted by context, then stack. */
 function withTarget(targets: readonly RunTarget[], entry: RunTarget): RunTarget[] {
   const others = targets.filter((each) =>
     each.context !== entry.context || each.stack !== entry.stack

@@ -3,14 +3,14 @@ import { numberText, type Sample } from "./metric_text.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Measurements kept of one metric under different labels. */
+/** Most label values of one metric. */
 export const MOST_SERIES = 5_000;
 
 /** The measurements of one metric, by label values. */
 interface Series {
-  /** Adds to the value under these labels, or records it where the metric is a histogram. */
+  /** Adds to the value under these labels; a histogram records the value. */
   add(labels: Labels, value: number): void;
-  /** What there is now, in the order in which label values were first seen. */
+  /** The current samples, in the order in which label values were first seen. */
   samples(): Iterable<Sample>;
 }
 
@@ -23,15 +23,15 @@ export function createSeries({ kind, labels: names, buckets = [] }: MetricDefini
 interface Entry<Value> {
   readonly labels: Labels;
   value: Value;
-  /** Counts up: when it was measured last. */
+  /** Sequence number of the last measurement. */
   touched: number;
 }
 
 /**
- * Measurements under the same values of a metric's labels; other labels are not looked at. There are at
- * most {@link MOST_SERIES} of them: who writes a repository names as many stacks as they like. Of those
- * whose first label, the repository, has most, the half goes that was not measured for the longest time;
- * what `isIdle` says nothing goes on of goes first.
+ * Measurements by the values of a metric's labels; other labels are ignored. At most {@link
+ * MOST_SERIES}: repositories may name as many stacks as they like. At the limit, the value of the
+ * first label, the repository, that has most loses half of its entries: idle ones first (`isIdle`),
+ * then those measured longest ago.
  */
 class ByLabels<Value> {
   readonly #names: readonly string[];
@@ -44,7 +44,7 @@ class ByLabels<Value> {
     this.#isIdle = isIdle;
   }
 
-  /** The entry under these labels, made where there is none. */
+  /** The entry under these labels; makes it if there is none. */
   at(labels: Labels, make: () => Value): Entry<Value> {
     const key = JSON.stringify(this.#names.map((name) => labels[name] ?? ""));
     const known = this.#entries.get(key);
@@ -67,7 +67,7 @@ class ByLabels<Value> {
     const [first = ""] = this.#names;
     const groups = Map.groupBy(this.#entries, ([, { labels }]) => labels[first]);
     const [largest = []] = [...groups.values()].sort((a, b) => b.length - a.length);
-    // Where each has one of its own, no one is to blame.
+    // When every repository has a single entry, entries of all of them go.
     const doomed = largest.length > 1 ? largest : [...this.#entries];
     const busy = ({ value }: Entry<Value>) => this.#isIdle(value) ? 0 : 1;
     doomed.sort(([, a], [, b]) => busy(a) - busy(b) || a.touched - b.touched);
@@ -76,8 +76,8 @@ class ByLabels<Value> {
 }
 
 /**
- * A counter or a gauge. A gauge is the number of things under way: one whose beginning was forgotten
- * when room was made must not count below zero at its end, for ever.
+ * A counter, or a gauge of things under way. Values never fall below zero: a gauge whose start was
+ * dropped at the limit would stay negative for ever after its end.
  */
 class Sums implements Series {
   readonly #values: ByLabels<number>;
@@ -97,7 +97,7 @@ class Sums implements Series {
 }
 
 interface Distribution {
-  /** Measurements up to each bound and above the one before it; the last one has no bound. */
+  /** Measurements above the previous bound, up to each bound; the last one is unbounded. */
   readonly counts: number[];
   sum: number;
 }
@@ -117,7 +117,7 @@ class Histogram implements Series {
       () => ({ counts: this.#bounds.map(() => 0), sum: 0 }),
     );
     const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    // Not a number: nothing that could be told about it would be true.
+    // Not a number: it belongs to no bucket and would spoil the sum.
     if (bucket < 0) return;
     entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
     entry.sum += value;

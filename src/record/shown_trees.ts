@@ -2,26 +2,26 @@ import type { StackKey } from "../model/mod.ts";
 import { keyIn } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
-/** Switches that are remembered of a stack: of a container that is older, no tree of its source goes. */
+/** Switches to remember of a stack; while an older container runs, no tree is removed at all. */
 const MOST_SHOWN = 1000;
 
-/** A tree that the containers of a stack saw, or see. */
+/** A tree that containers of a stack see or saw. */
 interface ShownTree {
   readonly key: StackKey;
   /** Directory of the tree, relative to the data directory. */
   readonly tree: string;
-  /** Just before it was put in place. */
+  /** Time just before the switch to the tree. */
   readonly beganAt: Date;
-  /** Just after; absent when the process ended in between. */
+  /** Time just after the switch; absent when the process ended in between. */
   readonly doneAt?: Date;
 }
 
 /**
- * Which tree the files of a stack were at which time. A container keeps the tree it was started
- * with, and the engine does not tell which that was: with the time of its start this does.
+ * The trees that the files of a stack were, with times. A container keeps the tree it was started
+ * with, and only its start time tells which one that was.
  */
 export class ShownTrees extends LedgerTable {
-  /** Notes that a tree is about to be put in place. Call the result when it is. */
+  /** Records that a switch to a tree begins. Call the returned function when it is done. */
   begin(key: StackKey, tree: string, now: () => Date): () => void {
     const [last] = this.database.rowsOf("shown_trees", key, "ORDER BY id DESC LIMIT 1");
     if (last?.["tree"] === tree && last["done_at"] !== null) return () => {};
@@ -38,7 +38,7 @@ export class ShownTrees extends LedgerTable {
       );
   }
 
-  /** The trees of a stack, in the order they were put in place; of every stack without a key. */
+  /** The trees of a stack, in order of their switches; those of every stack without a key. */
   of(key?: StackKey): ShownTree[] {
     const rows = key === undefined
       ? this.database.all(`SELECT * FROM shown_trees ORDER BY id`)
@@ -51,7 +51,7 @@ export class ShownTrees extends LedgerTable {
     }));
   }
 
-  /** Forgets trees that are gone. What came after one of them keeps its place in time. */
+  /** Forgets removed trees; the times of other trees stay. */
   forget(trees: readonly string[]): void {
     this.database.transaction(() => {
       for (const tree of trees) this.database.run(`DELETE FROM shown_trees WHERE tree = ?`, tree);

@@ -1,23 +1,23 @@
 import type { Family } from "./metric_text.ts";
 
-/** Figures that metrics tell of one stack. */
+/** Metrics of one stack. */
 export interface StackFigures {
   readonly repository: string;
   readonly deployment: string;
   readonly context: string;
   /** Whether its last release failed, or could not be prepared. */
   readonly isFailing: boolean;
-  /** Whether a person holds it back: paused, or put back to an earlier release. */
+  /** Whether a person holds it back: paused or rolled back. */
   readonly isHeld: boolean;
-  /** Time at which what is deployed became healthy. */
+  /** Time at which the deployed release became healthy. */
   readonly succeededAt: Date | undefined;
-  /** Time at which it was last decided about. */
+  /** Time of the last decision about it. */
   readonly lookedAt: Date | undefined;
-  /** How much of it the last look found changed by hand. */
+  /** Number of fields that the last look found changed by hand. */
   readonly drift: number | undefined;
 }
 
-/** The gauges of stacks, made when somebody asks: what a stack is lies in the ledger. */
+/** The gauges of stacks, from what the ledger has at the time of a scrape. */
 export function stackFamilies(prefix: string, stacks: readonly StackFigures[]): Family[] {
   const gauge = (
     name: string,
