@@ -5,19 +5,19 @@ import { JsonShape } from "./json_shape.ts";
 import { ListEntries, type ListShape } from "./list_entries.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
-/** Bytes of an answer that are looked at between two pauses. */
+/** Bytes of an answer that are processed between two pauses. */
 const SLICE = 512 << 10;
-/** Bytes of an answer after which each pause is a rest, and its milliseconds: nobody waits for it. */
+/** Bytes of an answer, never an urgent one, after which pauses are rests; their milliseconds. */
 const QUICK = 4 << 20;
 const REST_MS = 40;
-/** What a chunk costs besides its bytes, as bytes: an engine may send them one by one. */
+/** Cost of a chunk besides its bytes, in bytes: an engine may send single bytes. */
 const CHUNK = 2048;
-/** What an entry of a list costs besides its characters, as characters. */
+/** Cost of a list's entry besides its characters, in characters. */
 const ENTRY = 1024;
 
 /**
- * The body of an answer, read with pauses in which this process gets to everything else: the longer the
- * answer, the smaller its share of the processor. Gives the rest up when whoever reads it ends or throws.
+ * The body of an answer, read with pauses in which the process does other work: the longer the
+ * answer, the smaller its share of the processor. Discards the rest if its reader stops or throws.
  */
 export async function* unhurried(
   response: TransportResponse,
@@ -44,7 +44,7 @@ export async function* unhurried(
   }
 }
 
-/** The value that an answer is. Throws `engine_refused` for one that is too much, and SyntaxError. */
+/** An answer's JSON value. Throws `engine_refused` for one that is too large, and SyntaxError. */
 export async function readValue(
   response: TransportResponse,
   clock: Clock,
@@ -59,12 +59,12 @@ export async function readValue(
   return parsed(chunks);
 }
 
-/** Answers up to this are parsed at once, in less time than it takes to look for their entries. */
+/** Bytes up to which an answer is parsed at once: finding its entries would take longer. */
 const SHORT = 256 << 10;
 
 /**
- * What `of` makes of each entry of the list that an answer is, without those that it makes nothing of.
- * Of a long one only one entry is there as a whole at a time. Throws as {@link readValue}.
+ * The results of `of` for each entry of the list in an answer, without `undefined`. Only one entry
+ * of a long list is in memory at a time. Throws as {@link readValue} does.
  */
 export async function readList<T>(
   response: TransportResponse,

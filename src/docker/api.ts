@@ -10,22 +10,22 @@ import type { TransportRequest, TransportResponse } from "./transport_messages.t
 import { isDone, refusal } from "./api_refusal.ts";
 import { type ApiRequest, isMutating, type Query, toTransport } from "./api_request.ts";
 
-/** A call that changes something, as it is about to be sent. */
+/** A mutating call that is about to be sent. */
 export interface MutatingCall {
   readonly method: string;
   readonly path: string;
 }
 
 interface ApiOptions {
-  /** `DOCKER_API_VERSION`; empty: agree with the engine. */
+  /** `DOCKER_API_VERSION`; empty to agree on a version with the engine. */
   readonly apiVersion?: string;
-  /** Told of every mutating call before it is sent. */
+  /** Called before each mutating call is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
   /** Measures the limits of calls; the real clock by default. */
   readonly clock?: Clock;
 }
 
-/** The engine's version, as it says itself. */
+/** The engine's version, as it reports it. */
 interface EngineVersion {
   readonly version: string;
   /** API version both sides speak. */
@@ -40,14 +40,14 @@ interface AskedVersion {
 }
 
 /**
- * Longest time for an answer that waits for nothing, in milliseconds: an engine that hangs must not
- * hold a deployment, and with it a stack, for ever.
+ * Milliseconds for an answer to any call that does not wait for something: an engine that hangs
+ * must not block a deployment, and with it a stack, for ever.
  */
 export const CALL_LIMIT_MS = 120_000;
-/** Bytes of an answer that says nothing. */
+/** Bytes of an answer whose content does not matter. */
 const MOST_SAID = 1 << 20;
 const LONGEST_VERSION = 100;
-/** Longest time for the engine to tell its version, in milliseconds: every other call waits for it. */
+/** Milliseconds for the engine to report its version, which every other call waits for. */
 const VERSION_LIMIT_MS = 60_000;
 
 /** The Engine API below the typed calls: versions, JSON, and errors that name the call. */
@@ -65,7 +65,7 @@ export class EngineApi {
   }
 
   /**
-   * Sends a call and returns its answer when the engine did what it is about, or the status is accepted.
+   * Sends a call and returns its answer if it succeeded or its status is accepted.
    *
    * Throws `engine_refused` for any other status, and what {@link Transport.request} and
    * {@link EngineApi.version} throw.
@@ -92,14 +92,14 @@ export class EngineApi {
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.inTime(request, signal, async (within) => {
-      // A wait may be as long as a container runs.
+      // Waiting for a container takes as long as it runs.
       const response = await this.#call(request, request.limitMs !== Infinity, within);
       if (!isDone(response.status)) return void response.discard();
       return await parsing(request, readValue(response, this.clock, within));
     });
   }
 
-  /** The entries of a list that a call answers, as `of` makes them, without `undefined` ones; none for an accepted error. */
+  /** The results of `of` for a list, without `undefined`; empty after an accepted error. */
   async list<T>(
     request: ApiRequest,
     shape: ListShape & { readonly of: (entry: JsonRecord) => T | undefined },
@@ -115,7 +115,7 @@ export class EngineApi {
     });
   }
 
-  /** As {@link EngineApi.call}, for calls whose answer says nothing; returns the status. */
+  /** As {@link EngineApi.call}, ignoring the answer's content; returns the status. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
     return await this.inTime(request, signal, async (within) => {
       const response = await this.#call(request, true, within);
@@ -128,7 +128,7 @@ export class EngineApi {
     });
   }
 
-  /** The object at a path; `undefined` where there is none. */
+  /** The object at a path; `undefined` if there is none. */
   async find(
     path: string,
     signal: AbortSignal,
@@ -138,7 +138,7 @@ export class EngineApi {
     return answer === undefined ? undefined : asRecord(answer);
   }
 
-  /** Removes what is at a path; one that is gone is fine. */
+  /** Removes the object at a path; may be gone already. */
   async remove(path: string, signal: AbortSignal): Promise<void> {
     await this.send({ method: "DELETE", path, accept: [404] }, signal);
   }
@@ -158,8 +158,8 @@ export class EngineApi {
   }
 
   /**
-   * The engine's version and the API version agreed on: asked once, and again after the engine was
-   * unreachable, since it may come back as another one.
+   * The engine's version and the agreed API version: requested once, and again after the engine was
+   * unreachable, since it may have been replaced.
    */
   async version(signal: AbortSignal): Promise<EngineVersion> {
     signal.throwIfAborted();
@@ -172,7 +172,7 @@ export class EngineApi {
     }
   }
 
-  /** Goes on while anybody waits for it: who gives up must not take it from the others. */
+  /** The shared request for the version, which only ends when all of its callers have given up. */
   #asking(): AskedVersion {
     const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
     const end = new AbortController();
@@ -182,7 +182,7 @@ export class EngineApi {
     return asked;
   }
 
-  /** At once: whoever asks while it is ending must not be told that somebody else gave up. */
+  /** Takes effect immediately, so that a new caller does not get the error of those who gave up. */
   #giveUp(asked: AskedVersion): void {
     if (this.#version === asked) this.#version = undefined;
     asked.end.abort();
@@ -217,8 +217,8 @@ export class EngineApi {
 }
 
 /**
- * Escapes one name for a path; a slash stays, as image names contain them. Throws `config_invalid` for
- * one that leads to another path: names come from repositories.
+ * Escapes a name for a path, except for the slashes in image names. Throws `config_invalid` for a
+ * name that leads to another path: names come from repositories.
  */
 export function pathName(name: string): string {
   if (/(?:^|\/)\.{0,2}(?:\/|$)/.test(name)) {
@@ -229,7 +229,7 @@ export function pathName(name: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** What is read of an answer, with an error that names the call where it is no JSON. */
+/** The parsed answer, with an error that names the call when it is not JSON. */
 async function parsing<T>({ method, path }: ApiRequest, value: Promise<T>): Promise<T> {
   return await value.catch((cause) => {
     if (!(cause instanceof SyntaxError)) throw cause;

@@ -5,10 +5,10 @@ import type { ApiRequest } from "./api_request.ts";
 
 const ERROR_LIMIT = 64 << 10;
 
-/** Characters of its reason that are told. */
+/** Characters of the engine's reason in an error. */
 const MOST_REASON = 2_000;
 
-/** Whether a status says that it was done: what leads elsewhere, or to another protocol, was not. */
+/** Whether a status means success: redirects and changes of protocol do not. */
 export function isDone(status: number): boolean {
   return (status >= 200 && status < 300) || status === 304;
 }
@@ -26,10 +26,10 @@ export async function refusal(
   );
 }
 
-/** What an engine answers in the clear where it speaks TLS. */
+/** A TLS engine's answer to plain HTTP. */
 const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
 
-/** A proxy in front of the engine refuses with a page for people; only the engine's own words count. */
+/** The engine's own message in an answer: a proxy in front of it refuses with a page for people. */
 function messageIn(text: string): string {
   if (text.trim() === WANTS_TLS) return `${WANTS_TLS} It wants certificates: ca, cert and key`;
   return asText(asRecord(parseJson(text))["message"]).trim();

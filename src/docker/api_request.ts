@@ -1,6 +1,6 @@
 import type { TransportRequest } from "./transport_messages.ts";
 
-/** Values of a query; absent ones are left out, objects are sent as JSON. */
+/** Parameters of a query; `undefined` is left out, objects are sent as JSON. */
 export type Query = Readonly<Record<string, string | number | boolean | object | undefined>>;
 
 /** One call of the Engine API. */
@@ -14,7 +14,7 @@ export interface ApiRequest {
   /** Sent as a tar archive, instead of JSON. */
   readonly archive?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Error statuses that are answers to the caller (404 for "is it there?"). */
+  /** Error statuses that are valid answers, such as 404 for an existence check. */
   readonly accept?: readonly number[];
   /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
   readonly limitMs?: number;
@@ -22,7 +22,7 @@ export interface ApiRequest {
 
 const UNCHANGING_POST = /^\/containers\/[^/]+\/(?:wait|attach)$|^\/auth$/;
 
-/** A request as it is sent. */
+/** The HTTP request for a call. */
 export function toTransport(request: ApiRequest, prefix: string): TransportRequest {
   const message = {
     method: request.method,

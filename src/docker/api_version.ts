@@ -5,18 +5,18 @@ export const NEWEST_API = "1.48";
 /** Oldest API version this client can work with (Engine 20.10). */
 export const OLDEST_API = "1.41";
 
-/** Versions an engine says it speaks. */
+/** API versions that an engine reports. */
 interface EngineVersions {
   readonly newest: string;
-  /** Absent where the engine does not say. */
+  /** Absent in old engines. */
   readonly oldest?: string;
 }
 
 /**
- * The version to speak: `override` (`DOCKER_API_VERSION`) as it is when there is one, else the
- * older of ours and the engine's.
+ * The API version to use: `override` (`DOCKER_API_VERSION`) unchanged if it is set, else the older
+ * one of ours and the engine's.
  *
- * Throws `unsupported` when there is no version both sides speak, `settings_invalid` for a malformed override.
+ * Throws `unsupported` without a common version, `settings_invalid` for a malformed override.
  */
 export function chooseApiVersion(engine: EngineVersions, override = ""): string {
   if (override !== "") return checkedOverride(override);

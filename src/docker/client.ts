@@ -20,39 +20,39 @@ import { createTransport, type TransportOptions } from "./transport.ts";
 import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 
 interface EngineOptions extends Omit<TransportOptions, "forward"> {
-  /** Address; without it `DOCKER_HOST` of {@link EngineOptions.env}, else the default socket. */
+  /** Address; by default `DOCKER_HOST` in {@link EngineOptions.env}, else the default socket. */
   readonly host?: string;
-  /** The same, already read; goes before it. */
+  /** Parsed address; wins over `host`. */
   readonly endpoint?: EngineEndpoint;
   /**
-   * `DOCKER_HOST`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `DOCKER_CONFIG`, `HOME`,
-   * `DOCKER_API_VERSION`, and what the SSH program needs, are read from here and nowhere else.
+   * Source of `DOCKER_HOST`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `DOCKER_CONFIG`, `HOME`,
+   * `DOCKER_API_VERSION`, and of the variables for SSH; no other environment is read.
    */
   readonly env?: EngineEnvironment;
-  /** Told of every mutating call before it is sent. */
+  /** Called before each mutating call is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
   /** Measures the limits of calls; the real clock by default. */
   readonly clock?: Clock;
 }
 
-/** The engine with what only some callers need. */
+/** The engine with calls that only some callers need. */
 export interface EngineClient extends Engine {
-  /** Where it listens, for people. */
+  /** The engine's address for people. */
   readonly description: string;
-  /** Variables by which the engine's own programs reach it; opens a way by SSH. */
+  /** Variables by which the engine's own programs reach it; opens a forward for SSH. */
   programVariables(): Promise<EngineEnvironment>;
-  /** The calls below the typed ones. */
+  /** Untyped calls of the API. */
   readonly api: EngineApi;
-  /** As `listContainers`, with all that a list for people shows. */
+  /** As `listContainers`, with all fields of a list for people. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
-  /** Waits until a container does not run and returns its exit code. */
+  /** Waits until a container has stopped, and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;
 }
 
 /**
- * Makes a client of one engine. Nothing is opened before the first call.
+ * Makes a client of one engine. Connects with the first call.
  *
- * Throws `settings_invalid` when the address cannot be used.
+ * Throws `settings_invalid` for an unusable address.
  */
 export function createEngine(options: EngineOptions = {}): EngineClient {
   const env = options.env ?? {};
@@ -128,7 +128,7 @@ function engineCalls(api: EngineApi) {
   } satisfies Partial<EngineClient>;
 }
 
-/** A container may be given this long to stop, in seconds, before the engine counts as hanging. */
+/** Longest grace period of a container in seconds, after which the engine counts as hanging. */
 const LONGEST_GRACE_SECONDS = 15 * 60;
 
 async function act(
@@ -137,7 +137,7 @@ async function act(
     readonly id: string;
     readonly verb: string;
     readonly query?: Readonly<Record<string, string | number | undefined>>;
-    /** Seconds the engine waits for the container; `undefined` for as long as the container says. */
+    /** Seconds that the engine waits; `undefined` for the container's own grace period. */
     readonly waits?: number | undefined;
   },
   signal: AbortSignal,
@@ -148,7 +148,7 @@ async function act(
   await api.send({ method: "POST", path, query, limitMs: CALL_LIMIT_MS + waits * 1000 }, signal);
 }
 
-/** Facts that the engine tells of itself, with the API version both sides speak. */
+/** The engine's facts about itself, with the agreed API version. */
 async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
   const info = asRecord(await api.json({ method: "GET", path: "/info" }, signal));
   const swarm = asRecord(info["Swarm"]);
@@ -163,7 +163,7 @@ async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineIn
   };
 }
 
-/** A manager is an engine that can be asked to change the swarm now; a pending or locked one is not. */
+/** The engine's role: a manager can change the swarm now, unlike a pending or locked one. */
 function swarmRole(swarm: JsonRecord): EngineInfo["swarm"] {
   const state = asText(swarm["LocalNodeState"]);
   if (state === "" || state === "inactive") return "inactive";

@@ -1,12 +1,12 @@
 import { StackwrightError } from "../model/mod.ts";
 
-/** Whether a connection that was kept open had been closed by the engine. */
+/** Whether the engine had closed a connection that was kept open. */
 export function isDeadConnection(error: unknown): boolean {
   const code = codeOf(error instanceof StackwrightError ? error.cause : error);
   return code === "ECONNRESET" || code === "EPIPE";
 }
 
-/** Whether nobody listens at the address. */
+/** Whether no connection to the address is possible: nobody listens, or access is denied. */
 export function isRefusedConnection(error: unknown): boolean {
   return ["ENOENT", "EACCES", "ECONNREFUSED", "EPERM"].includes(codeOf(error) ?? "");
 }

@@ -18,10 +18,10 @@ import {
 import { parseContainerStatus } from "./status.ts";
 import { boundPorts, networksOf } from "./observed_container.ts";
 
-/** The engine's own, of a container that says nothing. */
+/** Seconds that the engine gives a container without a grace period of its own. */
 const DEFAULT_GRACE_SECONDS = 10;
 
-/** The details of a container, from what the engine says of it. */
+/** The details of a container, from the engine's answer. */
 export function detailed(answer: JsonRecord): ContainerDetails {
   const state = asRecord(answer["State"]);
   const health = asRecord(state["Health"]);
@@ -91,7 +91,7 @@ function inspectedStatus(
   health: string,
 ): { state: ContainerState; health: ContainerHealth } {
   const { state } = parseContainerStatus(status, "");
-  // The engine keeps the last health of a container that stopped; it says nothing about now.
+  // The engine keeps the last health of a stopped container, which is out of date.
   const known = state === "running" || state === "paused"
     ? (["starting", "healthy", "unhealthy"] as const).find((each) => each === health)
     : undefined;
@@ -105,7 +105,7 @@ function exitCodeOf(state: JsonRecord): number | undefined {
     : undefined;
 }
 
-/** The engine writes year 1 for "never". */
+/** A time; `undefined` for year 1, which the engine writes for "never". */
 function instant(text: string): Date | undefined {
   const date = new Date(text);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() <= 1 ? undefined : date;

@@ -1,19 +1,19 @@
 import { type EngineApi, pathName } from "./api.ts";
 import { asList, asRecord, asText, asTextList, asTexts, type JsonRecord } from "./json.ts";
 
-/** All it takes to make a container again that is removed: may hold secrets, never show it. */
+/** Everything needed to make a removed container again; never show it, as it may hold secrets. */
 export interface ContainerRecipe {
   readonly id: string;
   readonly name: string;
   readonly runs: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Content id of its image. */
+  /** Id of its image. */
   readonly imageId: string;
-  /** What the engine is told to make it. */
+  /** Body of the request that makes it. */
   readonly body: JsonRecord;
 }
 
-/** The recipe by which a container was made, with the anonymous volumes it has; `undefined` when there is none. */
+/** A container's recipe, which names its anonymous volumes; `undefined` for a missing container. */
 export async function containerRecipe(
   api: EngineApi,
   id: string,
@@ -35,18 +35,18 @@ export async function containerRecipe(
   };
 }
 
-/** What a container was told, without what the engine made up for it. */
+/** A container's configuration, without values that the engine generated. */
 function ownConfig(
   { Hostname, Domainname, MacAddress, ExposedPorts, ...config }: JsonRecord,
   { id, networkMode }: { readonly id: string; readonly networkMode: string },
 ): JsonRecord {
-  // Those are of the container whose network it shares, and are refused.
+  // These fields belong to the container whose network is shared, and the engine refuses them.
   if (networkMode.startsWith("container:")) return config;
   const hostname = id.startsWith(asText(Hostname)) ? {} : { Hostname };
   return { ...config, ...hostname, Domainname, MacAddress, ExposedPorts };
 }
 
-/** Volumes without a name are kept by naming the ones it had. */
+/** The host configuration with anonymous volumes by name, so that a new container keeps them. */
 function hostConfigOf(answer: JsonRecord): JsonRecord {
   const config = asRecord(answer["HostConfig"]);
   const binds = asTextList(config["Binds"]);

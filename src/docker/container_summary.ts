@@ -5,33 +5,33 @@ import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 
-/** A port of a container, and where the host offers it. */
+/** A port of a container, and its published port on the host. */
 interface ContainerPort {
-  /** Address of the host; empty when it is not published. */
+  /** Address on the host; empty for an unpublished port. */
   readonly address: string;
   readonly targetPort: number;
-  /** 0 when it is not published. */
+  /** 0 for an unpublished port. */
   readonly publishedPort: number;
   readonly protocol: string;
 }
 
-/** A container as people want to see it in a list; no environment, no arguments. */
+/** A container for a list that people read; without environment and arguments. */
 export interface ContainerSummary extends ObservedContainer {
-  /** What it runs, without arguments: those may hold secrets. */
+  /** The program, without arguments, which may hold secrets. */
   readonly program: string;
-  /** Reference of its image. */
+  /** Reference of the image. */
   readonly image: string;
   readonly createdAt: Date;
   /** The engine's sentence: `Up 2 hours (healthy)`. */
   readonly status: string;
   readonly ports: readonly ContainerPort[];
-  /** Names of its volumes; of a mounted path, the path on the host. */
+  /** Names of its volumes, and host paths of its bind mounts. */
   readonly mounts: readonly string[];
-  /** Number of volumes of the engine itself that it mounts. */
+  /** Number of mounted volumes with the driver `local`. */
   readonly localVolumes: number;
 }
 
-/** Containers in any state that carry all `labels`, with all that a list shows, by one call. */
+/** Containers in any state with all `labels`, with all fields of a list, by one call. */
 export async function describeContainers(
   api: EngineApi,
   labels: LabelFilter,

@@ -11,7 +11,7 @@ import { detailed } from "./container_details.ts";
 
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
-/** The calls of an engine about containers that are there. */
+/** The calls of an engine about existing containers. */
 export function containerCalls(api: EngineApi) {
   return {
     listContainers: async (labels, signal) => {
@@ -41,10 +41,10 @@ export function containerCalls(api: EngineApi) {
   } satisfies Partial<Engine>;
 }
 
-/** Bytes of a list that are counted: nobody reads a longer one. */
+/** Bytes of a list at which counting stops: nobody reads a longer one. */
 const MOST_COUNTED = 256 << 20;
 
-/** Bytes of the list of all containers, as far as they are counted; nothing of it is kept. */
+/** Bytes of the list of all containers, up to a limit; the content is dropped. */
 async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
   const request = { ...LIST, query: { all: true } };
   return await api.inTime(request, signal, async (within) => {
@@ -58,22 +58,22 @@ async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number>
   });
 }
 
-/** Whether `compose run` or a job made this container; such ones are no part of a stack. */
+/** Whether `compose run` or a job made this container; such containers belong to no stack. */
 export function isOneOff(container: ObservedContainer): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
 /**
- * Whether a swarm made this container: it is of a service, and of no project of compose, whatever the
- * labels say that it has from its image.
+ * Whether a swarm made this container: then it belongs to a service and to no compose project, even
+ * if its image carries a project's labels.
  */
 export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
   return (labels[SWARM_TASK] ?? "") !== "";
 }
 
 /**
- * Removes a container; one that is gone is fine, and one that somebody else is removing is waited for:
- * its name and ports are free when this returns.
+ * Removes a container; one that is gone is fine. Waits for a removal by somebody else, so that its
+ * name and ports are free afterwards.
  */
 export async function removeContainer(
   api: EngineApi,
@@ -95,14 +95,14 @@ export async function removeContainer(
     if (!/\bremoval of container \S+ is already in progress/.test(messageOf(error))) throw error;
     const query = { condition: "removed" };
     await api.send({ method: "POST", path: `${path}/wait`, query, accept: [404] }, signal);
-    // That one may have failed.
+    // The other removal may have failed.
     await remove();
   }
 }
 
 /**
- * Newer engines name the framing in the content type; older ones say "raw" for both kinds, and the
- * container has to be asked whether it has a terminal.
+ * Whether a log is framed. Newer engines tell by the content type; older ones report "raw" for both
+ * kinds, so a container's terminal setting decides.
  */
 async function isFramed(
   api: EngineApi,

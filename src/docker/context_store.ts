@@ -5,26 +5,26 @@ import { type Files, readText } from "../system/mod.ts";
 import { type EngineEndpoint, parseEndpoint, TLS_PORT } from "./endpoint.ts";
 import { asRecord, asText } from "./json.ts";
 
-/** The container contexts that the engine's command line knows, read anew at each call. */
+/** The contexts of the docker command line, read anew at each call. */
 interface ContextStore {
-  /** Names of all contexts, sorted; those that cannot be read are left out. */
+  /** Names of all contexts, sorted; unreadable ones are left out. */
   names(): Promise<string[]>;
   /**
-   * Where the engine of a context listens; `undefined` where there is no such context. Throws
-   * `settings_invalid` for one that is there and cannot be used.
+   * The address of a context's engine; `undefined` for an unknown context. Throws
+   * `settings_invalid` for a context that cannot be used.
    */
   find(name: string): Promise<EngineEndpoint | undefined>;
 }
 
-/** Names of contexts that the command line takes; no path could be made of it. */
+/** Names of contexts that the command line accepts, none of which can form a path. */
 const CONTEXT_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$/;
 
 const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"] as const;
 
 /**
- * The store below a directory of the engine client's configuration: one directory for each context,
- * named by the digest of its name. Which of them a person has chosen for the command line does not
- * matter here.
+ * The store below a directory of the docker client's configuration, with one directory for each
+ * context, named by the digest of its name. The command line's current context does not matter
+ * here.
  */
 export function createContextStore(files: Files, configDir: string): ContextStore {
   const root = join(configDir, "contexts");
@@ -56,7 +56,7 @@ export function createContextStore(files: Files, configDir: string): ContextStor
   };
 }
 
-/** Certificates that lie beside a context. */
+/** Certificates stored with a context. */
 interface ContextCertificates {
   /** Their directory. */
   readonly tls: string;
@@ -64,9 +64,9 @@ interface ContextCertificates {
 }
 
 /**
- * The endpoint that the metadata of a context names.
+ * The endpoint in the metadata of a context.
  *
- * Throws `settings_invalid` for what names no engine, or one that could not be told from another.
+ * Throws `settings_invalid` without an engine, and for one whose identity cannot be verified.
  */
 export function readContext(text: string, { tls, files }: ContextCertificates): EngineEndpoint {
   const metadata = parseJson(text);

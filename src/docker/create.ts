@@ -4,7 +4,7 @@ import type { Engine } from "./engine.ts";
 import { imageId } from "./images.ts";
 import type { Query } from "./api_request.ts";
 
-/** The calls of an engine that make something, and give it its places in networks. */
+/** The calls of an engine that make resources and connect containers to networks. */
 export function creatingCalls(api: EngineApi) {
   const connectNetwork: Engine["connectNetwork"] = async (network, place, signal) => {
     const path = `/networks/${pathName(network)}/connect`;
@@ -19,7 +19,7 @@ export function creatingCalls(api: EngineApi) {
     },
     createContainer: async ({ name, body, imageId: wanted }, signal) => {
       const image = asText(body["Image"]);
-      // The tag may lead to another image by now.
+      // The tag may point to another image by now.
       const isSame = await imageId(api, image, signal) === wanted;
       const json = isSame ? body : { ...body, Image: wanted };
       return await create(api, { name }, json, signal);
@@ -36,13 +36,13 @@ export function creatingCalls(api: EngineApi) {
       const path = `/containers/${pathName(id)}/archive`;
       await api.send({ method: "PUT", path, query: { path: "/" }, archive }, signal);
     },
-    // One that somebody made in between is fine.
+    // A network that somebody made meanwhile is fine.
     makeNetwork: async (json, signal) =>
       void await api.send(
         { method: "POST", path: "/networks/create", json, accept: [409] },
         signal,
       ),
-    // The engine answers with the one that is there, whatever that is like.
+    // The engine answers with an existing volume, whatever its settings are.
     makeVolume: async (json, signal) =>
       void await api.send({ method: "POST", path: "/volumes/create", json }, signal),
   } satisfies Partial<Engine>;

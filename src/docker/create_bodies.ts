@@ -1,13 +1,12 @@
 /**
- * Bodies that the Engine API takes to make containers, networks and volumes, as far as we ask for it.
- * The engine ignores a name that it does not know and answers as if all were well, so every name is
- * typed.
+ * Bodies of the Engine API for making containers, networks and volumes, with the fields that we
+ * use. The engine ignores unknown fields silently, so every field is typed.
  */
 
-/** Labels, options, or anything else that is a text by its name. */
+/** A map of texts, such as labels or options. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** Members that may be there, all of one type; their names with `|` between them. */
+/** Optional members of one type; their names are joined by `|`. */
 export type Maybe<Name extends string, Value> = { readonly [Each in Name]?: Value };
 
 /** Body of `POST /containers/create`. */
@@ -23,7 +22,7 @@ export interface ContainerBody
   readonly Env: readonly string[];
   /** Seconds. */
   readonly StopTimeout?: number;
-  /** Only for engines that know no address of an endpoint (API before 1.44). */
+  /** For engines without addresses of endpoints (API before 1.44). */
   readonly MacAddress?: string;
   readonly Healthcheck?: HealthBody;
   readonly ExposedPorts?: Readonly<Record<string, Record<string, never>>>;
@@ -31,14 +30,14 @@ export interface ContainerBody
   readonly NetworkingConfig?: Record<"EndpointsConfig", Readonly<Record<string, EndpointBody>>>;
 }
 
-/** A health check; times are nanoseconds, 0 for the engine's own. */
+/** A health check; durations in nanoseconds, 0 for the engine's default. */
 export interface HealthBody
   extends Readonly<Record<"Interval" | "Timeout" | "StartPeriod" | "Retries", number>> {
   readonly Test: readonly string[] | null;
   readonly StartInterval?: number;
 }
 
-/** The share of its host that a container gets. */
+/** The host configuration of a container. */
 export type HostBody =
   & Maybe<"NetworkMode" | "IpcMode" | "PidMode" | "UTSMode" | "CgroupnsMode" | "UsernsMode", string>
   & Maybe<"CgroupParent" | "Runtime" | "CpusetCpus", string>
@@ -61,13 +60,13 @@ export type HostBody =
     >[];
   };
 
-/** One port of the host. */
+/** A published port of the host. */
 export interface PortBody {
   readonly HostIp: string;
   readonly HostPort: string;
 }
 
-/** One mount that a line of text cannot say. */
+/** A mount that the short notation cannot express. */
 export interface MountBody {
   readonly Type: "bind" | "volume" | "tmpfs";
   readonly Source?: string;
@@ -81,14 +80,14 @@ export interface MountBody {
   readonly TmpfsOptions?: Maybe<"SizeBytes" | "Mode", number>;
 }
 
-/** What a mounted volume is, besides its name. */
+/** Options of a mounted volume. */
 export interface VolumeOptionsBody {
   readonly NoCopy?: boolean;
   readonly Subpath?: string;
   readonly Labels?: Texts;
 }
 
-/** A container's place in one network. */
+/** A container's endpoint in one network. */
 export interface EndpointBody {
   readonly Aliases: readonly string[];
   readonly IPAMConfig?:
@@ -124,12 +123,12 @@ export interface VolumeBody {
   readonly Labels: Texts;
 }
 
-/** A container to be made. */
+/** A container to make. */
 export interface ContainerWish {
   readonly name: string;
-  /** Such as `linux/arm64`; empty for the engine's own. */
+  /** Such as `linux/arm64`; empty for the engine's platform. */
   readonly platform: string;
   readonly body: ContainerBody;
-  /** Networks by name that it is connected to after it was made, for engines that take one (API before 1.44). */
+  /** Networks by name to connect afterwards: engines before API 1.44 take one at creation. */
   readonly connect: Readonly<Record<string, EndpointBody>>;
 }

@@ -1,52 +1,53 @@
 import { errors, type StackwrightError } from "../model/mod.ts";
 
-/** The address at which an engine listens. */
+/** An engine's address. */
 export type EngineEndpoint =
   | { readonly kind: "unix"; readonly socketPath: string }
   | {
     readonly kind: "tcp";
     readonly host: string;
     readonly port: number;
-    /** Absent: plain HTTP. */
+    /** Absent for plain HTTP. */
     readonly tls?: EndpointTls;
   }
   | SshEndpoint;
 
-/** An engine on a machine that is reached by SSH, and asked by its `docker system dial-stdio`. */
+/** An engine on a machine reached by SSH, through `docker system dial-stdio` there. */
 export interface SshEndpoint {
   readonly kind: "ssh";
   readonly host: string;
   readonly port?: number;
   readonly user?: string;
-  /** The engine's socket there; absent: what the command line there takes. */
+  /** The engine's socket on that machine; by default that of its command line. */
   readonly socketPath?: string;
 }
 
 /** TLS towards an engine. The engine's certificate is always verified. */
 export interface EndpointTls {
-  /** Directory with `ca.pem`, `cert.pem` and `key.pem`; absent: public authorities, no client certificate. */
+  /** Directory of `ca.pem`, `cert.pem` and `key.pem`; absent: public authorities, no own key. */
   readonly certificates?: string;
-  /** Those of them that are to be read; all three when absent. */
+  /** Files to read from that directory; all three by default. */
   readonly files?: readonly string[];
 }
 
-/** The variables that describe an engine, as the engine's own command line reads them. */
+/** Variables that describe an engine, as in docker's command line. */
 export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where the engine listens when nothing else is said. */
+/** The address of an engine by default. */
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 const PLAIN_PORT = 2375;
-/** The port of engines that speak TLS. */
+/** The usual port of engines with TLS. */
 export const TLS_PORT = 2376;
 
 /**
- * Reads an engine address: `unix:///path`, `tcp://host[:port]`, `http://`, `https://` or
- * `ssh://[user@]host[:port][/path]`. An empty one is the default socket. `DOCKER_TLS_VERIFY` or `DOCKER_CERT_PATH` in `env` turn TLS on for
- * `tcp` addresses; certificates come from `DOCKER_CERT_PATH`, else from `~/.docker`.
+ * Parses an engine's address: `unix:///path`, `tcp://host[:port]`, `http://`, `https://` or
+ * `ssh://[user@]host[:port][/path]`; empty is the default socket. `DOCKER_TLS_VERIFY` or
+ * `DOCKER_CERT_PATH` in `env` turn TLS on for `tcp`; certificates come from `DOCKER_CERT_PATH`,
+ * else from `~/.docker`.
  *
- * Throws `settings_invalid` for any other scheme, for passwords, and where only SSH has them, for
- * users and paths.
+ * Throws `settings_invalid` for any other scheme, for passwords, and for users and paths without
+ * SSH.
  */
 export function parseEndpoint(host: string, env: EngineEnvironment = {}): EngineEndpoint {
   const text = host.trim();
@@ -93,7 +94,7 @@ function sshEndpoint(text: string): SshEndpoint {
   const url = parseUrl(text.replace(/^ssh:/i, "ws:"));
   if (url.password !== "") throw invalid("it contains a password; use a key");
   if (url.search !== "" || url.hash !== "") throw invalid("it has more than a path");
-  // It becomes a word for the shell of that machine.
+  // The path becomes a word for the shell of that machine.
   if (!/^[\w./+@%-]*$/.test(url.pathname)) throw invalid("its path is not one of plain letters");
   const port = /:(\d+)(?:\/|$)/.exec(text.slice("ssh://".length).replace(/^.*@/, ""))?.[1];
   return {
@@ -105,7 +106,7 @@ function sshEndpoint(text: string): SshEndpoint {
   };
 }
 
-/** From the text: a URL drops a port that is its scheme's default. */
+/** The port in the text: a URL drops its scheme's default port. */
 function explicitPort(text: string): number | undefined {
   const port = /:(\d+)\/?$/.exec(text)?.[1];
   return port === undefined ? undefined : Number(port);
@@ -133,7 +134,7 @@ function parseUrl(text: string): URL {
   }
 }
 
-/** Says nothing of the address itself: it may hold a password. */
+/** The error for an address, without the address itself, which may hold a password. */
 function invalid(why: string): StackwrightError {
   return errors.settings_invalid(
     `the engine address (DOCKER_HOST, or a context's) cannot be used: ${why}; ` +

@@ -1,18 +1,18 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { JsonRecord } from "./json.ts";
 
-/** Facts that an engine tells of itself. */
+/** Facts that an engine reports about itself. */
 export interface EngineInfo {
   readonly id: string;
-  /** Id of the swarm that it manages, else empty. */
+  /** Id of the swarm that it manages; empty otherwise. */
   readonly cluster: string;
   readonly version: string;
-  /** API version both sides speak, such as `1.45`. */
+  /** Agreed API version, such as `1.45`. */
   readonly apiVersion: string;
   readonly swarm: "inactive" | "manager" | "worker" | "other";
   /**
-   * Whether a build whose name another image had leaves that one, without a name. In containerd's store,
-   * the default of new installations since 29, it is gone, even while containers run it.
+   * Whether an image stays, without a name, when a build takes its name. In containerd's store, the
+   * default of new installations since 29, it is dropped, even while containers run it.
    */
   readonly keepsUnnamed: boolean;
 }
@@ -22,7 +22,7 @@ export interface ImageSummary {
   readonly id: string;
   readonly tags: readonly string[];
   readonly digests: readonly string[];
-  /** The one that says whose it is, where it has that. */
+  /** The label with its compose project, if it has that. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -33,25 +33,25 @@ export interface ResourceSummary {
   readonly name: string;
   readonly driver: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** What its driver was told when it was made; may hold secrets. */
+  /** Options of its driver; may hold secrets. */
   readonly options?: Readonly<Record<string, string>>;
-  /** What else a network is; absent for volumes. */
+  /** Further settings of a network; absent for volumes. */
   readonly network?: NetworkFacts;
 }
 
-/** Options that a network was made with, besides its driver. */
+/** Settings of a network, besides its driver. */
 export interface NetworkFacts {
   readonly internal: boolean;
   readonly attachable: boolean;
   readonly ipv6: boolean;
-  /** Address ranges, chosen by whoever made it or by the engine. */
+  /** Address ranges, requested or chosen by the engine. */
   readonly pools: readonly Readonly<Record<"subnet" | "gateway" | "range", string>>[];
 }
 
-/** One mount of a container, as the engine made it. */
+/** An existing mount of a container. */
 export interface ContainerMount {
   readonly kind: "bind" | "volume" | "other";
-  /** Name of a volume, else empty. */
+  /** Name of a volume; empty otherwise. */
   readonly name: string;
   /** Path on the engine's host. */
   readonly source: string;
@@ -60,12 +60,12 @@ export interface ContainerMount {
   readonly writable: boolean;
 }
 
-/** A container's place in one network, as the engine made it. */
+/** A container's existing endpoint in one network. */
 export interface ContainerEndpoint {
-  /** Addresses it has now; empty for one that does not run. */
+  /** Current addresses; empty for a stopped container. */
   readonly ipv4: string;
   readonly ipv6: string;
-  /** Names by which others in the network find it, besides its own. */
+  /** Further names of the container in the network. */
   readonly aliases: readonly string[];
 }
 
@@ -73,22 +73,22 @@ export interface ContainerEndpoint {
 export interface ContainerDetails {
   readonly container: ObservedContainer;
   readonly startedAt: Date | undefined;
-  /** Number of times that the engine restarted it since it was started by a call. */
+  /** Number of restarts by the engine since the container was started by a call. */
   readonly restartCount: number;
-  /** Time for which a stop lets it end by itself before it is killed. */
+  /** Grace period before a stop kills the container. */
   readonly stopTimeoutSeconds: number;
-  /** The engine's own words on why it did not start. */
+  /** The engine's message on why it did not start. */
   readonly error: string;
-  /** Output of the last health check, empty without one. */
+  /** Output of the last health check; empty without one. */
   readonly healthOutput: string;
-  /** The last health check that ended; absent without one. */
+  /** The last completed health check; absent without one. */
   readonly lastCheck?: { readonly beganAt: Date; readonly passed: boolean };
   readonly mounts: readonly ContainerMount[];
-  /** By the name of the network. */
+  /** Endpoints by the name of the network. */
   readonly endpoints?: Readonly<Record<string, ContainerEndpoint>>;
-  /** Its share of its host as the engine tells it, by the names of `HostConfig`. */
+  /** Host configuration as the engine reports it, by the names of `HostConfig`. */
   readonly host?: JsonRecord;
 }
 
-/** Label filters: `key` must exist, or equal the value when there is one. */
+/** Label filters: `key` must exist, and equal the value if there is one. */
 export type LabelFilter = Readonly<Record<string, string | undefined>>;

@@ -7,47 +7,47 @@ import { labelTexts } from "./filters.ts";
 import { asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 import { JsonShape } from "./json_shape.ts";
 
-/** Something that happened to a container, or to a service of a swarm. */
+/** An event of a container, or of a swarm's service. */
 export interface ContainerEvent {
-  /** `service` where it is about one; about a container otherwise. */
+  /** `service` for a service; absent for a container. */
   readonly type?: "service";
-  /** `die`, `oom`, `health_status`; without what follows a colon. */
+  /** Such as `die`, `oom` or `health_status`, without the part after a colon. */
   readonly action: string;
-  /** What follows the colon of the action: `unhealthy`. */
+  /** The part of the action after the colon: `unhealthy`. */
   readonly detail: string;
-  /** Its id, or that of the service. */
+  /** Id of the container or service. */
   readonly containerId: string;
-  /** Name, image, exit code and all labels of the container; of a service, only its name. */
+  /** Name, image, exit code and all labels of a container; only the name of a service. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Nanoseconds since 1970. */
   readonly time: bigint;
 }
 
-/** A choice of the events to listen to. */
+/** Filter for events to listen to. */
 export interface EventOptions {
   readonly labels: LabelFilter;
-  /** Whether those of services of a swarm come, too: they carry no labels, so all do without labels. */
+  /** Whether swarm services' events, which have no labels, are included; only without `labels`. */
   readonly withServices?: boolean;
-  /** Actions such as `die`; all when empty. */
+  /** Actions such as `die`; all by default. */
   readonly actions?: readonly string[];
-  /** Nanoseconds since 1970: events from then on come first, if the engine still has them. */
+  /** Nanoseconds since 1970: earlier events come first, as far as the engine still has them. */
   readonly since?: bigint;
 }
 
 const LONGEST_EVENT = 1 << 20;
 
 /**
- * How much of a stream is heard, as bytes: that of one second in the long run, and of a storm. An engine
- * that tells more has the stream ended, and everything is looked at anew instead.
+ * Bytes of a stream that are read: per second in the long run, and in a burst. If an engine sends
+ * more, the stream ends, and callers observe everything anew.
  */
 const HEARD = { perSecond: 2 << 20, storm: 16 << 20 } as const;
-/** What a line and a chunk cost besides their bytes, as bytes. */
+/** Cost of a line and of a chunk besides their bytes, in bytes. */
 const COST = { line: 500, empty: 16, chunk: 250 } as const;
 
 /**
- * Container events as they happen, until the signal is aborted (then it throws the reason), the engine
- * ends the stream (then it throws `engine_unreachable`), or tells more than is heard (`engine_refused`).
- * It does not reconnect: whoever listens has to look at everything anew after a gap anyway.
+ * Container events as they happen. Throws the signal's reason when aborted, `engine_unreachable`
+ * when the engine ends the stream, and `engine_refused` when it sends too much. Does not reconnect:
+ * listeners must observe everything anew after a gap anyway.
  */
 export async function* containerEvents(
   api: EngineApi,
@@ -70,7 +70,7 @@ export async function* containerEvents(
   throw errors.engine_unreachable("the engine ended the stream of events");
 }
 
-/** What is left of {@link HEARD}, and pauses for everybody else. */
+/** Budget of a stream according to {@link HEARD}, with pauses for other work. */
 class Hearing {
   readonly #clock: Clock;
   readonly #pauses: Pauses = createPauses();
@@ -82,7 +82,7 @@ class Hearing {
     this.#at = clock.now().getTime();
   }
 
-  /** Throws `engine_refused` when nothing is left. */
+  /** Spends bytes. Throws `engine_refused` when the budget is used up. */
   pay(bytes: number): Promise<void> | undefined {
     this.#left -= bytes;
     if (this.#left < 0) this.#refill();
@@ -101,10 +101,10 @@ class Hearing {
   }
 }
 
-/** Characters of an action, and of an id: both are remembered for a while. */
+/** Characters kept of an action and of an id, both of which are remembered for a while. */
 const LONGEST_WORD = 128;
 
-/** One event as the engine writes it. */
+/** An event in the engine's JSON. */
 export function parseEvent(event: JsonRecord): ContainerEvent {
   const actor = asRecord(event["Actor"]);
   const [action = "", detail = ""] = asText(event["Action"]).split(/:\s*/, 2);
@@ -119,9 +119,9 @@ export function parseEvent(event: JsonRecord): ContainerEvent {
 }
 
 /**
- * Objects of a stream that has one on each line; a last, incomplete one is dropped. So is one that is
- * too long: events have all labels of their container, and one container must not keep those of all
- * others from being heard. Throws `engine_refused` for what is no JSON, or nested too deep.
+ * Objects of a stream with one JSON object per line. Drops an incomplete last line, and lines that
+ * are too long: events carry all labels of their container, and one container must not block the
+ * events of all others. Throws `engine_refused` for invalid JSON, or JSON nested too deep.
  */
 export async function* jsonLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -146,7 +146,7 @@ export async function* jsonLines(
 
 const NEWLINE = 0x0a;
 
-/** One line of a stream, as far as it came. */
+/** The part of one line that has arrived. */
 class Line {
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
@@ -162,7 +162,7 @@ class Line {
     else this.#pieces.length = 0;
   }
 
-  /** The object on it; `undefined` for none, and for one that is too long. */
+  /** The object on the line; `undefined` if it is empty or too long. */
   value(): JsonRecord | undefined {
     if (this.isEmpty || this.#length > LONGEST_EVENT) return undefined;
     const bytes = Buffer.concat(this.#pieces);
@@ -179,8 +179,8 @@ class Line {
 }
 
 /**
- * The time of an event in nanoseconds. JSON numbers cannot hold them exactly; the last digits are
- * lost, which is why times tell events apart only together with container and action.
+ * The time of an event in nanoseconds. JSON numbers lose the last digits, so times distinguish
+ * events only together with container and action.
  */
 function nanoseconds(event: JsonRecord): bigint {
   const precise = event["timeNano"];
@@ -189,7 +189,7 @@ function nanoseconds(event: JsonRecord): bigint {
   return typeof seconds === "number" ? whole(seconds) * 1_000_000_000n : 0n;
 }
 
-/** Times are whole numbers, of which the newest that a calendar has is the greatest. */
+/** An integer, limited to the latest date that JavaScript can represent. */
 function whole(number: number): bigint {
   return BigInt(Math.trunc(Math.min(Math.max(number, 0), 8.64e21)));
 }

@@ -14,7 +14,7 @@ import {
 import type { Engine } from "./engine.ts";
 
 const UNTAGGED = "<none>";
-/** Bytes of the list of all images. */
+/** Limit in bytes for the list of all images. */
 const MOST_OF_IMAGES = 256 << 20;
 
 /** The calls of an engine about images. */
@@ -22,7 +22,7 @@ export function imageCalls(api: EngineApi) {
   return {
     imageId: (reference, signal) => imageId(api, reference, signal),
     imageContent: async (reference, platform, signal) => {
-      // Engines before API 1.48 do not know that, and pass it over.
+      // Engines before API 1.48 ignore this parameter.
       const answer = await inspectImage(api, reference, { manifests: "1" }, signal);
       return answer && imageContent(answer, platform);
     },
@@ -39,13 +39,12 @@ export function imageCalls(api: EngineApi) {
       return answer && listedLength(asRecord(answer["Config"]));
     },
     listImages: async (signal) => {
-      // Their authors wrote the labels, of which one is held: their sum may be great.
+      // Labels are written by the images' authors and can be long, though only one of them is kept.
       const keep = ["Id", "RepoTags", "RepoDigests", "Labels"];
       const shape = { keep, mostKept: MOST_OF_IMAGES, of: imageSummary };
       return await api.list({ method: "GET", path: "/images/json" }, shape, signal);
     },
-    // Never forced: that takes the image away from under stopped containers, and takes tags away that
-    // somebody else gave.
+    // Not forced: that would remove images of stopped containers, and tags that somebody else gave.
     removeImage: async (id, signal) => {
       const path = `/images/${pathName(id)}`;
       const status = await api.send({ method: "DELETE", path, accept: [404, 409] }, signal);
@@ -58,7 +57,7 @@ export function imageCalls(api: EngineApi) {
   } satisfies Partial<Engine>;
 }
 
-/** Content id of the image a reference names; `undefined` when it is not there. */
+/** Content id of the image that a reference names; `undefined` when it is missing. */
 export async function imageId(
   api: EngineApi,
   reference: string,
@@ -68,20 +67,20 @@ export async function imageId(
   return answer && asText(answer["Id"]);
 }
 
-/** Characters that a list of containers has for each one of an image with this configuration. */
+/** Characters that each container of an image with this configuration takes in a list. */
 function listedLength(config: JsonRecord): number {
   const length = (key: string) =>
     config[key] === undefined ? 0 : JSON.stringify(config[key]).length;
   const mounts = Object.keys(asRecord(config["Volumes"])).length;
-  // A port is listed with more characters than an image has for it, and a volume as a mount.
+  // A list has more characters for a port than the image, and shows volumes as mounts.
   return length("Labels") + length("Cmd") + length("Entrypoint") + 4 * length("ExposedPorts") +
     length("Volumes") + mounts * LISTED_MOUNT;
 }
 
-/** Characters that a list has for a volume that the engine made up, besides its place. */
+/** Characters in a list for an anonymous volume, besides its path. */
 const LISTED_MOUNT = 400;
 
-/** What the engine says of the image a reference names; `undefined` when it is not there. */
+/** The engine's details of the image that a reference names; `undefined` when it is missing. */
 function inspectImage(api: EngineApi, reference: string, query: Query, signal: AbortSignal) {
   return api.find(`/images/${pathName(reference)}/json`, signal, query);
 }
@@ -97,7 +96,7 @@ function imageSummary(image: JsonRecord): ImageSummary {
 }
 
 function repositoryAndTag(reference: string) {
-  // The colon of a registry port is no tag: only one after the last slash is.
+  // A tag's colon comes after the last slash; an earlier one belongs to a registry's port.
   const colon = reference.indexOf(":", reference.lastIndexOf("/") + 1);
   if (colon === -1) return { repo: reference, tag: "latest" };
   return { repo: reference.slice(0, colon), tag: reference.slice(colon + 1) };
@@ -108,11 +107,11 @@ function named(names: readonly string[]): string[] {
 }
 
 /**
- * The digest of what runs of an image, for a platform such as `linux/arm64/v8` or, where that is empty,
- * for that of the engine. An image of the containerd store may be a list of manifests whose own digest,
- * the id, changes with every build although nothing that runs does; docker compose 5.4 and newer writes
- * that of the manifest into its label. `answer` is what the engine says of the image with its manifests;
- * one of the classic store has none, and its id is told.
+ * The digest of an image for a platform such as `linux/arm64/v8`, or for the engine's if that is
+ * empty. In containerd's store an image may be an index of manifests whose digest, the id, changes
+ * with every build even if its content does not; docker compose 5.4 and newer labels containers
+ * with the manifest's digest. `answer` is the engine's details with manifests; an image of the
+ * classic store has none, and the result is its id.
  */
 export function imageContent(answer: Json | undefined, platform: string): string {
   const image = asRecord(answer);
@@ -135,7 +134,7 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "amd64", aarch
 function parsed(platform: string) {
   const [os = "", name = "", variant = ""] = platform.toLowerCase().split("/");
   const architecture = ARCHITECTURES[name] ?? name;
-  // The usual variant is rarely written.
+  // The usual variant is often omitted.
   const isUsual = architecture === "arm64" && variant === "v8";
   return { os, architecture, variant: isUsual ? "" : variant };
 }

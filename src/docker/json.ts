@@ -1,6 +1,6 @@
 import { listOf, recordOf } from "../model/mod.ts";
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export type Json =
   | null
   | boolean
@@ -9,10 +9,10 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** An object of JSON by its keys. */
+/** A JSON object. */
 export type JsonRecord = { readonly [key: string]: Json | undefined };
 
-/** `value` if it is an object, else an empty one: the engine sends null for "nothing". */
+/** `value` if it is an object, else an empty one: the engine sends null for none. */
 export function asRecord(value: unknown): JsonRecord {
   return recordOf(value) as JsonRecord;
 }
@@ -32,7 +32,7 @@ export function asNumber(value: Json | undefined): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** The members of an object that are texts: labels. */
+/** The text members of an object, such as labels. */
 export function asTexts(value: Json | undefined): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, text] of Object.entries(asRecord(value))) {
@@ -41,7 +41,7 @@ export function asTexts(value: Json | undefined): Record<string, string> {
   return texts;
 }
 
-/** The elements of a list that are texts. */
+/** The texts of a list. */
 export function asTextList(value: Json | undefined): string[] {
   return asList(value).filter((each) => typeof each === "string");
 }

@@ -1,16 +1,16 @@
 import { errors, type StackwrightError } from "../model/mod.ts";
 
-/** How much one value of JSON may be before it is parsed, which takes all of this process. */
+/** Limits for one JSON value, since parsing blocks the whole process. */
 const MOST = {
   bytes: 8 << 20,
-  /** Levels of nesting: a parser takes 22 seconds and gigabytes for 30 million of them. */
+  /** Levels of nesting: 30 million of them cost a parser 22 seconds and gigabytes. */
   depth: 64,
-  /** Members of objects: 300,000 different names take half a second to parse. */
+  /** Members of objects: parsing 300,000 different names takes half a second. */
   members: 300_000,
   values: 1_000_000,
 } as const;
 
-/** Bytes that mean something in JSON. */
+/** Bytes with a meaning in JSON. */
 export const SIGNS = {
   quote: 0x22,
   backslash: 0x5c,
@@ -22,7 +22,7 @@ export const SIGNS = {
   closeObject: 0x7d,
 } as const;
 
-/** Follows one value of JSON that arrives in pieces, in constant memory, before anybody parses it. */
+/** Measures one JSON value that arrives in pieces, in constant memory, before it is parsed. */
 export class JsonShape {
   #bytes = 0;
   #depth = 0;
@@ -31,7 +31,7 @@ export class JsonShape {
   #isText = false;
   #isEscaped = false;
 
-  /** Looks at the next bytes. Throws `engine_refused` when it is more than is parsed. */
+  /** Processes the next bytes. Throws `engine_refused` when a limit is exceeded. */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
     if (this.#bytes > MOST.bytes) throw tooMuch(`longer than ${MOST.bytes} bytes`);
@@ -51,13 +51,13 @@ export class JsonShape {
     else if (byte === SIGNS.colon) this.#members++;
     else if (byte === SIGNS.openObject || byte === SIGNS.openList) {
       this.#values++;
-      // Never less again: what was too deep once stays so.
+      // A value that was too deep once must stay too deep.
       if (++this.#depth > MOST.depth) this.#depth = Infinity;
     } else if (byte === SIGNS.closeObject || byte === SIGNS.closeList) this.#depth--;
   }
 }
 
-/** The error for an answer that is more than is read. */
+/** The error for an answer beyond a limit. */
 export function tooMuch(what: string): StackwrightError {
   return errors.engine_refused(`the engine's answer is ${what}, which is more than is read of one`);
 }

@@ -1,23 +1,23 @@
 import { Buffer } from "node:buffer";
 import { JsonShape, SIGNS, tooMuch } from "./json_shape.ts";
 
-/** A list in an answer, and what is read of its entries. */
+/** The place of a list in an answer, and the members of its entries to read. */
 export interface ListShape {
-  /** Members of each entry that are read; all others are passed over, however long they are. */
+  /** Members of each entry to read; all others are skipped, whatever their length. */
   readonly keep: readonly string[];
-  /** Bytes of members that are read, where little of them is held. */
+  /** Limit in bytes for the members that are read; for lists of which little is kept in memory. */
   readonly mostKept?: number;
-  /** Member of the answer that is the list; the answer itself where there is none. */
+  /** Member of the answer that holds the list; by default the answer itself. */
   readonly under?: string;
 }
 
-/** How much of one list is looked at. */
+/** Limits for one list. */
 const MOST = { bytes: 256 << 20, kept: 64 << 20, entries: 50_000 } as const;
-/** Longest name of a member that is compared. */
+/** Characters of a member's name that are compared. */
 const LONGEST_NAME = 64;
-/** Characters of an answer without a list: no engine says more. */
+/** Characters of an answer without a list, beyond what any engine sends. */
 const MOST_HEAD = 4096;
-/** 1 for bytes that mean nothing outside of texts, besides that a value is there. */
+/** 1 for bytes without a meaning outside of texts. */
 const PLAIN = Uint8Array.from(
   { length: 256 },
   (_, byte) => Object.values<number>(SIGNS).includes(byte) ? 0 : 1,
@@ -25,30 +25,30 @@ const PLAIN = Uint8Array.from(
 const ZERO = new TextEncoder().encode("0");
 
 /**
- * Cuts the list in an answer, as it arrives, into its entries: each is the text of one value, in which 0
- * stands for members that nobody reads. What surrounds the list is passed over.
+ * Splits the list in an answer, as it arrives, into its entries: each is the JSON text of one
+ * value, with 0 in place of skipped members. Everything around the list is skipped.
  */
 export class ListEntries {
   readonly #keep: ReadonlySet<string>;
   readonly #under: string | undefined;
   readonly #mostKept: number;
-  /** Depth inside the list; infinite until it begins. */
+  /** Depth inside the list; infinite before it, NaN after it. */
   #inside = Infinity;
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  /** The last text that may be a name, as far as names go, and whether it is the one under way. */
+  /** The last text that may be a name, up to a limit, and whether the current text is one. */
   #name = "";
   #isNamed = false;
-  /** Whether the next text is the name of a member of an entry. */
+  /** Whether the next text is a member's name in an entry. */
   #isNameNext = false;
-  /** Whether the member under way is passed over. */
+  /** Whether the current member is skipped. */
   #isPassed = false;
   readonly #decoder = new TextDecoder();
   #entry: Entry | undefined;
-  /** Where what is kept of the bytes at hand begins. */
+  /** Start of the bytes to keep in the current chunk. */
   #from = 0;
-  /** How the answer begins, to be judged where there is no list in it. */
+  /** Start of the answer, for an error if it has no list. */
   #head = "";
   #bytes = 0;
   #kept = 0;
@@ -60,7 +60,7 @@ export class ListEntries {
     this.#under = under;
   }
 
-  /** The entries that end in the next bytes. Throws `engine_refused` when it is more than is read. */
+  /** The entries that end in the next bytes. Throws `engine_refused` when a limit is exceeded. */
   *add(bytes: Uint8Array): Generator<string> {
     this.#bytes += bytes.length;
     if (this.#bytes > MOST.bytes) throw tooMuch(`longer than ${MOST.bytes} bytes`);
@@ -70,20 +70,20 @@ export class ListEntries {
     }
     for (let at = 0; at < bytes.length; at++) {
       if (this.#isText) at = this.#throughText(bytes, at);
-      // Most bytes that are in no text are of numbers and words inside an entry.
+      // Most bytes outside of texts belong to numbers and words inside an entry.
       else if (PLAIN[bytes[at] ?? 0] === 1 && this.#entry !== undefined) continue;
       else if (this.#next(bytes, at, bytes[at] ?? 0)) yield this.#end(bytes, at);
     }
     if (!this.#isPassed) this.#keepUntil(bytes, bytes.length);
   }
 
-  /** After the last bytes. Throws SyntaxError where they are no JSON, or end inside the list. */
+  /** Checks the end. Throws SyntaxError for bytes that are not JSON, or end inside the list. */
   end(): void {
     if (this.#inside === Infinity) JSON.parse(this.#head);
     else if (!Number.isNaN(this.#inside)) throw new SyntaxError("it ends inside a list");
   }
 
-  /** Where the text under way ends, or the bytes do. */
+  /** Index at which the current text ends, or the bytes do. */
   #throughText(bytes: Uint8Array, from: number): number {
     const { quote, backslash } = SIGNS;
     let at = from;
@@ -108,7 +108,7 @@ export class ListEntries {
     }
   }
 
-  /** Whether an entry ends before this byte, which is in no text. */
+  /** Whether an entry ends before this byte, which is outside of texts. */
   #next(bytes: Uint8Array, at: number, byte: number): boolean {
     switch (byte) {
       case SIGNS.quote:
@@ -153,12 +153,12 @@ export class ListEntries {
     if (!isLast) return false;
     const ends = this.#entry !== undefined;
     if (ends) this.#keepUntil(bytes, at);
-    // Nothing that follows is of the list: this equals no depth.
+    // Equal to no depth: the list is over.
     this.#inside = NaN;
     return ends;
   }
 
-  /** An entry begins with the first byte of a value in the list. */
+  /** Begins an entry at the first byte of a value in the list. */
   #begin(at: number): void {
     if (this.#depth !== this.#inside || this.#entry !== undefined) return;
     if (++this.#count > MOST.entries) throw tooMuch(`a list of more than ${MOST.entries} entries`);
@@ -166,7 +166,7 @@ export class ListEntries {
     this.#from = at;
   }
 
-  /** After the colon of a member of an entry. */
+  /** Skips a member after its colon, unless it is to be read. */
   #passOver(bytes: Uint8Array, at: number): void {
     this.#isNameNext = false;
     if (this.#depth !== this.#inside + 1 || this.#isPassed || this.#entry === undefined) return;
@@ -176,7 +176,7 @@ export class ListEntries {
     this.#isPassed = true;
   }
 
-  /** Before what ends a member of an entry. */
+  /** Ends a skipped member before the byte that follows it. */
   #takeAgain(at: number): void {
     if (this.#depth !== this.#inside + 1) return;
     this.#isNameNext = true;
@@ -204,7 +204,7 @@ export class ListEntries {
   }
 }
 
-/** What is kept of one entry. */
+/** The kept bytes of one entry. */
 class Entry {
   readonly #shape = new JsonShape();
   readonly #pieces: Uint8Array[] = [];

@@ -4,30 +4,30 @@ import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
-/** A piece of output and where it was written to. */
+/** A piece of output, with its stream. */
 interface LogChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
 }
 
-/** Most characters of a log that are kept: the newest lines win. */
+/** Characters of a log to keep; the newest lines win. */
 export const LOG_LIMIT = 1 << 20;
 
 const HEADER_LENGTH = 8;
-/** The engine cuts entries at 16 KiB; a frame far beyond that means the stream is not framed. */
+/** Longest frame in bytes: the engine cuts at 16 KiB, so a longer one means an unframed stream. */
 const LONGEST_FRAME = 1 << 20;
 
 /**
- * Splits the engine's multiplexed stream into its frames: one byte of stream number, three zeros,
- * four of length, then the bytes. Frames may arrive cut anywhere. A last, incomplete frame (the
- * engine went away) is dropped.
+ * Splits the engine's multiplexed stream into frames: one byte with the stream's number, three
+ * zeros, four bytes of length, then the content. Frames may arrive in any pieces. Drops an
+ * incomplete last frame, left when the engine went away.
  *
- * Throws `engine_refused` when the bytes are no such stream.
+ * Throws `engine_refused` for bytes in another format.
  */
 export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogChunk> {
   let wanted = HEADER_LENGTH;
   let stream: LogChunk["stream"] | undefined;
-  // Joined once: a frame may arrive byte by byte.
+  // Joined only once per frame, since a frame may arrive byte by byte.
   let pieces: Uint8Array[] = [];
   for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
@@ -48,10 +48,10 @@ export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** Bytes of a log that are looked at, of all that the engine sends for so many lines. */
+/** Bytes of a log to read: the number of lines does not limit their length. */
 const MOST_LOGGED = 64 << 20;
 
-/** The lines of the log that an answer is; see {@link collectLines}. */
+/** The lines of a log in an answer; see {@link collectLines}. */
 export async function readLog(
   response: TransportResponse,
   { isFramed, clock }: { readonly isFramed: boolean; readonly clock: Clock },
@@ -70,14 +70,14 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Everything a terminal printed, as one stream: output of containers with a TTY is not framed. */
+/** A container's output as one stream: with a terminal it is not framed. */
 export async function* singleStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogChunk> {
   for await (const bytes of chunks) yield { stream: "stdout", bytes };
 }
 
 /**
- * The lines of a log in the order in which they ended, the last {@link LOG_LIMIT} characters of
- * them. Lines of the two streams do not run into each other; carriage returns at line ends go.
+ * The lines of a log in the order in which they ended, limited to the last {@link LOG_LIMIT}
+ * characters. Lines of the two streams are kept apart; carriage returns at line ends are removed.
  */
 export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<string[]> {
   const window = new LineWindow();
@@ -88,7 +88,7 @@ export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<str
   return window.lines;
 }
 
-/** The newest lines, and their characters with one for each of their ends. */
+/** The newest lines within the limit, which counts one character for each line end. */
 class LineWindow {
   #lines: string[] = [];
   #first = 0;
@@ -105,7 +105,7 @@ class LineWindow {
       this.#size -= (this.#lines[this.#first]?.length ?? 0) + 1;
       this.#first++;
     }
-    // Taking the first off each time would move all the others.
+    // Removing single lines would move all others each time.
     if (this.#first > MOST_PASSED) {
       this.#lines = this.lines;
       this.#first = 0;
@@ -118,7 +118,7 @@ const MOST_PASSED = 10_000;
 class LineSplitter {
   readonly #decoder = new TextDecoder();
   readonly #window: LineWindow;
-  /** The line under way, in the pieces in which it came: many may be of a character each. */
+  /** Pieces of the current line, which may be many single characters. */
   #pieces: string[] = [];
   #length = 0;
 
@@ -132,7 +132,7 @@ class LineSplitter {
     for (const line of lines) this.#window.add(this.#take(line));
     this.#pieces.push(last);
     this.#length += last.length;
-    // The tail of a line without end is kept, so that a program that never breaks lines costs no more.
+    // Keeps only the end of an endless line, to limit memory.
     if (this.#length <= 2 * LOG_LIMIT && this.#pieces.length <= LOG_LIMIT) return;
     const tail = this.#pieces.join("").slice(-LOG_LIMIT);
     [this.#pieces, this.#length] = [[tail], tail.length];

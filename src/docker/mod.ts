@@ -1,6 +1,6 @@
 /**
- * The Engine API, written by hand: HTTP over a socket or TCP, typed calls, container status without
- * inspection, logs, events. The rest of the program sees the `Engine` interface.
+ * The Engine API: HTTP over a socket or TCP, typed calls, container status without inspection,
+ * logs, events. The rest of the program uses the `Engine` interface.
  */
 export * from "./api_version.ts";
 export { createEngine, type EngineClient } from "./client.ts";

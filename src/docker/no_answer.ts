@@ -1,4 +1,4 @@
-/** A request of a client of HTTP, as far as it tells of no answer. */
+/** The part of an HTTP client's request that reports informational answers. */
 interface Waiting {
   on(event: "information", listener: () => void): unknown;
   on(
@@ -8,10 +8,10 @@ interface Waiting {
   destroy(): unknown;
 }
 
-/** Answers that only say that one will come: an engine sends one at most. */
+/** Limit of informational answers (status 1xx); engines send at most one. */
 const MOST_ANNOUNCED = 10;
 
-/** Ends a request that would never come to an answer, but to announcements of one or another protocol. */
+/** Ends a request that gets only informational answers, or a change of protocol. */
 export function onNoAnswer(outgoing: Waiting, fail: (error: unknown) => void): void {
   let announced = 0;
   outgoing.on("information", () => {

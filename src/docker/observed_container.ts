@@ -10,12 +10,12 @@ import {
 } from "./json.ts";
 import { parseContainerStatus } from "./status.ts";
 
-/** Members of an entry of the engine's list of containers that {@link observedContainer} reads. */
+/** Members of an entry in the list of containers that {@link observedContainer} reads. */
 export const OBSERVED = [
   ...["Id", "Names", "Labels", "State", "Status", "ImageID", "Ports", "NetworkSettings"],
 ];
 
-/** An entry of the engine's list of containers. */
+/** A container from its entry in the engine's list. */
 export function observedContainer(entry: JsonRecord): ObservedContainer {
   const labels = asTexts(entry["Labels"]);
   return {
@@ -34,7 +34,7 @@ export function observedContainer(entry: JsonRecord): ObservedContainer {
   };
 }
 
-/** A container that was never started has no ids of networks yet. */
+/** The networks of a container; one that was never started has no ids of networks yet. */
 export function networksOf(
   answer: JsonRecord,
 ): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
@@ -43,13 +43,13 @@ export function networksOf(
   return { networkIds: ids.filter((id) => id !== ""), networkNames: Object.keys(networks).sort() };
 }
 
-/** Names of legacy links contain a second slash; the own one does not. */
+/** The container's own name: names of legacy links contain a second slash. */
 function nameOf(names: readonly string[]): string {
   const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
   return own.replace(/^\//, "");
 }
 
-/** The host's side of `{"80/tcp": [{HostIp, HostPort}]}`. */
+/** The published ports in `{"80/tcp": [{HostIp, HostPort}]}`. */
 export function boundPorts(ports: JsonRecord): HostPort[] {
   return Object.entries(ports).flatMap(([key, places]) =>
     asList(places).map(asRecord).map((place) => ({

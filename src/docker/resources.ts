@@ -4,13 +4,13 @@ import type { Engine, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
 
-/** The calls of an engine about volumes and networks that are there. */
+/** The calls of an engine about existing volumes and networks. */
 export function resourceCalls(api: EngineApi) {
   return {
     listVolumes: (labels, signal) => volumesOf(api, labelFilters(labels), signal),
     findVolumes: async (names, signal) => {
       if (names.length === 0) return [];
-      // Engines take a part of a name for the name.
+      // Engines also match parts of names.
       const found = await volumesOf(api, { filters: { name: names } }, signal);
       const wanted = new Set(names);
       return found.filter((each) => wanted.has(each.name));
@@ -32,7 +32,7 @@ async function volumesOf(
   return await api.list({ method: "GET", path: "/volumes", query }, shape, signal);
 }
 
-/** The networks with these names or whole ids that are there. */
+/** The existing networks with these names or full ids. */
 async function findNetworks(
   api: EngineApi,
   references: readonly string[],
@@ -42,7 +42,7 @@ async function findNetworks(
     await networksOf(api, { filters }, signal);
   const wanted = new Set(references);
   const ids = references.filter((each) => ID.test(each));
-  // Filters of two kinds have to hold both; a network may have a name that looks like an id.
+  // Two calls, because filters are combined by "and"; a name may look like an id.
   const all = [
     ...(references.length === 0 ? [] : await found({ name: references })),
     ...(ids.length === 0 ? [] : await found({ id: ids })),
@@ -64,7 +64,7 @@ function volumeSummary(volume: JsonRecord): ResourceSummary {
   return { ...summary(volume, "Name"), options: asTexts(volume["Options"]) };
 }
 
-/** A network as the engine lists it. */
+/** A network from the engine's list. */
 function networkSummary(network: JsonRecord): ResourceSummary {
   return {
     ...summary(network, "Id"),
@@ -91,7 +91,7 @@ function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
   };
 }
 
-/** A list of networks, and what is read of them. */
+/** Shape of a list of networks. */
 export const NETWORKS = {
   keep: [
     ...["Id", "Name", "Driver", "Labels", "Options"],

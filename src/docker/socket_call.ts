@@ -2,23 +2,22 @@ import type { TransportRequest, TransportResponse } from "./transport_messages.t
 
 interface SocketCall {
   readonly socketPath: string;
-  /** Longest time until the head of the answer, in milliseconds. */
+  /** Milliseconds until the head of the answer must arrive. */
   readonly answerMs: number;
-  /** Whether it may share a connection and be sent again: no change may. */
+  /** Whether the request may share a connection and be sent again; never for a change. */
   readonly isRepeatable: boolean;
-  /** The error for what came of it. */
+  /** Makes the error for a failure. */
   readonly explain: (error: unknown) => unknown;
 }
 
 /**
- * Sends a request over a Unix socket by the runtime's own HTTP client, where it has one that takes
- * sockets: Bun's costs a fifth of what `node:http` costs there, and a deployment makes some thirty
- * calls. Only for answers that end by themselves: that client has a bound on the requests of a whole
- * process.
+ * Sends a request over a Unix socket by the runtime's own HTTP client, if it supports sockets:
+ * Bun's costs a fifth of `node:http` there, and a deployment makes some thirty calls. Only for
+ * answers that end by themselves, since that client limits the requests of the whole process.
  *
- * `undefined` where there is none, or it did not bring the head of an answer to what may be sent again:
- * then the ordinary way tells why. Throws the signal's reason, and what `explain` makes of an answer
- * that comes too late, or of none to anything else.
+ * `undefined` without such a client, and after a failure of a request that may be repeated:
+ * `node:http` then repeats it, and reports the reason. Throws the signal's reason, and the result
+ * of `explain` for a late answer, or for the failure of any other request.
  */
 export async function callBySocket(
   { method, path, headers, body }: TransportRequest,
@@ -26,7 +25,7 @@ export async function callBySocket(
   signal: AbortSignal,
 ): Promise<TransportResponse | undefined> {
   if (!("Bun" in globalThis)) return undefined;
-  // One that is aborted already tells nobody any more.
+  // An aborted signal sends no further event.
   signal.throwIfAborted();
   const end = new AbortController();
   const onAbort = () => end.abort(signal.reason);
@@ -38,11 +37,11 @@ export async function callBySocket(
   const options = {
     ...{ method, redirect: "manual", signal: end.signal, unix: socketPath },
     ...(body === undefined ? {} : { body }),
-    // The runtime sends again by itself what goes by a connection that others used before.
+    // On a shared connection the runtime may resend a request by itself.
     keepalive: isRepeatable,
-    // It has a limit of its own, of minutes.
+    // The client's own timeout, of minutes.
     timeout: false,
-    // No proxy has any business with a socket of this machine.
+    // A proxy must not get requests for a local socket.
     proxy: "",
   };
   try {
@@ -71,7 +70,7 @@ export async function callBySocket(
   }
 }
 
-/** Whether no connection came about. */
+/** Whether no connection was made, so that the request was not sent. */
 function isUnsent(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === "FailedToOpenSocket";
 }

@@ -6,49 +6,49 @@ import { scratchPrefix } from "../system/mod.ts";
 import type { EngineEnvironment, SshEndpoint } from "./endpoint.ts";
 
 /**
- * A socket of ours that leads to an engine on a machine reached by SSH. Our client and compose both
- * use it, so that no program which a repository could steer is started with a key agent.
+ * A local socket that leads to an engine on a machine reached by SSH. Both our client and compose
+ * use it, so that no program that a repository could influence runs with a key agent.
  */
 export interface SshForward {
-  /** Opens the socket, the first time; its path. */
+  /** Opens the socket when first called; returns its path. */
   open(): Promise<string>;
-  /** What SSH said last where a connection failed; empty where none did. */
+  /** SSH's last message after a failed connection; empty otherwise. */
   readonly trouble: string;
   /** Ends all connections and removes the socket. May be called twice. */
   close(): void;
 }
 
-/** Seconds until SSH gives up connecting, and until it takes a silent machine for gone. */
+/** Seconds until SSH gives up connecting, and until it probes a silent machine. */
 const CONNECT_SECONDS = 10;
 const ALIVE_SECONDS = 15;
-/** Most that is kept of what SSH says. */
+/** Characters kept of SSH's messages. */
 const MOST_TROUBLE = 500;
 
-/** Connections at once, each of which is a process; the engine's own programs have some as well. */
+/** Limit of connections at once, each a process; docker's own programs need some, too. */
 const MOST_CONNECTIONS = 64;
-/** How each answer of an engine begins. */
+/** Beginning of each answer of an engine. */
 const HTTP = "HTTP/";
-/** What a connection is not for; a process that goes on for others would outlive this one. */
+/** Options against anything but the command; a shared master process would outlive ours. */
 const NOTHING_ELSE = [
   ...["ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"],
   ...["PermitLocalCommand=no", "ControlMaster=no", "RemoteCommand=none"],
-  // Neither of these is among what is cleared.
+  // `ClearAllForwardings` does not cover these two.
   ...["Tunnel=no", "GSSAPIDelegateCredentials=no"],
 ];
 
-/** Variables of ours that SSH needs: nothing else reaches it. */
+/** Our variables that SSH needs; it gets no others. */
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"] as const;
 
-/** The command that connects standard input and output with the engine of another machine. */
+/** The command that connects standard input and output to another machine's engine. */
 export function sshCommand({ host, port, user, socketPath }: SshEndpoint): string[] {
   const option = (text: string) => ["-o", text];
   return [
     "ssh",
-    // Nobody sits here who could answer a question.
+    // Nobody is there to answer questions.
     ...option("BatchMode=yes"),
     ...option(`ConnectTimeout=${CONNECT_SECONDS}`),
     ...option(`ServerAliveInterval=${ALIVE_SECONDS}`),
-    // Whatever the user's own configuration wants: that machine may be another's.
+    // Overrides the user's configuration: the machine may belong to somebody else.
     ...NOTHING_ELSE.flatMap(option),
     "-T",
     ...(user === undefined ? [] : ["-l", user]),
@@ -62,7 +62,7 @@ export function sshCommand({ host, port, user, socketPath }: SshEndpoint): strin
   ];
 }
 
-/** Makes a forward; nothing is opened or started before it is asked for. */
+/** Makes a forward, which opens its socket and starts processes only when used. */
 export function createSshForward(endpoint: SshEndpoint, env: EngineEnvironment): SshForward {
   return new Forward(endpoint, env);
 }
@@ -125,7 +125,7 @@ class Forward implements SshForward {
     const end = (problem: string) => {
       this.#children.delete(child);
       if (!answered && this.trouble === "") this.trouble = problem;
-      // What was answered before the end still goes out.
+      // Sends what was answered before the end.
       if (answered) socket.end(() => socket.destroy());
       else socket.destroy();
     };
@@ -139,7 +139,7 @@ class Forward implements SshForward {
         : `what answers there is no engine, or a shell that prints first: ${begin.trim()}`;
       if (!answered) child.kill("SIGKILL");
     });
-    // "close" comes after the streams have ended: until then what it says is not all there.
+    // "close" comes after the end of the streams, when all messages have arrived.
     child.on("close", (code) => end(said.trim() || `ssh ended with ${code}`));
     child.stdin.on("error", () => {});
     socket.pipe(child.stdin);

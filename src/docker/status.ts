@@ -1,6 +1,6 @@
 import type { ContainerHealth, ContainerState, ObservedContainer } from "../model/mod.ts";
 
-/** State, health and exit code, as the texts of a listed container tell them. */
+/** State, health and exit code in the texts of a listed container. */
 type ContainerStatus = Pick<ObservedContainer, "state" | "health" | "exitCode">;
 
 const STATES: readonly ContainerState[] = [
@@ -8,9 +8,9 @@ const STATES: readonly ContainerState[] = [
 ];
 
 /**
- * Reads health and exit code out of a list entry, so that a stack is observed with one call:
- * `running` + `Up 3 seconds (healthy)`, `exited` + `Exited (137) 2 hours ago`. A state this program
- * does not know counts as `dead`: it is certainly not running.
+ * Reads health and exit code from a list entry, so that one call observes a stack: `running` + `Up
+ * 3 seconds (healthy)`, `exited` + `Exited (137) 2 hours ago`. An unknown state counts as `dead`,
+ * since it is certainly not running.
  */
 export function parseContainerStatus(state: string, status: string): ContainerStatus {
   const known = STATES.find((each) => each === state.toLowerCase()) ?? "dead";

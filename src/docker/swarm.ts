@@ -2,68 +2,68 @@ import type { LabelFilter, ResourceSummary } from "./engine_facts.ts";
 import type { JsonRecord } from "./json.ts";
 import type { ObjectBody, ServiceBody } from "./swarm_bodies.ts";
 
-/** A service of a swarm, as its manager tells of it. */
+/** A service of a swarm, as reported by a manager. */
 export interface SwarmService {
   readonly id: string;
-  /** Changes with every update; an update names the one that it saw. */
+  /** Changes with every update; an update names the version it is based on. */
   readonly version: number;
   readonly name: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly labels: Readonly<Record<string, string>>;
-  /** As it was asked for, with what the engine added; a change of it is posted as a whole. */
+  /** Specification, with the engine's additions; a change posts it as a whole. */
   readonly spec: JsonRecord;
-  /** What it was before the last update; absent when the engine would not go back to it. */
+  /** Specification before the last update; absent when the engine has none to roll back to. */
   readonly previousSpec?: JsonRecord;
   readonly mode: ServiceMode;
-  /** Where it is reached from outside, with the ports that the engine chose. */
+  /** Published ports, including those that the engine chose. */
   readonly ports: readonly ServicePort[];
-  /** The engine's own words on the last update; absent when there was none. */
+  /** The engine's report on the last update; absent without one. */
   readonly update?: {
     readonly state: string;
     readonly message: string;
-    /** When it began, as the engine writes it. */
+    /** Start of the update, in the engine's format. */
     readonly startedAt?: string;
   };
-  /** Which run of a job is the last one; 0 for services. */
+  /** Number of a job's last run; 0 for services. */
   readonly iteration: number;
 }
 
-/** A port of a service that is reached from outside. */
+/** A published port of a service. */
 export interface ServicePort {
   readonly targetPort: number;
   readonly publishedPort: number;
   readonly protocol: string;
-  /** `ingress` at every node, `host` at those that have a task. */
+  /** `ingress` for all nodes, `host` for nodes with a task. */
   readonly mode: string;
 }
 
-/** The number of tasks that a service wants, and whether they end. */
+/** The number of wanted tasks, and whether they end. */
 export type ServiceMode =
   | { readonly kind: "replicated"; readonly replicas: number }
   | { readonly kind: "global" }
   | { readonly kind: "replicated-job"; readonly completions: number }
   | { readonly kind: "global-job" };
 
-/** A task: one container of a service, or the attempt at one. */
+/** A task of a service: a container, or the attempt at one. */
 export interface SwarmTask {
   readonly id: string;
   readonly serviceId: string;
-  /** Which of the replicas it is; 0 in global services. */
+  /** Number of the replica; 0 in global services. */
   readonly slot: number;
   readonly nodeId: string;
   readonly createdAt: Date;
   /** `new`, `pending`, `assigned`, …, `running`, `complete`, `failed`, `rejected`, `shutdown`, … */
   readonly state: string;
-  /** What it is to become: `running`, `shutdown`, `complete`, `remove`. */
+  /** Desired state: `running`, `shutdown`, `complete`, `remove`. */
   readonly desired: string;
-  /** Why it is not what it is to become; empty when nothing is wrong. */
+  /** Why the task is not in its desired state; empty without a problem. */
   readonly error: string;
-  /** Known when it ended. */
+  /** Set after the end. */
   readonly exitCode: number | undefined;
-  /** What it was made from: a service's task template of then. */
+  /** The service's task template from which the task was made. */
   readonly spec: JsonRecord;
-  /** Which run of a job it belongs to; 0 for services. */
+  /** Number of the job's run; 0 for services. */
   readonly iteration: number;
 }
 
@@ -73,65 +73,65 @@ export interface SwarmObject {
   readonly name: string;
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
-  /** The content of a config, in base64; an engine tells nobody that of a secret. */
+  /** The content of a config in base64; engines never return that of a secret. */
   readonly data?: string;
 }
 
-/** Kinds of objects whose content a swarm keeps. */
+/** Kinds of objects with content in a swarm. */
 export type ObjectKind = "configs" | "secrets";
 
-/** The registry's answer about an image, asked by the engine. */
+/** A registry's answer about an image, requested by the engine. */
 export type Distribution =
   | { readonly kind: "found"; readonly digest: string }
-  /** It answered that there is no such image, or none for these credentials. */
+  /** The registry reports no such image, or refuses these credentials. */
   | { readonly kind: "refused"; readonly why: string }
-  /** It could not be asked; `why` is empty where it was not to be asked. */
+  /** No answer; `why` is empty when none was requested. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** A service that is made or changed. */
+/** A service to make or change. */
 export interface ServiceChange {
   readonly body: ServiceBody | JsonRecord;
-  /** Credentials for its image's registry, as `X-Registry-Auth` has them; empty for none. */
+  /** Credentials for its image's registry, as `X-Registry-Auth`; empty without any. */
   readonly auth: string;
 }
 
 /**
- * Calls that only a manager of a swarm answers. Throws as the other calls of an engine do; calls
- * marked mutating change something.
+ * Calls for managers of a swarm. They throw like the calls of an engine; those marked mutating
+ * change something.
  */
 export interface Swarm {
-  /** Services that carry all `labels`. */
+  /** Services with all `labels`. */
   services(labels: LabelFilter, signal: AbortSignal): Promise<SwarmService[]>;
-  /** Tasks of the services that carry all `labels`, also those that ended and are still remembered. */
+  /** Tasks of services with all `labels`, including ended ones that the swarm remembers. */
   tasks(labels: LabelFilter, signal: AbortSignal): Promise<SwarmTask[]>;
-  /** The service with an id; `undefined` where there is none. */
+  /** The service with an id; `undefined` if there is none. */
   service(id: string, signal: AbortSignal): Promise<SwarmService | undefined>;
-  /** The tasks of one service; none of one that is gone. Those of all may be more than can be read. */
+  /** Tasks of one service; none of a missing one. The list of all tasks may be too long to read. */
   tasksOf(id: string, signal: AbortSignal): Promise<SwarmTask[]>;
   /** Mutating. Returns its id. */
   createService(change: ServiceChange, signal: AbortSignal): Promise<string>;
-  /** Mutating. Refused when the service is no more of that version. */
+  /** Mutating. Refused if the service has another version by now. */
   updateService(
     service: Pick<SwarmService, "id" | "version">,
     change: ServiceChange,
     signal: AbortSignal,
   ): Promise<void>;
-  /** The last lines that the tasks of a service printed, those that ended included. */
+  /** The last lines of a service's tasks, including ended ones. */
   serviceLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
-  /** Mutating. One that is gone is fine. Its tasks end some time later. */
+  /** Mutating. May be gone already. Its tasks end some time later. */
   removeService(id: string, signal: AbortSignal): Promise<void>;
-  /** Configs or secrets that carry all `labels`. */
+  /** Configs or secrets with all `labels`. */
   objects(kind: ObjectKind, labels: LabelFilter, signal: AbortSignal): Promise<SwarmObject[]>;
   /** Mutating. Returns its id. */
   createObject(kind: ObjectKind, body: ObjectBody, signal: AbortSignal): Promise<string>;
-  /** Mutating. `removed` is false when a service uses it; one that is gone is fine. */
+  /** Mutating. `removed` is false when a service uses it; may be gone already. */
   removeObject(
     kind: ObjectKind,
     id: string,
     signal: AbortSignal,
   ): Promise<{ readonly removed: boolean }>;
-  /** Networks that all nodes know. */
+  /** Networks of all nodes. */
   networks(signal: AbortSignal): Promise<ResourceSummary[]>;
-  /** What the registry says of an image. */
+  /** The registry's answer about an image. */
   distribution(image: string, auth: string, signal: AbortSignal): Promise<Distribution>;
 }

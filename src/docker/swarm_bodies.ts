@@ -1,11 +1,10 @@
 /**
- * Bodies that the Engine API takes to make services, configs and secrets, as far as we ask for it.
- * The engine ignores a name that it does not know and answers as if all were well, so every name is
- * typed.
+ * Bodies of the Engine API for services, configs and secrets, with the fields that we use. The
+ * engine ignores unknown fields silently, so every field is typed.
  */
 import type { HealthBody, HostBody, Maybe, Texts, VolumeOptionsBody } from "./create_bodies.ts";
 
-/** Body of `POST /services/create` and of an update. Times are nanoseconds. */
+/** Body of `POST /services/create` and of an update. Durations are nanoseconds. */
 export interface ServiceBody {
   readonly Name: string;
   readonly Labels: Texts;
@@ -16,7 +15,7 @@ export interface ServiceBody {
   readonly EndpointSpec?: EndpointSpecBody;
 }
 
-/** The form from which each task of a service is made. */
+/** The template for each task of a service. */
 export interface TaskBody {
   readonly ContainerSpec: TaskContainerBody;
   readonly Resources?: Maybe<"Limits" | "Reservations", ResourceBody>;
@@ -40,7 +39,7 @@ export interface TaskContainerBody
   readonly Image: string;
   /** The entrypoint. */
   readonly Command?: readonly string[];
-  /** What compose calls the command. */
+  /** Compose's `command`. */
   readonly Args?: readonly string[];
   readonly Privileges?: {
     readonly NoNewPrivileges?: boolean;
@@ -53,7 +52,7 @@ export interface TaskContainerBody
   };
   readonly Mounts?: readonly TaskMountBody[];
   readonly Healthcheck?: HealthBody;
-  /** `address name`, as a hosts file has it. */
+  /** Lines `address name` of a hosts file. */
   readonly Hosts?: readonly string[];
   readonly DNSConfig?: Maybe<"Nameservers" | "Search" | "Options", readonly string[]>;
   readonly Secrets?: readonly FileReferenceBody[];
@@ -81,14 +80,14 @@ export interface TaskMountBody {
   readonly TmpfsOptions?: Maybe<"SizeBytes" | "Mode", number>;
 }
 
-/** Resources that a task may use at most, or is promised. */
+/** Limits or reservations of a task. */
 interface ResourceBody extends Maybe<"NanoCPUs" | "MemoryBytes" | "Pids", number> {
   readonly GenericResources?: readonly {
     readonly DiscreteResourceSpec: { readonly Kind: string; readonly Value: number };
   }[];
 }
 
-/** On which nodes tasks may run. */
+/** Nodes on which tasks may run. */
 interface PlacementBody {
   readonly Constraints?: readonly string[];
   readonly Preferences?: readonly { readonly Spread: { readonly SpreadDescriptor: string } }[];
@@ -118,7 +117,7 @@ export interface UpdateBody
   readonly Parallelism: number;
 }
 
-/** Ports and addresses by which a service is reached. */
+/** Published ports, and how a service's name resolves. */
 interface EndpointSpecBody {
   readonly Mode?: "vip" | "dnsrr";
   readonly Ports?: readonly {

@@ -15,7 +15,7 @@ import type {
   SwarmTask,
 } from "./swarm.ts";
 
-/** The calls of a swarm through the API of one of its managers. */
+/** The calls of a swarm through a manager's API. */
 export function swarmCalls(api: EngineApi): Swarm {
   return {
     services: async (labels, signal) =>
@@ -37,7 +37,7 @@ export function swarmCalls(api: EngineApi): Swarm {
     },
     updateService: async ({ id, version }, { body, auth }, signal) => {
       const request = { method: "POST", path: `/services/${pathName(id)}/update` } as const;
-      // Without credentials the engine keeps those it has.
+      // Without credentials the engine keeps the earlier ones.
       const change = { query: { version }, json: body, headers: authHeader(auth) };
       await api.send({ ...request, ...change }, signal);
     },
@@ -62,7 +62,7 @@ function get(path: string) {
   return { method: "GET", path } as const;
 }
 
-/** Nodes fetch the image with them; without, their task is "rejected" for want of an image. */
+/** Credentials with which nodes fetch the image; without them its tasks are "rejected". */
 function authHeader(auth: string): Readonly<Record<string, string>> {
   return auth === "" ? {} : { "X-Registry-Auth": auth };
 }
@@ -119,14 +119,14 @@ async function distribution(
   }
 }
 
-/** An engine answers 500 for nearly everything that a registry says; only the words tell. */
+/** Engines answer 500 for nearly every refusal of a registry, so only its words tell. */
 const REFUSED = new RegExp(
   [": 40[134] ", "no basic auth credentials", "denied", "unauthorized", "manifest unknown"]
     .join("|"),
   "i",
 );
 
-/** A service as the engine tells of it. */
+/** A service from the engine's JSON. */
 export function serviceOf(service: JsonRecord): SwarmService {
   const spec = asRecord(service["Spec"]);
   return {
@@ -176,7 +176,7 @@ function modeOf(mode: JsonRecord): ServiceMode {
   return { kind: "replicated", replicas };
 }
 
-/** A task as the engine tells of it. */
+/** A task from the engine's JSON. */
 export function taskOf(task: JsonRecord): SwarmTask {
   const status = asRecord(task["Status"]);
   const state = asText(status["State"]);

@@ -17,12 +17,12 @@ export interface Transport {
   /**
    * Sends a request and waits for the head of its answer, whatever its status.
    *
-   * GET and HEAD share idle connections and are sent again, once, when such a connection turns out
-   * to be dead. Everything else gets a connection of its own and is sent at most once: a change
-   * that may have happened is never repeated behind the caller's back.
+   * GET and HEAD share idle connections and are sent once more when such a connection proves dead.
+   * All others get a connection of their own and are sent at most once: a change that may have
+   * happened is never repeated behind the caller's back.
    *
-   * Throws `engine_unreachable` when no answer comes, and the signal's reason when aborted, also
-   * while the body is read.
+   * Throws `engine_unreachable` without an answer, and the signal's reason when aborted, also while
+   * the body is read.
    */
   request(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse>;
   /** Closes idle connections. May be called twice. */
@@ -31,13 +31,13 @@ export interface Transport {
 
 /** Times in milliseconds. */
 export interface TransportOptions {
-  /** Longest time until a connection, TLS included, stands. */
+  /** Milliseconds until a connection must be established, TLS included. */
   readonly connectTimeoutMs?: number;
-  /** Longest time a GET may wait for the head of its answer. */
+  /** Milliseconds until the head of an answer to GET must arrive. */
   readonly answerTimeoutMs?: number;
-  /** The context that the engine is known by, for people; none is the default one. */
+  /** Name of the engine's context, for people; absent for the default one. */
   readonly context?: string;
-  /** What leads to an engine reached by SSH. */
+  /** The forward for an engine reached by SSH. */
   readonly forward?: SshForward;
 }
 
@@ -104,8 +104,8 @@ class HttpTransport implements Transport {
   }
 
   /**
-   * Certificates are read anew when their files are others: they are replaced in place, and the
-   * service runs for longer than they last. While they cannot be read, those of before go on.
+   * The connection's settings. Certificates are read again when their files change: they are
+   * replaced in place while the service runs. Unreadable new ones are not used.
    */
   async #connection(): Promise<Connector> {
     const certificates = await certificatesMark(this.#endpoint);
@@ -137,8 +137,8 @@ class HttpTransport implements Transport {
         // A runtime may resend on a stale shared connection by itself, so changes never share one.
         agent: isRead(request.method) ? this.#agent : false,
       });
-      // Not left to the error that it leads to: a runtime that sends the request again on another
-      // connection never tells of one.
+      // Rejects directly, since a runtime that resends the request on another connection reports no
+      // error.
       const onAbort = () => {
         timers.clear();
         outgoing.destroy(new Error("aborted"));
@@ -190,7 +190,7 @@ class HttpTransport implements Transport {
   ): TransportResponse {
     const explain = (error: unknown) =>
       signal.aborted ? signal.reason : this.#unreachable(request, error);
-    // A body nobody reads any more may still fail; without a listener that would end the process.
+    // The body may fail when nobody reads it any more; without a listener that ends the process.
     incoming.on("error", () => {});
     return {
       status: incoming.statusCode ?? 0,
@@ -236,12 +236,12 @@ async function connectorOf(
   return endpoint.tls === undefined ? address : {
     ...address,
     ...await tlsFiles(endpoint.tls),
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Independent of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
   };
 }
 
-/** A text that stays the same as long as the files of the certificates do; empty where there are none. */
+/** A text that changes with the files of the certificates; empty without certificates. */
 async function certificatesMark(endpoint: EngineEndpoint): Promise<string> {
   if (endpoint.kind !== "tcp" || endpoint.tls?.certificates === undefined) return "";
   const { certificates, files = CERTIFICATES } = endpoint.tls;

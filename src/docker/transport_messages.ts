@@ -5,16 +5,16 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether the answer ends by itself, and is read to its end at once; no stream of news is. */
+  /** Whether the answer ends by itself and is read at once, unlike a stream of events. */
   readonly isWhole?: boolean;
 }
 
-/** The answer, its body still to be read. */
+/** An answer whose body is still to be read. */
 export interface TransportResponse {
   readonly status: number;
-  /** Lower-case names. */
+  /** Headers by lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body as it arrives. Read it to its end, or call {@link TransportResponse.discard}. */
+  /** The body as it arrives. Read it to the end, or call {@link TransportResponse.discard}. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Gives up the rest of the body and its connection. May be called twice. */
   discard(): void;
