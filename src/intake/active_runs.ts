@@ -6,7 +6,7 @@ interface ActiveRun {
   readonly finished: Promise<Run>;
 }
 
-/** The runs that are not over, and how to end them. */
+/** The unfinished runs, with the means to abort them. */
 export class ActiveRuns {
   readonly #runs = new Map<string, ActiveRun>();
   readonly #clock: Clock;
@@ -25,18 +25,18 @@ export class ActiveRuns {
     this.#runs.set(id, run);
   }
 
-  /** Takes a run away that is over. May be called twice. */
+  /** Removes a finished run. May be called twice. */
   remove(id: string): void {
     this.#runs.delete(id);
   }
 
-  /** Aborts the work of all runs and returns their ids. They stay until they are removed. */
+  /** Aborts the work of all runs and returns their ids. Runs stay until they are removed. */
   abort(reason: Error): string[] {
     for (const { controller } of this.#runs.values()) controller.abort(reason);
     return [...this.#runs.keys()];
   }
 
-  /** Whether all of them are over within so many milliseconds. */
+  /** Whether all runs finish within so many milliseconds. */
   async endWithin(milliseconds: number): Promise<boolean> {
     const finished = Promise.all([...this.#runs.values()].map((run) => run.finished));
     return await within(finished, milliseconds, this.#clock, new AbortController().signal);

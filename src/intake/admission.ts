@@ -2,7 +2,7 @@ import type { Run, Trigger, Work } from "../model/mod.ts";
 import type { RunFacts } from "../record/mod.ts";
 import type { Calm } from "./pace.ts";
 
-/** Work that was let in. */
+/** Accepted work. */
 export interface Admission {
   /** The run as it was opened. */
   readonly run: Run;
@@ -10,51 +10,49 @@ export interface Admission {
   readonly finished: Promise<Run>;
 }
 
-/** Options of letting work in. */
+/** Options for submitting work. */
 export interface SubmitOptions {
-  /**
-   * Its abort cancels the work: the client that waits for it is gone. Not once another one got its run.
-   */
+  /** Its abort cancels the work: the client is gone. Ignored once another client joined the run. */
   readonly signal?: AbortSignal;
-  /** Name of the repository, where it is known before the source was looked at. */
+  /** Name of the repository, if known before the source is read. */
   readonly repository?: string;
   /**
-   * Work under the same key does the same. One piece of it runs and at most one waits, which looks at
-   * the source after all that was asked for before; whoever comes while one waits gets its run.
+   * Key of equal work. In a lane one piece of work runs and at most one waits, which will look at
+   * the source later than all requests that joined it; requests join the waiting one's run.
    */
   readonly lane?: string;
-  /** Begins when it is so calm; whoever asks for the same until then joins it. */
+  /** What to wait for before beginning; equal requests join until then. */
   readonly waits?: Calm;
 }
 
-/** A trigger that asked for nothing that could be done. */
+/** A trigger that asks for nothing that can be done. */
 export interface NothingToDo extends RunFacts {
   readonly trigger: Trigger;
-  /** Why, for people. */
+  /** The reason, for people. */
   readonly message: string;
 }
 
-/** The one gate through which work enters. */
+/** The gate through which all work enters. */
 export interface Intake {
   /**
-   * Notes a request of a kind that may come in bursts; says what its work `waits` for: that of one that
-   * comes alone for a moment.
+   * Notes a request of a kind that may come in bursts; returns what its work has to wait for,
+   * `moment` for a request that comes alone.
    */
   arrive(): Calm;
   /**
-   * Opens a run and starts the work behind it, or joins the run that waits in the work's lane; of
-   * the work in a lane the newest counts. Without a `signal` only shutdown cancels it; that of a
-   * caller who joins is not listened to.
+   * Opens a run and starts its work, or joins the run that waits in the work's lane, whose work is
+   * then replaced by this newer work. Without `signal` only a shutdown cancels it; the `signal` of
+   * a caller who joins is ignored.
    *
-   * Throws `shutting_down` once closing has begun; no run is opened then.
+   * Throws `shutting_down`, without opening a run, once closing has begun.
    */
   submit(work: Work, options?: SubmitOptions): Admission;
-  /** Opens a run that is over at once, skipped. Throws `shutting_down`. */
+  /** Opens a run that is skipped at once. Throws `shutting_down`. */
   skip(nothing: NothingToDo): Run;
-  /** Whether work is still let in. */
+  /** Whether work is still accepted. */
   readonly open: boolean;
   /**
-   * Shuts down gracefully: lets nothing more in, waits for active runs for the grace period, then
+   * Shuts down gracefully: refuses new work, waits for active runs for the grace period, then
    * aborts them and marks them failed. May be called twice; both calls end together.
    */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { Run } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 
-/** A run that the client who waits for it can cancel. */
+/** A run that its waiting client can cancel. */
 interface Cancellable {
   readonly runs: Pick<RunStore, "subscribe">;
   readonly id: string;
@@ -11,9 +11,9 @@ interface Cancellable {
 }
 
 /**
- * Cancels a run whose client is gone, but not in the middle of a change: containers that were stopped
- * and not yet replaced would be left so until something else looks at their stack. While any target is
- * changed it waits until none is. Returns what ends that, to be called when the run is over.
+ * Cancels a run whose client is gone, but not in the middle of a change: stopped containers that
+ * are not replaced yet would stay down until something looks at their stack. Waits while any target
+ * is changing. Returns a function to call when the run is over.
  */
 export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => void {
   let isChanging = false;
@@ -33,7 +33,7 @@ export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => 
   };
 }
 
-/** A target runs from before its first change until after its last. A job begins and ends by itself. */
+/** Targets are `running` from before their first change to the last; jobs tidy up themselves. */
 function changes({ trigger, targets }: Run): boolean {
   return trigger !== "scheduled_job" && targets.some(({ status }) => status === "running");
 }

@@ -2,7 +2,7 @@ import { isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
 import { type Log, type Redactor, sourceAsOwner } from "../system/mod.ts";
 
-/** Parts for ending runs. */
+/** Ports for ending runs. */
 export interface EndParts {
   readonly runs: RunStore;
   readonly redactor: Redactor;
@@ -10,13 +10,13 @@ export interface EndParts {
 }
 
 interface EndFacts extends RunEnd {
-  /** Whether what failed was logged already, by the targets that failed. */
+  /** Whether the failures were logged already, by the targets. */
   readonly isTold?: boolean;
 }
 
 /**
- * Ends a run, and of a failed one also the targets that were left open, and says so in the log. May
- * be called twice: the first end counts.
+ * Ends a run and logs that; fails the open targets of a failed run. May be called twice: the first
+ * end counts.
  */
 export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndParts): Run {
   const before = runs.get(id);
@@ -31,12 +31,12 @@ export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndPa
   return run;
 }
 
-/** The source that a run is about, for what is masked in its texts. */
+/** The source of a run, whose secrets are redacted in the run's texts. */
 export function sourceOf(run: Partial<Pick<Run, "repository">> | undefined): string[] {
   return run?.repository === undefined ? [] : [sourceAsOwner(run.repository)];
 }
 
-/** One line for each failure; polls that found nothing to do come every minute. */
+/** Logs the end in one line; polls without work, which come every minute, at `debug`. */
 function logEnd(run: Run, isTold: boolean, log: Log): void {
   const { status, repository, message, targets } = run;
   if (status === "failed" && isTold) {

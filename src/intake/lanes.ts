@@ -2,21 +2,24 @@ import { abortable } from "../system/mod.ts";
 
 /** A slot in a lane. */
 export interface LaneSlot {
-  /** Resolves when nothing else runs in the lane, or when `signal` aborts: the caller looks which. */
+  /** Resolves when no other item runs in the lane, or when `signal` aborts; callers check which. */
   turn(signal: AbortSignal): Promise<void>;
-  /** Says that the item's work begins now: from then on nobody can join it. */
+  /** Marks the item's work as begun: from then on nobody can join it. */
   begin(): void;
-  /** Gives the slot up, so that what waits has its turn. May be called twice. */
+  /** Gives the slot up, so that the waiting item has its turn. May be called twice. */
   leave(): void;
 }
 
-/** Lanes by key: in each of them one item runs and at most one waits. */
+/** Lanes by key: in each lane one item runs and at most one waits. */
 export interface Lanes<Item> {
-  /** What waits under `key`, or has its turn and has not begun, if anything does. */
+  /**
+   * The item that waits under `key`, or that has its turn and has not begun; `undefined` without
+   * one.
+   */
   waiting(key: string): Item | undefined;
   /**
-   * Takes a slot under `key`, where nothing must be waiting: to run at once, or to wait. One that
-   * `lingers` can be joined until it says that it begins.
+   * Takes a slot under `key`, to run at once or to wait; no other item may be waiting. With
+   * `lingers`, the item can be joined until it begins.
    */
   enter(key: string, item: Item, lingers?: boolean): LaneSlot;
 }
@@ -32,7 +35,7 @@ interface Lane<Item> {
   waiting: Holder<Item> | undefined;
 }
 
-/** Lanes in which nothing runs. One in which nothing runs any more takes no memory. */
+/** Makes empty lanes. A lane takes memory only while an item runs in it. */
 export function createLanes<Item>(): Lanes<Item> {
   const lanes = new Map<string, Lane<Item>>();
   return {

@@ -1,37 +1,34 @@
 import type { Clock } from "../system/mod.ts";
 
-/** Milliseconds without a request after which a burst of them is over. */
+/** Milliseconds without a request that end a burst. */
 export const QUIET_MS = 50;
-/** Milliseconds after which work begins although requests have not stopped coming. */
+/** Milliseconds after which work begins even if requests keep coming. */
 export const LONGEST_BURST_MS = 500;
-/** Milliseconds in which those that were sent together with the first one are here, too. */
+/** Milliseconds within which requests arrive that were sent together. */
 export const MOMENT_MS = 1;
 
-/** What work waits for: that no other request comes with its own, or that none comes any more. */
+/** How long to wait: `moment` to see whether more requests come, `end` for the end of the burst. */
 export type Calm = "moment" | "end";
 
 /**
- * Tells a single request from a burst. Work starts programs, which take the processors from whoever
- * waits for an answer; so in a burst it waits until the answers are given, and what asks for the
- * same becomes one. A request that comes alone waits for a moment.
+ * Tells single requests from bursts. Work starts programs, which would take processors from clients
+ * that wait for answers; so in a burst it waits until all are answered, and equal requests become
+ * one. A single request waits for a moment only.
  */
 export interface Pace {
-  /** Notes a request; says what its work waits for. */
+  /** Notes a request; returns what its work has to wait for. */
   arrive(): Calm;
-  /** Resolves when it is as calm as that, at once when there is no burst, or when `signal` aborts. */
+  /** Resolves when the wait is over, at once without a burst, or when `signal` aborts. */
   calm(calm: Calm, signal: AbortSignal): Promise<void>;
 }
 
 interface Burst {
-  /** Says after a moment whether others came. */
+  /** Resolves after a moment to whether more requests came. */
   readonly others: Promise<boolean>;
   readonly over: Promise<void>;
 }
 
-/**
- * Makes a pace. `signal` ends its timer, and whatever burst there is; with no milliseconds of quiet
- * there are no bursts.
- */
+/** Makes a pace. `signal` ends its timers and any burst; with `quietMs` 0 there are no bursts. */
 export function createPace(clock: Clock, signal: AbortSignal, quietMs: number = QUIET_MS): Pace {
   let requests = 0;
   let burst: Burst | undefined;

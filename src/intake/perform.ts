@@ -17,10 +17,10 @@ import { type Log, redactTexts, stackAsOwner } from "../system/mod.ts";
 import { type EndParts, endRun, sourceOf } from "./end_run.ts";
 
 /**
- * Does work of one kind, telling `reporter` what becomes of it. It ends normally when every target
- * was reported in a final state, failed ones included. It throws what kept it from that: one error,
- * or, for work of several sources, an `AggregateError` of one error for each failed source. Work that
- * is about no targets returns what its run amounts to.
+ * Performs work of one kind and reports to `reporter`. Ends normally when every target was reported
+ * in a final state, failed ones included. Throws what prevented that: one error, or an
+ * `AggregateError` with one error for each failed source of several. Work without targets returns
+ * the end of its run.
  */
 type Perform<Kind extends Work["kind"]> = (
   work: WorkOf<Kind>,
@@ -31,10 +31,10 @@ type Perform<Kind extends Work["kind"]> = (
 /** Makes engines equal to what sources say. */
 export type Execute = Perform<"sync">;
 
-/** Performers of work, by kind. A kind that nobody does fails its run. */
+/** Performers by kind of work. Work of a kind without one fails its run. */
 export type Performers = { readonly [Kind in Work["kind"]]?: Perform<Kind> };
 
-/** Decides what a run amounts to. `failures` has one text for each error that was thrown. */
+/** Concludes a run from its targets. `failures` has one text for each thrown error. */
 export type Conclude = (
   targets: readonly RunTarget[],
   facts: {
@@ -46,7 +46,7 @@ export type Conclude = (
   },
 ) => RunEnd;
 
-/** Parts for performing the work of a run. */
+/** Ports for performing work. */
 export interface PerformParts extends EndParts {
   readonly performers: Performers;
   readonly conclude: Conclude;
@@ -59,8 +59,8 @@ interface OpenedWork {
 }
 
 /**
- * Starts the run, does the work, and ends the run with what it amounts to. An abort of `signal` is
- * what a failed run says, whatever the work made of it. Returns the finished run; never rejects.
+ * Starts the run, performs its work, and ends the run. After an abort of `signal` the run fails
+ * with the abort's reason, whatever the work reported. Returns the finished run; never rejects.
  */
 export async function perform(
   { id, work }: OpenedWork,
@@ -83,7 +83,7 @@ function targetsFailed(run: Run | undefined): boolean {
   return failed?.length !== 0 && failed?.every(({ status }) => status === "failed") === true;
 }
 
-/** Runs the work; returns why it, or some of its sources, failed, or how it ended by its own words. */
+/** Runs the work; returns its failures, or the end that it returned. */
 async function execute(
   { id, work }: OpenedWork,
   { runs, redactor, log, performers }: PerformParts,
@@ -97,13 +97,13 @@ async function execute(
     return { failures: [], ...(end === undefined ? {} : { end }) };
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
-    // Words that the source hides are masked in lines about it alone.
+    // Secrets of the source are redacted only in log lines that name the source.
     const about = log.with({ repository: runs.get(id)?.repository });
     return { failures: errors.map((each) => failureText(each, work.trigger, about)) };
   }
 }
 
-/** The reporter of a run: of each stack it tells no words that the stack hides. */
+/** The reporter of a run; redacts secrets of the stack and the source in what it is told. */
 function reporterOf(id: string, { runs, redactor }: Pick<PerformParts, "runs" | "redactor">) {
   const redact = (...about: readonly string[]) => (text: string) => redactor.redact(text, ...about);
   const reporter: RunReporter = {
@@ -145,12 +145,12 @@ function conclude(
   }
 }
 
-/** A cancelled run says who cancelled it, whatever its work made of that. */
+/** A cancelled run says why it was cancelled, whatever its work made of that. */
 function named(end: RunEnd, signal: AbortSignal): RunEnd {
   return signal.aborted ? { ...end, message: messageOf(signal.reason) } : end;
 }
 
-/** A mistake of ours is logged in full and shown as a fixed text. */
+/** The text of a failure. Unexpected errors are logged in full and shown as a fixed text. */
 function failureText(error: unknown, trigger: Trigger, log: Log): string {
   if (error instanceof StackwrightError && error.code !== "internal") {
     log.debug("work ended with an error", { error });

@@ -13,14 +13,14 @@ interface DecisionListenerParts {
   readonly decisions: Pick<DecisionLog, "add" | "end">;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether the stack is another owner's: that a stranger was refused is no state of it. */
+  /** Whether the stack has another owner: the refusal of a stranger is no decision about it. */
   readonly isStrangers: (target: ToldTarget) => boolean;
 }
 
 /**
- * Makes the listener that records every decision, the ones to do nothing included, and what became of
- * it. An error that kept one from being made or tried is an entry of its own. Nothing is recorded of
- * stacks that are another owner's.
+ * Makes the listener that records every decision, also those to do nothing, with its outcome. An
+ * error that prevented a decision or its execution gets an entry of its own. Records nothing for
+ * targets whose stack has another owner.
  */
 export function decisionListener(parts: DecisionListenerParts): TargetListener {
   const { decisions, log, isStrangers } = parts;
@@ -37,7 +37,7 @@ export function decisionListener(parts: DecisionListenerParts): TargetListener {
         if (decided.kind !== "skip") attempt = id;
       } else if (event.kind === "ended") {
         const { status, message, error, retryAt } = event.end;
-        // A repair ends as skipped: what the source wants is held back all the same.
+        // A repair ends as skipped, as what the source wants is held back; it counts as success.
         const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
         const id = attempt;
         if (id !== undefined) {
@@ -66,7 +66,7 @@ function noteEnd(log: Log, { name: stack, context }: ToldTarget["key"], work: ()
   try {
     work();
   } catch (error) {
-    // A full disk may be the very failure that is being told; what was done is done.
+    // The disk may be full, which may be the failure itself; finished work stays done.
     log.warning("what became of a decision could not be recorded", { stack, context, error });
   }
 }

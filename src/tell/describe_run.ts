@@ -1,6 +1,6 @@
 import { formatRevision, type RunReporter, type TargetListener } from "../model/mod.ts";
 
-/** Says of a run about one stack which repository and revision that is of. */
+/** Sets the repository and revision of a run about one stack. */
 export function describing(reporter: Pick<RunReporter, "describe">): TargetListener {
   return ({ repository }) => ({ kind, revision }) => {
     if (kind !== "decided") return;

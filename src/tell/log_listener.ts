@@ -25,8 +25,8 @@ const FAILED: Readonly<Record<Tried, string>> = {
 };
 
 /**
- * Makes the listener that logs what is done to stacks, and every failure. Nothing is said about those
- * that nothing is done to: they are looked at every minute.
+ * Makes the listener that logs actions on stacks, and every failure. Logs nothing for stacks
+ * without an action, which are looked at every minute.
  */
 export function logListener(log: Log): TargetListener {
   return ({ key }) => {

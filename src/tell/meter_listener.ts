@@ -3,8 +3,8 @@ import type { Clock, Meter } from "../system/mod.ts";
 import { stackLabels } from "./stack_labels.ts";
 
 /**
- * Makes the listener that measures deployments, removals and rollbacks. What is skipped, or only
- * started or stopped, is none of them.
+ * Makes the listener that measures deployments, removals and rollbacks. Leaves out skips, and
+ * actions that only start, stop, restart, scale or run something.
  */
 export function meterListener(
   { meter, clock }: { readonly meter: Meter; readonly clock: Clock },
@@ -13,7 +13,7 @@ export function meterListener(
     const began = clock.now();
     const seconds = () => (clock.now().getTime() - began.getTime()) / 1000;
     const labels = stackLabels(key, repository);
-    // Shown from the first look on, at zero: an alert wants to see the step to one.
+    // Counters exist from the first look on, at zero: alerts need to see the step to one.
     meter.count("deployments_total", labels, 0);
     meter.count("deployment_errors_total", labels, 0);
     let waits = false;

@@ -1,4 +1,4 @@
-/** The one voice that tells what becomes of a target, and its listeners. */
+/** Tells what becomes of targets: the teller, and its listeners. */
 export { decisionListener } from "./decision_listener.ts";
 export { describing } from "./describe_run.ts";
 export { logListener } from "./log_listener.ts";

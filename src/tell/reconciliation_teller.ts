@@ -2,7 +2,7 @@ import type { TargetListener } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { createTeller, type Teller } from "./teller.ts";
 
-/** Makes the teller of what is done, or was found, because of what happened to a stack's containers. */
+/** Makes the teller of actions and findings of reconciliation. */
 export function reconciliationTeller(
   listeners: readonly TargetListener[],
   { key, revision }: Pick<RecordedRelease, "key" | "revision">,

@@ -8,7 +8,7 @@ import {
   type ToldDecision,
 } from "../model/mod.ts";
 
-/** Makes the listener that keeps a target's entry in the record of a run. */
+/** Makes the listener that updates a target's entry in a run. */
 export function runListener(reporter: Pick<RunReporter, "target">): TargetListener {
   return ({ key }) => {
     let status: "pending" | "running" = "pending";
@@ -42,7 +42,7 @@ function ended(
   return { status, ...shown, message, ...services, ...when };
 }
 
-/** A pause says in its reason what is paused; that of a person says it in the person's words. */
+/** A `paused` reason shows the message; that of a hold already has the person's words. */
 function shownReason(reason: SkipReason, message: string): SkipReason {
   return /^paused(?!: held by a person)/.test(reason) ? `paused: ${message}` : reason;
 }

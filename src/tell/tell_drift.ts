@@ -6,7 +6,7 @@ import {
 } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
-/** Tells the log of fields of a stack that somebody changed by hand, and what mends them. */
+/** Logs new drift of a stack, and how to have it repaired. */
 export function tellDrift(
   log: Log,
   { name, context }: StackKey,

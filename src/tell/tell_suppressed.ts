@@ -3,7 +3,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { Log, Meter } from "../system/mod.ts";
 import { stackLabels } from "./stack_labels.ts";
 
-/** Tells of unhealthy containers that were restarted so often that they are left alone. */
+/** Logs and counts unhealthy containers that reached the limit of restarts. */
 export function tellSuppressed(
   { log, meter }: { readonly log: Log; readonly meter: Meter },
   { key, revision }: Pick<RecordedRelease, "key" | "revision">,

@@ -18,20 +18,20 @@ interface VerdictParts {
   readonly clock: Clock;
 }
 
-/** Verdicts of a swarm on services of one stack, with what is known of the stack. */
+/** Verdicts of a swarm on services of one stack, with facts about the stack. */
 interface VerdictNews {
-  /** The release that is deployed. */
+  /** The deployed release. */
   readonly current: RecordedRelease;
-  /** Those that nobody was told of yet. */
+  /** Verdicts that were not told yet. */
   readonly verdicts: readonly EngineVerdict[];
   readonly observed: ObservedStack;
-  /** Whether another release failed and stayed. */
+  /** Whether another release failed and its containers stayed. */
   readonly isMixed: boolean;
-  /** Says it in words, and whether the deployed release failed by it. */
+  /** Returns a verdict in words, and whether it makes the deployed release a failure. */
   readonly judge: (verdict: EngineVerdict) => { readonly message: string; readonly fails: boolean };
 }
 
-/** Verdicts of a swarm on services of a stack that nobody was told of yet. */
+/** The verdicts of a swarm on services of a stack that were not told yet. */
 export function newVerdicts(
   { reconciliations }: Pick<Ledger, "reconciliations">,
   key: StackKey,
@@ -42,9 +42,9 @@ export function newVerdicts(
 }
 
 /**
- * Tells what a swarm did to services by itself, once, as a decision of its own: a rollback that came after
- * a deployment had given up on its service, or of an update that somebody else began. A second call with
- * the same news tells them again; {@link newVerdicts} leaves out what was told.
+ * Tells verdicts of a swarm as decisions of their own: a rollback after a deployment had given up
+ * on the service, or of an update that somebody else began. Tells the same verdicts again when
+ * called again; use {@link newVerdicts} for those not told yet.
  */
 export function tellVerdicts(
   { ledger, listeners, meter, log, clock }: VerdictParts,

@@ -10,16 +10,16 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 
-/** The one voice that tells what becomes of a target. */
+/** Tells listeners what becomes of a target. */
 export interface Teller {
   readonly target: ToldTarget;
-  /** Tells every listener, in their order. A step that was told last is not told again. */
+  /** Tells all listeners, in their order. A step is not told twice in a row. */
   tell(news: TargetNews): void;
-  /** Tells of a decision, and that it is carried out from now on. */
+  /** Tells a decision, and that it is carried out from now on. */
   begin(kind: ToldDecision["kind"], message: string, services?: readonly ServicePlan[]): void;
   /**
-   * Tells that something thrown ended what was being done ("removing web"), or the abort of `signal`
-   * that made it throw, and when it is tried again, if that is known. Returns what was told.
+   * Tells that an action ("removing web") failed with something thrown, or with the reason of an
+   * aborted `signal`, and when it is retried, if known. Returns the error that was told.
    */
   fail(
     doing: string,
@@ -27,11 +27,11 @@ export interface Teller {
     signal: AbortSignal,
     again?: Pick<TargetEnd, "retryAt">,
   ): StackwrightError;
-  /** Sets the revision that news are about from now on. */
+  /** Sets the revision of later events. */
   lookAt(revision: Revision): void;
 }
 
-/** Makes the teller of one target. `revision` is what is known before any other was looked at. */
+/** Makes the teller of one target. `revision` counts until {@link Teller.lookAt} sets another. */
 export function createTeller(
   listeners: readonly TargetListener[],
   target: ToldTarget,

@@ -1,9 +1,9 @@
 import type { Clock } from "../system/mod.ts";
 
-/** Longest single sleep: the clock may be set meanwhile. */
+/** Longest single sleep, since the clock may be set in between. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 
-/** One timer, for whoever waits for the earliest of many things. */
+/** One timer for the earliest of many instants. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -18,7 +18,7 @@ export class Alarm {
     this.#signal = signal;
   }
 
-  /** Rings once, when the clock shows `at`, and at no other time; without `at` not at all. */
+  /** Sets the only instant to ring at, once; without `at` the alarm does not ring. */
   set(at: number | undefined): void {
     if (at === this.#at) return;
     this.#wait.abort();

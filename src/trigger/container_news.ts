@@ -1,34 +1,34 @@
 import type { ContainerEvent } from "../docker/mod.ts";
 import { COMPOSE_LABELS, isOurs, LABELS, type ReconciliationEvent } from "../model/mod.ts";
 
-/** Something that happened to a container, or a service, of a stack. */
+/** An event of a container, or a service, of a stack. */
 interface ContainerNews {
   /** Name of the stack. */
   readonly stack: string;
-  /** Its id, or that of the service. */
+  /** Id of the container, or of the service. */
   readonly containerId: string;
-  /** What it is in the words of a configuration; a signal that tells it to end is a stop as well. */
+  /** The event as configurations name it; a signal that asks to end is a `stop` as well. */
   readonly events: readonly ReconciliationEvent[];
-  /** Whether somebody may have changed what was asked for, or changed it back. */
+  /** Whether it may be a change by hand, or undo one. */
   readonly drifts: boolean;
-  /** Whether a swarm says how it fares with an update, which is told whatever the stack reacts to. */
+  /** Whether a swarm reports on an update, which is told whatever the stack reacts to. */
   readonly isVerdict?: boolean;
 }
 
-/** The actions that are asked of an engine; what is created is news for who looks for jobs. */
+/** Events to ask engines for; `create` is for the scheduler of jobs. */
 export const NEWS_ACTIONS = [
   ...["create", "die", "destroy", "update", "stop", "kill", "oom", "health_status"],
   ...["start", "rename", "pause", "unpause", "remove"],
 ];
 const DRIFTS = ["die", "destroy", "update", "start", "rename", "pause", "unpause"];
 
-/** Signals that end what does not handle them; with the first two an engine asks it to end. */
+/** Signals that end a container unless handled. An engine stops containers with the first two. */
 const [ASKING, ENDING] = [["15", "2"], ["9", "3"]] as const;
 
 /**
- * The meaning of an event for a stack; `undefined` for what is no news: a container of nobody or of a
- * single run, a health that is no worry, a signal that only says something to a container. A service has
- * no labels in its events: `stackOf` tells whose it is by its name.
+ * What an event means for a stack; `undefined` where that is nothing: a container of no stack or of
+ * a one-off run, an unworrying health, a signal that does not end a container. Events of services
+ * have no labels, so `stackOf` finds the stack by the service's name.
  */
 export function newsOf(
   { type, action, detail, attributes, containerId }: ContainerEvent,
@@ -49,7 +49,7 @@ export function newsOf(
   return events.length === 0 && !drifts ? undefined : { stack, containerId, events, drifts };
 }
 
-/** Events of a service, in the words of a configuration. */
+/** Events of a service, as configurations name them. */
 const SERVICE_EVENTS: Readonly<Record<string, ReconciliationEvent>> = {
   remove: "destroy",
   update: "update",

@@ -6,9 +6,9 @@ import type { Clock, Log } from "../system/mod.ts";
 export interface EventStreamParts {
   /** Opens a stream; `since` is in nanoseconds since 1970. Throws when it ends. */
   readonly events: (since: bigint, signal: AbortSignal) => AsyncIterable<ContainerEvent>;
-  /** Told of each event once. Must not throw. */
+  /** Receives each event once. Must not throw. */
   readonly onEvent: (event: ContainerEvent) => void;
-  /** Told whenever something may have been missed. */
+  /** Called whenever events may have been missed. */
   readonly onGap: () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,16 +16,16 @@ export interface EventStreamParts {
   readonly random: () => number;
 }
 
-/** Milliseconds before a stream that ended is opened again, doubling, and the longest of these. */
+/** Milliseconds before an ended stream is reopened: the first, doubling, and the longest. */
 const PAUSE_MS = { first: 1_000, longest: 30_000 } as const;
-/** Pauses for which a stream has to last to be a good one: each new one has everything looked at. */
+/** Pauses that a stream must last to reset the pause: each new one has everything looked at. */
 const LASTS = 10;
-/** Overlap of a new stream with the last event: times are rounded, and events come in any order. */
+/** Overlap of a new stream with the last event: times are rounded, and events come out of order. */
 const OVERLAP_NS = 1_000_000_000n;
 
 /**
- * Follows the events of an engine for ever: a stream that ends is opened again where it ended, and what
- * came before is not told twice. Returns when `signal` aborts.
+ * Follows the events of an engine: reopens a stream that ends where it ended, without repeating
+ * events. Returns when `signal` aborts.
  */
 export async function followEvents(parts: EventStreamParts, signal: AbortSignal): Promise<void> {
   const { clock, log, random } = parts;
@@ -56,7 +56,7 @@ export async function followEvents(parts: EventStreamParts, signal: AbortSignal)
 }
 
 const LONGEST_SIGNAL = 20;
-/** Events that are remembered as told; there are never so many in the second of an overlap. */
+/** Events to remember as told; the second of overlap never has as many. */
 const MOST_TOLD = 10_000;
 
 /** The events that were told lately. */
@@ -68,12 +68,12 @@ class Told {
     this.#newest = start;
   }
 
-  /** Where a new stream begins. */
+  /** Start of a new stream. */
   get since(): bigint {
     return this.#newest - OVERLAP_NS;
   }
 
-  /** Whether an event was not told yet; from then on it was. */
+  /** Whether an event was not told yet; marks it as told. */
   isNew({ time, containerId, action, detail, attributes }: ContainerEvent): boolean {
     const signal = (attributes["signal"] ?? "").slice(0, LONGEST_SIGNAL);
     const name = `${time} ${containerId} ${action} ${detail} ${signal}`;
@@ -81,7 +81,7 @@ class Told {
     this.#times.set(name, time);
     if (time > this.#newest) this.#newest = time;
     for (const [known, at] of this.#times) {
-      // An engine on another machine says what it likes of the time.
+      // An engine on another machine may send any time.
       if (at >= this.since && this.#times.size <= MOST_TOLD) break;
       this.#times.delete(known);
     }

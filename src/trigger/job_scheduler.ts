@@ -12,18 +12,18 @@ import { type Clock, createPauses, type Log, type Meter } from "../system/mod.ts
 import { Alarm } from "./alarm.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
-/** A service that its labels call a job. */
+/** A service with the labels of a job. */
 export interface ScheduledJob extends LabelledJob {
   readonly isRunning: boolean;
-  /** Containers that were made for runs and are there: those of a process that ended. */
+  /** Existing containers that were made for runs; at the start, those of an ended process. */
   readonly executions: readonly string[];
 }
 
 interface JobSchedulerParts {
   readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
-  /** What the engine tells, until the scheduler's signal aborts. */
+  /** The engine's events, until the scheduler's signal aborts. */
   readonly events: Pick<SharedEvents, "follow">;
-  /** Lets a run in; one of a job runs at a time, and at most one waits. Throws `shutting_down`. */
+  /** Submits a run; of each job one runs, and at most one waits. Throws `shutting_down`. */
   readonly submit: (work: RunJob) => unknown;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,29 +46,29 @@ interface Planned {
   next: Date | undefined;
 }
 
-/** Milliseconds after which events that come together are looked at, and between attempts. */
+/** Milliseconds in which events are collected before a look, and between failed looks. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
-/** Longest of these pauses: each doubles while an engine answers, and nothing that can be read. */
+/** Longest pause between failed looks, which doubles while the engine answers with errors. */
 const LONGEST_AGAIN_MS = 30_000;
-/** Characters of other texts that take as long to look at as a schedule. */
+/** Characters of other texts that take as long to process as a new schedule. */
 const A_SCHEDULE = 8 * 1024;
 
 /**
- * Starts jobs when they are due, with one timer for the next of all. It looks at what there is when
- * containers come, go or are renamed, and when events may have been missed. Firings that pass while
- * the process is down are not made up for.
+ * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
+ * come, go or are renamed, and when events may have been missed. Firings that pass while the
+ * process is down are not made up for.
  */
 export class JobScheduler {
   readonly #parts: JobSchedulerParts;
   readonly #signal: AbortSignal;
   readonly #alarm: Alarm;
   readonly #planned = new Map<string, Planned>();
-  /** Runs that are under way or wait, by job. */
+  /** Number of runs under way or waiting, by job. */
   readonly #active = new Map<string, number>();
   readonly #lastRuns = new Map<string, Date>();
   #hasAdopted = false;
-  /** Whether something was heard since the last look, and the looks that follow from that. */
+  /** Whether an event came since the last look, and the looks that follow it. */
   #isStirred = false;
   #looks: Promise<void> | undefined;
 
@@ -90,8 +90,8 @@ export class JobScheduler {
   }
 
   /**
-   * Takes over what an earlier process began, as soon as the engine answers, and starts nothing else;
-   * for who schedules nothing. Never rejects.
+   * Adopts runs that an earlier process began, as soon as the engine answers, and starts nothing;
+   * for use without schedules. Never rejects.
    */
   async adopt(): Promise<void> {
     const { find, clock, log } = this.#parts;
@@ -105,7 +105,7 @@ export class JobScheduler {
     }
   }
 
-  /** Looks at what jobs there are; the first time it takes over what an earlier process began. */
+  /** Looks for jobs; the first time it adopts runs that an earlier process began. */
   async refresh(): Promise<void> {
     const jobs = await this.#parts.find(this.#signal);
     const now = this.#parts.clock.now();
@@ -119,14 +119,14 @@ export class JobScheduler {
     }
     const pauses = createPauses();
     for (const [name, job] of found) {
-      // Thousands of new schedules with a zone each are seconds of work.
+      // Thousands of new schedules with different zones take seconds to read.
       if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
     }
     this.#adopt(jobs);
     this.#arm();
   }
 
-  /** Once: what is begun later is of this process. */
+  /** Only once: containers that appear later are of this process. */
   #adopt(jobs: readonly ScheduledJob[]): void {
     if (this.#hasAdopted) return;
     this.#hasAdopted = true;
@@ -135,7 +135,7 @@ export class JobScheduler {
     }
   }
 
-  /** Takes note of a run that begins; returns what says that it has ended. */
+  /** Records that a run begins; returns a function that records its end. */
   begin(job: Pick<ScheduledJob, "key" | "service">): () => void {
     const name = nameOf(job);
     this.#active.set(name, (this.#active.get(name) ?? 0) + 1);
@@ -147,7 +147,7 @@ export class JobScheduler {
     };
   }
 
-  /** Times at which a job has run and runs next. */
+  /** Times of a job's last and next run. */
   timesOf(job: Pick<ScheduledJob, "key" | "service">): JobTimes {
     const name = nameOf(job);
     const [last, next] = [this.#lastRuns.get(name), this.#planned.get(name)?.next];
@@ -158,13 +158,13 @@ export class JobScheduler {
     };
   }
 
-  /** Has jobs looked for after a pause, in which more may be heard. */
+  /** Has jobs looked for after a pause, in which more events may come. */
   #stir(pause: number): void {
     this.#isStirred = true;
     this.#looks ??= this.#look(pause);
   }
 
-  /** Looks until nothing more was heard, and until the engine answers. */
+  /** Looks until no more events came, and until the engine answers. */
   async #look(first: number): Promise<void> {
     const { clock, log } = this.#parts;
     let again = AGAIN_MS;
@@ -189,7 +189,7 @@ export class JobScheduler {
     this.#looks = undefined;
   }
 
-  /** Takes note of a job; returns whether its schedule is a new one, which takes a while to read. */
+  /** Schedules a job; returns whether its schedule is new, which takes a while to read. */
   #plan(name: string, job: ScheduledJob, now: Date): boolean {
     const { spec } = job;
     const before = this.#planned.get(name);
@@ -245,7 +245,7 @@ export class JobScheduler {
     for (const [name, planned] of this.#planned) {
       const { job, spec, next } = planned;
       if (next === undefined || next > now) continue;
-      // Times that passed while the machine slept count as one.
+      // Firings that passed while the machine slept count as one.
       planned.next = this.#nextOf(spec, now);
       if (
         spec.skipRunning && (this.#active.has(name) || job.isRunning && spec.mode === "restart")
@@ -276,7 +276,7 @@ export class JobScheduler {
   }
 }
 
-/** Of a service of a swarm an event does not tell the labels. */
+/** Events of swarm services have no labels, so any of them may be about a job. */
 function mayConcernJobs({ type, attributes }: ContainerEvent): boolean {
   return type === "service" ||
     behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) !== undefined;

@@ -1,7 +1,7 @@
 /**
- * The outside becomes Work: webhooks, and entries that are polled at an interval or on a schedule. A
- * trigger only says that something should be looked at; it never decides what to do about it. What
- * happens to containers is one, too.
+ * The outside becomes Work: webhooks, polls at an interval or on a schedule, schedules of jobs, and
+ * events of containers. A trigger only says that something should be looked at; it never decides
+ * what to do about it.
  */
 export * from "./job_scheduler.ts";
 export * from "./opening_alarm.ts";

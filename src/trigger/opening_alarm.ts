@@ -5,20 +5,20 @@ import { Alarm } from "./alarm.ts";
 
 interface OpeningAlarmParts {
   readonly deferred: Pick<DeferredDeployments, "all" | "due" | "next" | "noteAsked">;
-  /** Lets work in. Throws `shutting_down`. */
+  /** Submits work. Throws `shutting_down`. */
   readonly submit: (work: Sync) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Milliseconds until what could not be decided about, as its source is away, is tried again first. */
+/** Milliseconds before the first retry where nothing was decided, since the source is away. */
 const AGAIN_MS = 5 * 60_000;
-/** The longest such time: each is twice the one before. */
+/** Longest pause between such retries; each pause is twice the one before. */
 const MOST_AGAIN_MS = 60 * 60_000;
 
 /**
- * Asks for what sync windows deferred, when they open: its source is looked at as it is by then, and
- * everything is decided again. It waits for the earliest opening, and for nothing when none is known.
+ * Requests deferred deployments when their sync windows open: their sources are read anew, and
+ * everything is decided again. Waits for the earliest known opening.
  */
 export class OpeningAlarm {
   readonly #parts: OpeningAlarmParts;
@@ -34,17 +34,17 @@ export class OpeningAlarm {
     );
   }
 
-  /** Asks for everything once: windows may be others than when it was deferred. */
+  /** Requests all deferred deployments once, as windows may have changed since. */
   start(): void {
     this.#open(this.#parts.deferred.all());
   }
 
-  /** Takes note that something may have been deferred, or settled. */
+  /** Sets the alarm again, as deployments may have been deferred or settled. */
   note(): void {
     this.#alarm.set(this.#parts.deferred.next()?.getTime());
   }
 
-  /** One piece of work for each request, however many of its stacks wait. */
+  /** Submits one piece of work for each request, however many stacks of it wait. */
   #open(due: readonly WaitingDeployment[]): void {
     const { clock, log, deferred, submit } = this.#parts;
     const now = clock.now().getTime();

@@ -3,7 +3,7 @@ import { isStackwrightError } from "../model/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
 import { type Entries, RepositoryPolls } from "./repository_polls.ts";
 
-/** Most repositories that all start at once; more are spread. */
+/** Most repositories whose polls all start at once; the starts of more are spread. */
 const MOST_AT_ONCE = 8;
 
 /**
@@ -31,7 +31,7 @@ export async function runPolls(
   await Promise.all(loops);
 }
 
-/** One that is watched comes alone: nobody asks a remote for it. */
+/** Groups entries by repository. A watched entry stays alone: its polls ask no remote. */
 function byRepository(entries: readonly PollEntry[], { look }: PollParts): Entries[] {
   const found = new Map<string, [PollEntry, ...PollEntry[]]>();
   for (const [index, entry] of entries.entries()) {

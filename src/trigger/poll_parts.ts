@@ -2,7 +2,7 @@ import type { Run, SourceRequest, Sync } from "../model/mod.ts";
 import type { Clock, Log } from "../system/mod.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
-/** Hands work in; `finished` never rejects. Throws `shutting_down` when nothing is let in any more. */
+/** Submits work; `finished` never rejects. Throws `shutting_down` once the intake closes. */
 type Submit = (work: Sync) => { readonly finished: Promise<Run> };
 
 /** Ports of polls. */
@@ -12,13 +12,13 @@ export interface PollParts {
   readonly log: Log;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
-  /** How changes of a source on this machine are seen; `undefined` for one that is elsewhere. */
+  /** Detects changes of a repository on this machine; `undefined` for one elsewhere. */
   readonly look?: (request: SourceRequest) => LookAtRepository | undefined;
-  /** Until when the host of a source wants to be left alone, if it does. */
+  /** Time until which a source's host wants no requests, if it said so. */
   readonly heldUntil?: (request: SourceRequest) => Date | undefined;
-  /** A number from 0 up to 1, to spread polls that would start at the same time. */
+  /** A random number from 0 up to 1, for spreading polls. */
   readonly random: () => number;
 }
 
-/** Longest time by chance between polls that would start at the same time, in seconds. */
+/** Longest random delay between polls that would start together, in seconds. */
 export const LONGEST_SPREAD = 30;

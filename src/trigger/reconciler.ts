@@ -13,17 +13,17 @@ import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
 interface ReconcilerParts {
-  /** The context whose engine it is. */
+  /** The context of the engine. */
   readonly context: string;
-  /** What the engine tells, until the signal of {@link Reconciler.run} aborts. */
+  /** The engine's events, until the signal of {@link Reconciler.run} aborts. */
   readonly events: Pick<SharedEvents, "follow">;
-  /** Name of the stack of a swarm's service, by the name of that. */
+  /** Name of the stack that a swarm service belongs to, by the service's name. */
   readonly stackOf: (service: string) => string | undefined;
   /** How a stack reacts; `undefined` for one that is left alone. */
   readonly optionsOf: (key: StackKey) => ReconciliationOptions | undefined;
-  /** Looks at everything, and names the stacks that are to be mended. */
+  /** Looks at all stacks, and returns those that need a repair. */
   readonly strayed: (signal: AbortSignal) => Promise<readonly StackKey[]>;
-  /** Mends a stack; `failed` is tried again later. It asks why when the stack is in its hands. */
+  /** Repairs a stack; `failed` is tried again later. Calls `why` when it holds the stack's lock. */
   readonly reconcile: (
     key: StackKey,
     why: LookBecause,
@@ -33,46 +33,46 @@ interface ReconcilerParts {
   readonly log: Log;
 }
 
-/** Milliseconds without news after which a stack is looked at, and how often these may begin anew. */
+/** Milliseconds without events before a stack is looked at, and how often they may start over. */
 const QUIET_MS = 250;
 const MOST_QUIETS = 8;
-/** Milliseconds between two looks at everything. */
+/** Milliseconds between two looks at all stacks. */
 const RESYNC_MS = 600_000;
-/** Milliseconds before what failed is tried again, doubling, and the longest of these pauses. */
+/** Milliseconds before a failed repair is retried: the first, doubling, and the longest. */
 const RETRY_MS = { first: 10_000, longest: 600_000 } as const;
 
 type Marks = Map<string, Set<ReconciliationEvent>>;
 
-/** A stack of which something was heard. */
+/** A stack with news. */
 interface Stirred {
-  /** Heard since the last look; `all` when everything was looked at. */
+  /** Events since the last look; `all` asks for a look at everything. */
   heard: Marks;
   all: boolean;
-  /** Whether more was heard during the pause before a look. */
+  /** Whether more events came during the pause before a look. */
   stirs: boolean;
 }
 
 /**
- * Looks after stacks whose containers change without us: it hears of events, pauses for each stack
- * until nothing more is heard, then looks once. What is done is decided from what is
- * seen then, so events that are lost, doubled or our own do no harm. Everything is looked at
- * at the start, when a stream ended, and every ten minutes.
+ * Repairs stacks whose containers change by other hands. Events of a stack are collected until no
+ * more come, then the stack is looked at once. Actions follow from what is seen then, so lost,
+ * repeated and own events do no harm. All stacks are looked at at the start, after a gap in the
+ * events, and every ten minutes.
  */
 export class Reconciler {
   readonly #parts: ReconcilerParts;
   readonly #stirred = new Map<string, Stirred>();
-  /** Who was told to end and still runs: one that ends later was no crash. By stack and container. */
+  /** Events that told running containers to end, by stack: their later `die` is no crash. */
   readonly #ending = new Map<string, Marks>();
   readonly #working = new Set<Promise<void>>();
   #resyncing = false;
-  /** Whether something may have been missed since the look that is under way began. */
+  /** Whether events may have been missed since the current look at all stacks began. */
   #missed = false;
 
   constructor(parts: ReconcilerParts) {
     this.#parts = parts;
   }
 
-  /** Works until the signal aborts, and what it does then has ended when this returns. */
+  /** Works until the signal aborts; returns after its repairs have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const onEvent = (event: ContainerEvent) => this.#hear(event, signal);
     const onGap = () => this.#track(this.#resync(signal));
@@ -87,7 +87,7 @@ export class Reconciler {
     const options = this.#parts.optionsOf(key);
     if (options === undefined) return;
     const name = formatStackKey(key);
-    // Of one that takes its time to end, what ended it was heard before.
+    // For a container that is slow to end, the event that told it to end came before.
     const marks = this.#stirred.get(name)?.heard ?? this.#ending.get(name);
     const before = marks?.get(news.containerId) ?? [];
     const isMeant = [...news.events, ...before].some((each) => options.events.includes(each)) ||
@@ -125,7 +125,7 @@ export class Reconciler {
     this.#track(this.#lookAfter(key, stirred, signal));
   }
 
-  /** Looks at a stack until it is as it should be and nothing more was heard. */
+  /** Looks at a stack until it is settled and no more events came. */
   async #lookAfter(key: StackKey, stirred: Stirred, signal: AbortSignal): Promise<void> {
     const { clock, log, reconcile } = this.#parts;
     const name = formatStackKey(key);
@@ -139,7 +139,7 @@ export class Reconciler {
       const heard: Marks = new Map();
       let all = false;
       const why = () => {
-        // What was heard while others had the stack takes no look of its own.
+        // Events that came during the wait for the stack's lock need no look of their own.
         for (const [id, events] of stirred.heard) add(heard, id, [...events]);
         all ||= stirred.all;
         Object.assign(stirred, { heard: new Map(), all: false, stirs: false });
@@ -162,14 +162,14 @@ export class Reconciler {
     if (stirred.heard.size > 0) this.#ending.set(name, stirred.heard);
   }
 
-  /** What was told to end, and did not before it was looked at. */
+  /** Remembers the containers that were told to end, and had not ended when looked at. */
   #keepEnding(stirred: Stirred, heard: Marks): void {
     for (const [id, events] of heard) {
       const isTold = events.has("stop") || events.has("kill");
       const isEnding = isTold && !events.has("die") && !events.has("destroy");
       if (!isEnding) continue;
       stirred.stirs ||= stirred.heard.has(id);
-      // Nothing else: what was heard of its health was looked at.
+      // Only these events: others, such as `unhealthy`, were dealt with by the look.
       add(stirred.heard, id, [...events].filter((each) => each === "stop" || each === "kill"));
     }
   }
@@ -200,7 +200,7 @@ export class Reconciler {
       }
     } catch (error) {
       if (signal.aborted) return;
-      // The stream of events does not come back before the engine does, and then this is done again.
+      // Events come back only with the engine, and that starts another look at everything.
       this.#parts.log.debug(`the engine's containers could not be looked at: ${messageOf(error)}`);
     }
   }
@@ -211,7 +211,7 @@ export class Reconciler {
   }
 }
 
-/** Containers of a stack that are remembered: the ones heard of last, and more than one may have. */
+/** Containers of a stack to remember, those with the latest events: more than a stack may have. */
 const MOST_MARKED = 2_000;
 
 function add(marks: Marks, id: string, events: readonly ReconciliationEvent[]): void {

@@ -2,17 +2,17 @@ import { basename, dirname, join, resolve } from "node:path/posix";
 import { messageOf } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
-/** Most names of references that are looked at one by one; beyond, their directories tell. */
+/** Most reference files to check one by one; of more, only the directories' times count. */
 const MOST_NAMES = 2000;
 
-/** A text that is another one after branches or tags of a repository changed; never rejects. */
+/** Returns a text that changes whenever branches or tags of a repository do; never rejects. */
 export type LookAtRepository = () => Promise<string>;
 
 /**
- * Looks at the references of a repository on this machine: bare, with a checkout, or a checkout that
- * is linked to one elsewhere. Every look asks the disk, so that it also works where the system tells
- * of no changes, as on network file systems. What cannot be looked at is a text as well: it is
- * another one as soon as it can be.
+ * Detects changes of the references of a repository on this machine: bare, with a checkout, or a
+ * linked checkout. Every look asks the disk, so that it also works on network file systems, which
+ * announce no changes. Failures yield a text as well, which changes as soon as the repository can
+ * be read.
  */
 export function lookAtRepository(files: Files, path: string): LookAtRepository {
   return async () => {
@@ -31,7 +31,7 @@ export function lookAtRepository(files: Files, path: string): LookAtRepository {
   };
 }
 
-/** Directories of `HEAD` and of the references; the same but for linked checkouts. */
+/** Directories of `HEAD` and of the references; they differ for linked checkouts only. */
 async function gitDirectories(
   files: Files,
   path: string,
@@ -62,7 +62,7 @@ async function collect(files: Files, directory: string, lines: string[]): Promis
   }
 }
 
-/** State of a file or directory as it is seen without reading it. */
+/** Size and time of a file or directory. */
 async function stateOf(files: Files, path: string): Promise<string> {
   const info = await files.stat(path);
   const facts = info === undefined ? "-" : `${info.size} ${info.modifiedAt.getTime()}`;

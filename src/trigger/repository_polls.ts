@@ -5,51 +5,52 @@ import { abortable } from "../system/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
-/** Longest single sleep: the clock may be set meanwhile. */
+/** Longest single sleep, since the clock may be set in between. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
-/** Between looks at a watched repository. */
+/** Milliseconds between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;
-/** Most references of deployments that are remembered for the next round. */
+/** Most references named by deployments that are remembered for the next round. */
 const MOST_REMEMBERED = 50;
 
-/** Entries of one repository. */
+/** The entries of one repository. */
 export type Entries = readonly [PollEntry, ...PollEntry[]];
 
 /** Entries with the same interval. */
 interface Rhythm {
   readonly seconds: number;
   readonly entries: readonly PollEntry[];
-  /** Whether it waits for the end of a run, and starts nothing by itself before. */
+  /** Whether its runs are under way: until one has ended, it starts none by itself. */
   isBusy: boolean;
-  /** Takes the ends of the runs that were started for it; there while others may start them. */
+  /** Receives the ends of its runs; set while other rhythms may start them. */
   take: ((ends: readonly Promise<void>[]) => void) | undefined;
 }
 
 /**
- * The polls of one repository. Each entry has runs of its own, which never overlap, and those that
- * start together are of one round, for which the remote is asked once. An interval polls at once, or
- * after a first delay, and then the interval after the end of the first of its runs; an entry whose
- * run goes on by then is left out once. What has a longer interval starts with what has a shorter one,
- * up to half of the shorter one early or all of it late, unless that is kept by its runs. A watched
- * repository on this machine, which comes alone, is polled as soon as it changed, too; without an
- * interval at the start and then only. A schedule polls at its firings only; those that pass while a
- * run is active count as missed. With `runOnce` an entry is polled at once, whatever else is set, and
- * never again. An entry without any of them polls nothing.
+ * The polls of one repository. Runs of one entry never overlap, and runs that start together are of
+ * one round, for which the remote is asked once.
+ *
+ * An interval polls at once, or after a first delay, and then the interval after the first of its
+ * runs has ended; an entry whose run still goes on is left out that time. A longer interval starts
+ * with a shorter one, up to half of the shorter one early or all of it late, unless the shorter one
+ * still has runs. A watched repository on this machine, which comes alone, is also polled when it
+ * changes; with interval 0 only at the start and then. A schedule polls at its firings; those
+ * during a run are missed. With `runOnce` an entry is polled at once and never again, whatever else
+ * is set. An entry without any of these is not polled.
  */
 export class RepositoryPolls {
   readonly #entries: Entries;
   readonly #parts: PollParts;
   readonly #signal: AbortSignal;
-  /** Entries that have no interval, by schedule. */
+  /** Entries with a schedule, by schedule. */
   readonly #scheduled: ReadonlyMap<string, readonly PollEntry[]>;
   readonly #once: readonly PollEntry[];
   readonly #rhythms: readonly Rhythm[];
-  /** The entries whose run goes on. */
+  /** Entries with a run under way. */
   readonly #busy = new Set<PollEntry>();
-  /** References that deployments named, the last one last. */
+  /** References that deployments named, the latest last. */
   readonly #named = new Set<string>();
 
-  /** The polls of these, until `signal` aborts. */
+  /** Polls `entries`, which are of one repository, until `signal` aborts. */
   constructor(entries: Entries, parts: PollParts, signal: AbortSignal) {
     this.#entries = entries;
     this.#parts = parts;
@@ -65,9 +66,7 @@ export class RepositoryPolls {
     ));
   }
 
-  /**
-   * Polls until nothing is due any more. Rejects when it is aborted, and with what `submit` throws.
-   */
+  /** Polls until no entry is due any more. Rejects when aborted, and with what `submit` throws. */
   async run(firstDelaySeconds: number): Promise<void> {
     const [{ watch, request }] = this.#entries;
     const look = watch ? this.#parts.look?.(request) : undefined;
@@ -101,12 +100,12 @@ export class RepositoryPolls {
     await Promise.all([...loops, ...once.map((each) => abortable(each, this.#signal))]);
   }
 
-  /** The ends of the runs of a rhythm, once it or another one has started them. */
+  /** The ends of a rhythm's next runs, once this or another rhythm has started them. */
   #started(rhythm: Rhythm): Promise<readonly Promise<void>[]> {
     return new Promise((resolve) => void (rhythm.take = resolve));
   }
 
-  /** The same for a rhythm whose runs begin the interval from now, or with those of another one. */
+  /** The ends of a rhythm's runs that start its interval from now, or with another rhythm. */
   async #nextStart(rhythm: Rhythm): Promise<readonly Promise<void>[]> {
     const others = this.#rhythms.map(({ seconds }) => seconds).filter((each) => each > 0);
     const early = Math.min(...others) < rhythm.seconds ? Math.min(...others) / 2 : 0;
@@ -128,14 +127,14 @@ export class RepositoryPolls {
   async #runWatched(rhythm: Rhythm, look: LookAtRepository): Promise<void> {
     for (;;) {
       await this.#waitForHost();
-      // Taken before each run: a change that comes while it runs is one for the next.
+      // Before each run: a change during the run then causes the next run.
       const seen = await look();
       await abortable(Promise.race(this.#start(rhythm.entries)), this.#signal);
       await this.#sleepUntilChanged(rhythm, look, seen);
     }
   }
 
-  /** Sleeps for the interval, for ever where it is 0, or until the repository changed. */
+  /** Sleeps for the interval, without end if that is 0, or until the repository changes. */
   async #sleepUntilChanged(
     { seconds }: Rhythm,
     look: LookAtRepository,
@@ -177,8 +176,9 @@ export class RepositoryPolls {
   }
 
   /**
-   * Starts runs of these entries and of the rhythms that can come along, without those whose run goes
-   * on; returns the ends of the former. An abort ends no run, that is the intake's to do.
+   * Starts runs of `entries` and of rhythms that can start along, except for entries with a run
+   * under way. Returns the ends of the runs of `entries`. An abort ends no run, that is up to the
+   * intake.
    */
   #start(entries: readonly PollEntry[]): Promise<void>[] {
     this.#signal.throwIfAborted();
@@ -218,7 +218,9 @@ export class RepositoryPolls {
     };
   }
 
-  /** Waits for as long as the host wants, and then some, so that not all who wait start at once. */
+  /**
+   * Waits as long as the host asked for, and a random time, so that not all polls start at once.
+   */
   async #waitForHost(): Promise<void> {
     const { heldUntil, log, clock, random } = this.#parts;
     const [{ request }] = this.#entries;
@@ -232,7 +234,7 @@ export class RepositoryPolls {
     }
   }
 
-  /** Counts time, not clock readings: setting the clock back does not stop polling. */
+  /** Sleeps by elapsed time, so that setting the clock back does not stop polling. */
   async #sleep(seconds: number): Promise<void> {
     if (seconds > 0) await this.#parts.clock.sleep(seconds * 1000, this.#signal);
   }

@@ -10,29 +10,29 @@ import type { Clock, Log } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 
 interface RetryAlarmParts {
-  /** Looks at a source again, as a webhook would have it looked at. Throws `shutting_down`. */
+  /** Submits a source as a webhook would. Throws `shutting_down`. */
   readonly submit: (source: SourceRequest) => void;
-  /** Whether a stack still waits for its retry: nothing else settled it, and nobody holds it. */
+  /** Whether a stack still waits for its retry: it is neither settled nor held by now. */
   readonly isOpen: (key: StackKey) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A source that is looked at again. */
+/** A source to be submitted again. */
 interface Due {
   readonly source: SourceRequest;
-  /** The stacks that are to be tried again. */
+  /** The stacks to retry. */
   readonly stacks: readonly StackKey[];
   readonly at: number;
 }
 
-/** Shortest time before something is tried again: `retry.delay: 0` must not make a tight loop. */
+/** Shortest pause before a retry: `retry.delay: 0` must not make a tight loop. */
 const LEAST_PAUSE_MS = 10_000;
 
 /**
- * Starts retries that are due for sources which only webhooks speak of: nobody else would come back
- * for them. It waits for the earliest one, and for nothing when none is due. A source is looked at as it
- * is by then, as a webhook would. What is known here does not outlive the process.
+ * Starts retries for sources without polls: after a webhook nothing else would retry them. Waits
+ * for the earliest retry. The source is resolved anew, as for a webhook. Retries do not outlive the
+ * process.
  */
 export class RetryAlarm {
   readonly #parts: RetryAlarmParts;
@@ -45,7 +45,7 @@ export class RetryAlarm {
     this.#alarm = new Alarm(parts.clock, () => this.#ring(), signal);
   }
 
-  /** Takes note of a finished run: when it says so its source is looked at again, else not any more. */
+  /** Notes a finished run: sets the retry of its source, or removes it when the run names none. */
   note({ targets }: Pick<Run, "targets">, work: Work): void {
     if (work.kind !== "sync" || work.trigger !== "webhook") return;
     const [source, ...more] = work.sources;
@@ -63,7 +63,7 @@ export class RetryAlarm {
     this.#arm();
   }
 
-  /** Waits for what is the earliest now. */
+  /** Sets the alarm to the earliest retry. */
   #arm(): void {
     const times = [...this.#due.values()].map(({ at }) => at);
     this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));

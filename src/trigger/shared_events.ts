@@ -1,24 +1,24 @@
 import { type EventStreamParts, followEvents } from "./event_stream.ts";
 
-/** Somebody who is told what happens at an engine; neither function may throw. */
+/** A listener to an engine's events; neither function may throw. */
 type EventListener = Pick<EventStreamParts, "onEvent" | "onGap">;
 
-/** The events of one engine, by one stream for all who want to know, from when the first one does. */
+/** Shares one stream of an engine's events among listeners; opened for the first one. */
 export class SharedEvents {
   readonly #parts: Omit<EventStreamParts, keyof EventListener>;
   readonly #signal: AbortSignal;
   readonly #listeners = new Set<EventListener>();
   #stream: Promise<void> | undefined;
 
-  /** Events that are followed until `signal` aborts. */
+  /** Follows events until `signal` aborts. */
   constructor(parts: Omit<EventStreamParts, keyof EventListener>, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
   }
 
   /**
-   * Tells a listener each event from now on, and first that it may have missed something; see
-   * {@link followEvents}. Returns when nothing is told any more; never rejects.
+   * Tells a listener each event from now on, after calling `onGap`; see {@link followEvents}.
+   * Returns when following ends; never rejects.
    */
   follow(listener: EventListener): Promise<void> {
     this.#listeners.add(listener);

@@ -51,7 +51,7 @@ function isSigned(
   return timingSafeEqual(expected, claimed) && hex !== undefined;
 }
 
-/** Both are hashed first, so that not even a length can be measured. */
+/** Compares hashes, so that timing does not tell the length of the secret either. */
 function isSame(given: string, secret: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text, "utf8").digest();
   return timingSafeEqual(digest(given), digest(secret));

@@ -1,7 +1,7 @@
 import { otherEvent, type WebhookEvent } from "./event.ts";
 import { isCommit, listAt, textAt } from "./payload.ts";
 
-/** Reads what a service hook of Azure DevOps sends; it names its event inside. */
+/** Reads a service hook of Azure DevOps, whose payload names the event. */
 export function readAzurePayload(_name: string, payload: unknown): WebhookEvent {
   const project = textAt(payload, "resource", "repository", "project", "name");
   const name = textAt(payload, "resource", "repository", "name");

@@ -8,7 +8,7 @@ import {
 } from "./event.ts";
 import { fullReference, isCommit, listAt, textAt } from "./payload.ts";
 
-/** Reads the payload of Bitbucket, Cloud or Data Center; they have nothing in common but the name. */
+/** Reads the payload of Bitbucket, Cloud or Data Center, which share nothing but the name. */
 export function readBitbucketPayload(name: string, payload: unknown): WebhookEvent {
   switch (name.toLowerCase()) {
     case "repo:push":
@@ -32,7 +32,7 @@ function pushOrOther(
     : { kind: "push", repository, changes };
 }
 
-/** Payloads of the cloud have the address of the page, which is also the one to clone from. */
+/** Cloud payloads have the address of the page, from which the repository can be cloned, too. */
 function cloudRepository(payload: unknown): WebhookRepository {
   const fullName = textAt(payload, "repository", "full_name");
   const page = withoutEnd(textAt(payload, "repository", "links", "html", "href"), "/");

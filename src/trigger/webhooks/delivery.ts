@@ -10,18 +10,18 @@ import type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts"
 import type { RepositoryAddress } from "./locate.ts";
 import { malformed } from "./payload.ts";
 
-/** Facts about the sources that webhooks are about. */
+/** Options for turning webhooks into sources. */
 export interface WebhookSourceOptions {
   /** See {@link createLocate}. */
   readonly locate: (repository: WebhookRepository) => RepositoryAddress;
   /**
-   * The inline deployments that the operator configured for this very source, reference and target;
-   * when there are any, the repository's file is not read.
+   * The inline deployments that the operator configured for this source, reference and target; if
+   * there are any, the repository's file is not read.
    */
   readonly inlineDeploymentsFor?: (request: SourceRequest) => readonly DeclaredDeployment[];
 }
 
-/** References of one delivery that are looked at, each in a run of its own. */
+/** Most references of one delivery; each gets a run of its own. */
 export const MOST_REFERENCES = 50;
 
 const DELETED = "branch or tag deletion event received, skipping webhook event";
@@ -29,12 +29,12 @@ const NO_TARGET = "a target consists of letters, digits, dots, dashes and unders
 const NO_REFERENCE = "no reference provided in webhook payload, skipping event";
 
 /**
- * Turns an authentic event into what it asks for. What the payload says about commits is left out:
- * each source is resolved when it is looked at.
+ * Turns an authentic event into sources to deploy. Ignores what the payload says about commits:
+ * each source is resolved in its run.
  *
- * Throws `bad_request` when the payload lacks something or is no good, and `forbidden` when it names
- * a repository on this machine and neither a rewrite nor the settings allow that; `payload_too_large`
- * for more than {@link MOST_REFERENCES}.
+ * Throws `bad_request` when the payload is incomplete or invalid, `forbidden` when it names a
+ * repository on this machine and neither a rewrite nor the settings allow that, and
+ * `payload_too_large` for more than {@link MOST_REFERENCES}.
  */
 export function deliveryOf(
   event: WebhookEvent,
@@ -83,7 +83,7 @@ function pushDelivery(
   return { kind: "deploy", sources };
 }
 
-/** Names with such characters exist nowhere; whether one is a branch or a tag is the source's to find. */
+/** Git allows no such names; whether a valid name is a branch or a tag, the source finds out. */
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 const NO_REFERENCE_NAME = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|^[-./]|[./]$/;
 
@@ -94,7 +94,7 @@ function isBranchOrTag({ reference }: WebhookChange): boolean {
   return !reference.startsWith("refs/") || /^refs\/(?:heads|tags)\/./.test(reference);
 }
 
-/** All or nothing: which of them are deployed is not for the order in a payload to decide. */
+/** All or nothing: the order in a payload must not decide which of them are deployed. */
 function checkCount(references: number): void {
   if (references <= MOST_REFERENCES) return;
   const detail = `${references} branches and tags, and at most ${MOST_REFERENCES} are looked at: ` +
@@ -107,7 +107,7 @@ function checkFullName(name: string): void {
   throw requestError("invalid repository name", "it leaves its directory");
 }
 
-/** The digest pins what the tag led to when the event was sent. */
+/** Pins the digest that the tag had when the event was sent. */
 function artifactRequest(
   { artifact, digest }: WebhookEvent & { readonly kind: "artifact" },
   target: string,

@@ -1,23 +1,23 @@
 /** A change of one reference of a repository. */
 export interface WebhookChange {
-  /** As delivered, made full where the event says whether it is a branch or a tag. */
+  /** As delivered; made full where the event tells a branch from a tag. */
   readonly reference: string;
-  /** The commit it is at now, as the sender says; empty when unknown. Told, never trusted. */
+  /** Its commit as the sender says; empty when unknown. Shown, never trusted. */
   readonly commit: string;
   readonly deleted: boolean;
 }
 
-/** The repository an event is about, in the sender's words. */
+/** The repository of an event, as the sender describes it. */
 export interface WebhookRepository {
   /** `owner/repo`; empty when the payload has none. */
   readonly fullName: string;
-  /** For HTTP; empty when the payload has none. */
+  /** Clone URL for HTTP; empty when the payload has none. */
   readonly cloneUrl: string;
-  /** For SSH; empty when the payload has none. */
+  /** Clone URL for SSH; empty when the payload has none. */
   readonly sshUrl: string;
 }
 
-/** The message of an authentic webhook, whoever sent it. */
+/** The content of an authentic webhook of any provider. */
 export type WebhookEvent =
   /** References were pushed, created or deleted; at least one. */
   | {
@@ -27,7 +27,7 @@ export type WebhookEvent =
   }
   /** An artifact was pushed to a registry. */
   | { readonly kind: "artifact"; readonly artifact: string; readonly digest: string }
-  /** Nothing that could be deployed; `message` says what, for people. */
+  /** Nothing to deploy; `message` says what was received. */
   | {
     readonly kind: "other";
     readonly repository: WebhookRepository;
@@ -39,7 +39,7 @@ export function pingEvent(repository: WebhookRepository): WebhookEvent {
   return { kind: "other", repository, message: "ping received, there is nothing to deploy" };
 }
 
-/** An event that deploys nothing. `name` is the sender's. */
+/** An event that deploys nothing. `name` is the sender's name of it. */
 export function otherEvent(repository: WebhookRepository, name: string): WebhookEvent {
   const shown = /^[\w.: -]{1,60}$/.test(name) ? `${name} event` : "event";
   return { kind: "other", repository, message: `${shown} received, only pushes are deployed` };

@@ -3,8 +3,8 @@ import { otherEvent, pingEvent, type WebhookEvent, type WebhookRepository } from
 import { fullReference, isCommit, textAt } from "./payload.ts";
 
 /**
- * Reads the payload of GitHub, and of Gitea, Forgejo, Gogs and everybody else who sends that shape.
- * `name` is the event.
+ * Reads payloads of GitHub, and of Gitea, Forgejo, Gogs and others that copy its format. `name` is
+ * the event.
  */
 export function readGithubPayload(name: string, payload: unknown): WebhookEvent {
   const repository = {
@@ -34,7 +34,7 @@ function push(repository: WebhookRepository, payload: unknown): WebhookEvent {
   return { kind: "push", repository, changes: [{ reference, commit, deleted }] };
 }
 
-/** The reference of these events is a short name, and a new repository has none. */
+/** Reads `create` and `delete`: their reference is a short name, and absent for a repository. */
 function createOrDelete(
   repository: WebhookRepository,
   name: string,

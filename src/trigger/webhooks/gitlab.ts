@@ -2,7 +2,7 @@ import { otherEvent, type WebhookEvent } from "./event.ts";
 import { isCommit, textAt } from "./payload.ts";
 
 const PUSHES = new Set(["push hook", "tag push hook"]);
-/** Name of events of the whole instance, which carry their kind in the payload. */
+/** Event name of hooks for the whole instance, whose payload names the kind. */
 const SYSTEM = "system hook";
 const SYSTEM_PUSHES = new Set(["push", "tag_push"]);
 
@@ -24,7 +24,7 @@ export function readGitlabPayload(name: string, payload: unknown): WebhookEvent 
   return { kind: "push", repository, changes: [change] };
 }
 
-/** The same URL has several names; `project` has them all, and older senders only the last. */
+/** A clone URL: `project` has it under both names, `repository` under the current one. */
 function urlAt(payload: unknown, name: string, older: string): string {
   return textAt(payload, "project", name) || textAt(payload, "repository", name) ||
     textAt(payload, "project", older);

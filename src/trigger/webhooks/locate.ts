@@ -3,37 +3,37 @@ import { requestError, type SourceRequest } from "../../model/mod.ts";
 import type { WebhookRepository } from "./event.ts";
 import { malformed } from "./payload.ts";
 
-/** The address from which a repository is cloned, and its name. */
+/** The address to clone a repository from, and its identity. */
 export interface RepositoryAddress {
   readonly url: string;
   readonly identity: string;
 }
 
-/** Options for reaching a repository that a webhook names. All of them are asked once for a repository. */
+/** Options for locating repositories of webhooks. Each is used once for a repository. */
 export interface LocateOptions {
-  /** Where SOURCE_URL_REWRITES lead instead of a URL; `undefined` when no rule applies to it. */
+  /** The URL by SOURCE_URL_REWRITES; `undefined` when no rule applies. */
   readonly rewrite: (url: string) => string | undefined;
   /** Whether a payload may name a repository on this machine (ALLOW_LOCAL_REPOSITORY_URL). */
   readonly allowLocal: boolean;
   /** The identity of the repository at a URL. Throws `bad_request` when it is no repository URL. */
   readonly nameOf: (url: string) => string;
-  /** Whether there is a key for an SSH URL. */
+  /** Whether a key is configured for an SSH URL. */
   readonly hasSshKey: (url: string) => boolean;
   /** Whether an HTTP and an SSH URL name one repository of one host. */
   readonly agree: (one: string, other: string) => boolean;
-  /** The polled source that is the repository at one of the URLs: the operator said how to reach it. */
+  /** The polled source at one of the URLs: the operator's own way to reach the repository. */
   readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
 }
 
-/** Repositories whose addresses are remembered. */
+/** Most repositories whose addresses are remembered. */
 const MOST_ADDRESSES = 1000;
 
 /**
- * A function that finds the address of a repository that a webhook names. It remembers addresses, because
- * the settings do not change and a storm of webhooks is about few repositories.
+ * Makes a function that finds the address of a webhook's repository. It remembers addresses:
+ * settings do not change, and bursts of webhooks are about few repositories.
  *
- * It throws `bad_request` when the repository has no URL, or one that is no good, and `forbidden` when
- * it is on this machine and neither a rewrite nor the settings allow that.
+ * It throws `bad_request` when the repository has no URL or an invalid one, and `forbidden` when it
+ * is on this machine and neither a rewrite nor the settings allow that.
  */
 export function createLocate(
   options: LocateOptions,
@@ -56,7 +56,7 @@ function locate(
 ): RepositoryAddress {
   const given = cloneUrl || sshUrl;
   if (given === "") throw malformed("the payload has no URL to clone the repository from");
-  // The source itself follows the rules: the name of a repository is the one its host gives it.
+  // Fetching applies the rewrite itself; the repository's identity is by the URL of its host.
   const rewritten = options.rewrite(given);
   const url = checkGiven(given, options.allowLocal || rewritten !== undefined);
   const identity = options.nameOf(url);
@@ -67,7 +67,7 @@ function locate(
   }
   const [bySsh] = ssh.filter(options.hasSshKey);
   if (rewritten === undefined && bySsh !== undefined) {
-    // Whoever wrote the payload must not get one repository deployed in the name of another.
+    // A forged payload must not get one repository deployed under the identity of another.
     const isOne = options.agree(url, bySsh);
     return { url: bySsh, identity: isOne ? identity : options.nameOf(bySsh) };
   }

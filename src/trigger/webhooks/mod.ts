@@ -1,6 +1,6 @@
 /**
- * Webhooks become Work: who sent one, whether it is authentic, what it says, and which source that
- * is. Everything here is a function of the request and the settings.
+ * Webhooks become Work: detects the sender, checks that the request is authentic, reads it and
+ * locates the source. Everything here is a function of the request and the settings.
  */
 export { deliveryOf, type WebhookSourceOptions } from "./delivery.ts";
 export type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";

@@ -7,10 +7,10 @@ import { readGitlabPayload } from "./gitlab.ts";
 import { readOciPayload } from "./oci.ts";
 import { malformed } from "./payload.ts";
 
-/** The headers of a request, as far as they are read here. */
+/** The headers of a request. */
 export type WebhookHeaders = Pick<Headers, "get">;
 
-/** Proofs by which a sender shows that it knows the secret. */
+/** Ways for a sender to prove that it knows the secret. */
 export type Proof =
   /** HMAC-SHA256 of the raw body in hexadecimal; `prefix` says whether `sha256=` is in front. */
   | { readonly kind: "hmac"; readonly prefix: "never" | "optional" | "always" }
@@ -19,26 +19,26 @@ export type Proof =
   /** Basic authentication; the secret is the password, any user name will do. */
   | { readonly kind: "basic" };
 
-/** Somebody who sends webhooks. */
+/** A kind of sender of webhooks. */
 export interface WebhookProvider {
   readonly name: string;
-  /** Its presence is how the sender is recognised. */
+  /** Header whose presence identifies the sender. */
   readonly securityHeader: string;
   readonly proof: Proof;
-  /** Headers that name the event, the first that is present; none where the payload names it. */
+  /** Headers that may name the event, the first one counts; empty where the payload names it. */
   readonly eventHeaders: readonly string[];
-  /** Whether a request must have one of them. */
+  /** Whether a request must have one of these headers. */
   readonly eventRequired: boolean;
-  /** Throws `bad_request`. */
+  /** Reads the payload. Throws `bad_request`. */
   readonly read: (event: string, payload: unknown) => WebhookEvent;
 }
 
 const GITHUB_LIKE = ["X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event", "X-Gogs-Event"];
 
 /**
- * Senders that are understood, in the order in which they are recognised. Gitea and Forgejo also send GitHub's
- * headers and are then read as GitHub, whose payload theirs is. The SHA-1 signature that GitHub sends
- * besides is nobody's here: Bitbucket's header of that name counts only with its event header.
+ * Known senders, in the order of detection. Gitea and Forgejo also send GitHub's headers, and are
+ * read as GitHub, since their payload has the same format. GitHub's additional SHA-1 signature is
+ * ignored: Bitbucket's header of the same name counts only with Bitbucket's event header.
  */
 export const WEBHOOK_PROVIDERS: readonly WebhookProvider[] = [
   githubLike("GitHub", "X-Hub-Signature-256", "X-GitHub-Event", "optional"),
@@ -79,7 +79,7 @@ export const WEBHOOK_PROVIDERS: readonly WebhookProvider[] = [
   },
 ];
 
-/** The sender of a request, by the security header it has. Throws `bad_request` when it has none. */
+/** The sender of a request, by its security header. Throws `bad_request` when it has none. */
 export function detectProvider(headers: WebhookHeaders): WebhookProvider {
   const found = WEBHOOK_PROVIDERS.find((each) => isSentBy(each, headers));
   if (found !== undefined) return found;

@@ -6,14 +6,14 @@ import { isObject, parseJson, strictUtf8 } from "../../model/mod.ts";
 
 /** An authentic webhook. */
 export interface ReadWebhook {
-  /** Who sent it, for people. */
+  /** Name of the sender, for people. */
   readonly provider: string;
   readonly event: WebhookEvent;
 }
 
 /**
- * Reads a webhook: who sent it, whether it is authentic, and only then what it says. `body` are the
- * bytes as they came.
+ * Reads a webhook: detects the sender, checks that the request is authentic, and only then parses
+ * it. `body` has the bytes as received.
  *
  * Throws `bad_request` for a request without a security header, with an empty or malformed body, or
  * without its event header, and `unauthorized` when the secret is wrong.
@@ -32,8 +32,8 @@ export function readWebhook(
 }
 
 /**
- * JSON, or a form with JSON in its field `payload`, which some providers send unless told not to. The
- * content type alone says nothing: it is not signed, and a text in signed JSON may look like a field.
+ * Parses JSON, or a form with JSON in its field `payload`, which some providers send by default.
+ * The content type alone must not decide: it is not signed, and signed JSON may look like a form.
  */
 function parsePayload(body: Uint8Array, contentType: string): unknown {
   const text = strictUtf8(body);
