@@ -32,7 +32,12 @@ export async function tryDataDirectory(files: Files, path: string): Promise<bool
   let at = path;
   try {
     while (await files.stat(at) === undefined && at !== dirname(at)) at = dirname(at);
-    await files.remove(await files.makeTemporaryDirectory(join(at, ".write-test-")));
+    const probe = await files.makeTemporaryDirectory(join(at, ".write-test-"));
+    try {
+      await files.write(join(probe, "test"), "test");
+    } finally {
+      await files.remove(probe);
+    }
   } catch (cause) {
     throw unusable(path, cause);
   }

@@ -125,15 +125,19 @@ function unknown(name: string): StackwrightError {
   return errors.bad_request(`${words}; see stackwright --help`);
 }
 
+/** Whether the system refused something, such as a file that this user may not read. */
+function isOfTheSystem(error: Error): boolean {
+  return "syscall" in error && "code" in error;
+}
+
 /**
  * Says what could not be done, for a person or as JSON; an error of ours that is a bug keeps its
  * stack.
  */
 function complain(io: CommandIo, error: unknown): number {
   const isOurs = isStackwrightError(error);
-  const message = isOurs || !(error instanceof Error)
-    ? messageOf(error)
-    : error.stack ?? error.message;
+  const isBug = error instanceof Error && !isOurs && !isOfTheSystem(error);
+  const message = isBug ? error.stack ?? error.message : messageOf(error);
   const problems = isOurs ? error.problems : [];
   if (io.args.includes("--json")) {
     const code = isOurs ? error.code : "internal";

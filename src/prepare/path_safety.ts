@@ -8,7 +8,7 @@ import {
   pathRelation,
   THROUGH_PROCESS,
 } from "../compose/mod.ts";
-import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
@@ -218,11 +218,15 @@ async function requireNotOurs(
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
-  if (await leadsThroughProcess(parts.files, path)) {
+  const real = await placeOf(parts, path).catch((cause) => {
+    const why =
+      `${what} mounts ${path}, which cannot be followed (${messageOf(cause)}) and might ` +
+      "lead to files of Stackwright itself: run it as a user that may look there, or mount another path";
+    throw errors.path_escapes(`deployment ${name}: ${why}`, { cause });
+  });
+  if (real === undefined) {
     throw errors.unsupported(`deployment ${name}: ${what} ${THROUGH_PROCESS}; it is not supported`);
   }
-  // The engine makes what is not there, behind a link, too.
-  const real = join("/", await nearest(parts.root, path.slice(1)) ?? path);
   const reached = [path, real, onDisk(real, parts.places.mounts)];
   for (const mine of parts.places.paths) {
     const relations = reached.map((each) => pathRelation(each, mine));
@@ -235,6 +239,13 @@ async function requireNotOurs(
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
     parts.log.warning(message);
   }
+}
+
+/** Where links lead from a path of the host; `undefined` for one that leads through a process. */
+async function placeOf({ files, root }: JudgingParts, path: string): Promise<string | undefined> {
+  if (await leadsThroughProcess(files, path)) return undefined;
+  // The engine makes what is not there, behind a link, too.
+  return join("/", await nearest(root, path.slice(1)) ?? path);
 }
 
 /** Whether an engine's socket is at or below a path. */

@@ -4,6 +4,7 @@ import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts"
 import { redactTexts } from "../system/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { RedactedTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** Decisions kept for each stack. */
 export const DECISIONS_PER_STACK = 100;
@@ -75,7 +76,7 @@ export class DecisionLog extends RedactedTable {
     const page = "AND id < ? ORDER BY id DESC LIMIT ?";
     return this.database.rowsOf("decisions", key, page, before, limit).map((row) => ({
       ...toSummary(row),
-      ...JSON.parse(String(row["details"])),
+      ...jsonIn(row, "details"),
     }));
   }
 
@@ -118,7 +119,7 @@ function moreOf(count: number, what: string): string {
 
 function toSummary(row: Row): DecisionSummary {
   return {
-    ...JSON.parse(String(row["content"])),
+    ...jsonIn(row, "content"),
     id: Number(row["id"]),
     firstAt: new Date(Number(row["first_at"])),
     lastAt: new Date(Number(row["last_at"])),

@@ -1,6 +1,7 @@
 import type { DiscoveredStack, DiscoveryOwner, StackKey } from "../model/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** SQL condition for rows of one owner, with the parameters {@link valuesOf} the owner. */
 const IS_OWNER = "source = ? AND target = ? AND reference = ?";
@@ -46,7 +47,7 @@ export class DiscoveredStacks extends LedgerTable {
   pending(owner: DiscoveryOwner): readonly string[] {
     const sql = `SELECT stacks FROM pending_removals WHERE ${IS_OWNER}`;
     const [row] = this.database.all(sql, ...valuesOf(owner));
-    return row === undefined ? [] : JSON.parse(String(row["stacks"]));
+    return row === undefined ? [] : jsonIn(row, "stacks");
   }
 
   /** Replaces the removals that wait; an empty list means none. Writes only changes. */
@@ -63,7 +64,7 @@ export class DiscoveredStacks extends LedgerTable {
 }
 
 function toStack(row: Row): DiscoveredStack {
-  const { repository, directory, policy } = JSON.parse(String(row["content"]));
+  const { repository, directory, policy } = jsonIn(row, "content");
   return {
     key: keyIn(row),
     owner: {

@@ -2,6 +2,7 @@ import { errors, type StackKey } from "../model/mod.ts";
 import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** A change of an engine that is about to begin. It is on disk before the first change. */
 export interface Intent {
@@ -111,7 +112,7 @@ function toIntent(row: Row): Intent {
     key: keyIn(row),
     kind: row["kind"] === "destroy" ? "destroy" : "deploy",
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
-    options: JSON.parse(String(row["options"])),
-    ranBefore: JSON.parse(String(row["ran_before"])),
+    options: jsonIn(row, "options"),
+    ranBefore: jsonIn(row, "ran_before"),
   };
 }

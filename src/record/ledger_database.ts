@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
+import { damaged } from "./json_in.ts";
 import { knownVersion, migrate } from "./ledger_schema.ts";
 
 /** One row as SQLite gives it. */
@@ -236,11 +237,7 @@ function explain(error: unknown, path: string, check: () => unknown): Stackwrigh
   if (error instanceof StackwrightError) return error;
   const text = messageOf(error);
   if (/malformed|not a database|corrupt/i.test(text)) {
-    return errors.ledger_unusable(
-      `the ledger ${path} is damaged (${text}): stop Stackwright and restore state.db from a backup; ` +
-        `without one, move it away and the stacks are adopted again at the next poll`,
-      { cause: error },
-    );
+    return damaged(`ledger ${path} is damaged (${text})`, error);
   }
   if (isBusy(error)) {
     return errors.data_dir_unusable(

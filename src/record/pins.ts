@@ -1,5 +1,6 @@
 import type { InputClosure, StackKey } from "../model/mod.ts";
 import { RedactedTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** The pin of a stack that a person rolled back. */
 export interface Pin {
@@ -28,7 +29,7 @@ export class Pins extends RedactedTable {
     return row && {
       releaseId: String(row["release_id"]),
       revision: String(row["revision"]),
-      ...(row["refused"] === null ? {} : { refused: JSON.parse(String(row["refused"])) }),
+      ...(row["refused"] === null ? {} : { refused: jsonIn(row, "refused") }),
       pinnedAt: new Date(Number(row["pinned_at"])),
       ...(row["reason"] === null ? {} : { reason: String(row["reason"]) }),
     };

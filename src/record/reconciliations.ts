@@ -10,6 +10,7 @@ import {
 import { fittingText } from "./fitting.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** Milliseconds for which a restart is remembered: the longest window that makes sense. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -36,7 +37,7 @@ export class Reconciliations extends LedgerTable {
   /** How a stack reacts; `undefined` when nothing was recorded. */
   get(key: StackKey): ReconciliationOptions | undefined {
     const row = this.database.rowOf("reconciliations", key);
-    return row && { drift: "report", ...JSON.parse(String(row["options"])) };
+    return row && { drift: "report", ...jsonIn(row, "options") };
   }
 
   /** Records how a stack reacts; writes only changes. */
@@ -121,5 +122,5 @@ export class Reconciliations extends LedgerTable {
 }
 
 function foundIn(row: Row): FoundDrift {
-  return JSON.parse(String(row["found"]));
+  return jsonIn(row, "found");
 }

@@ -1,5 +1,6 @@
 import type { Release } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
+import { jsonIn } from "./json_in.ts";
 
 /**
  * States of a release: `applying` from its intent to its outcome, then `deployed`, `failed` (what
@@ -28,7 +29,7 @@ const TIMEOUT_UNKNOWN = 180;
 
 /** The release in a row of the table of releases. */
 export function toRecordedRelease(row: Row): RecordedRelease {
-  const facts = JSON.parse(String(row["facts"]));
+  const facts = jsonIn(row, "facts");
   const finishedAt = row["finished_at"];
   return {
     timeoutSeconds: TIMEOUT_UNKNOWN,

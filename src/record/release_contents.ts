@@ -3,6 +3,7 @@ import type { InstanceKey } from "./instance_key.ts";
 import type { LedgerDatabase } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** Columns that are not sealed. */
 type Clear = "services" | "live" | "closure";
@@ -38,7 +39,7 @@ export class ReleaseContents extends LedgerTable {
       id,
     );
     if (row === undefined) throw this.#gone(id);
-    return JSON.parse(String(row["found"]));
+    return jsonIn(row, "found");
   }
 
   /** The model and the variables of a release. */

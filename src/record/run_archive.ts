@@ -2,6 +2,7 @@ import type { Run } from "../model/mod.ts";
 import { firstToGo, type SharedRun } from "./first_to_go.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
+import { jsonIn } from "./json_in.ts";
 
 /** Runs to keep of each trigger: those that did something, and those that had nothing to do. */
 const KEPT = { acted: 50, skipped: 10 } as const;
@@ -66,7 +67,7 @@ export class RunArchive extends LedgerTable {
     return this.database.all(`SELECT id FROM runs ORDER BY created_at, id`)
       .map((row) => String(row["id"])).filter(isWanted)
       .flatMap((id) => this.database.all(`SELECT content FROM runs WHERE id = ?`, id))
-      .map((row) => revived(JSON.parse(String(row["content"]))));
+      .map((row) => revived(jsonIn(row, "content")));
   }
 }
 
@@ -78,7 +79,7 @@ function toShared(row: Row): SharedRun & Pick<Run, "id"> {
     repository: String(row["repository"]),
     target: String(row["target"]),
     ...(row["owner"] === null ? {} : { owner: String(row["owner"]) }),
-    targets: row["first"] === null ? [] : [JSON.parse(String(row["first"]))],
+    targets: row["first"] === null ? [] : [jsonIn(row, "first")],
   };
 }
 

@@ -141,7 +141,7 @@ async function answerTo(
   let powers: ReadonlySet<Power> = new Set();
   if (match.value.access === "key") {
     powers = authenticate(request);
-    if (powers.size === 0) return refuse({ status: 401, error: "invalid api key" });
+    if (powers.size === 0) return refuse(NO_KEY);
     if (!powers.has(match.value.power)) return refuse(tooLittlePower(match.value.power));
   }
   const turn = () =>
@@ -180,6 +180,13 @@ function callOf(request: HttpRequest, log: Log, client: () => string): Call {
 function clientOf(request: HttpRequest, { remote }: Peer, { proxies }: HandlerParts): string {
   return proxies === undefined ? remote : clientAddress(remote, request.headers, proxies);
 }
+
+/** The same for a key that is missing and for a wrong one. */
+const NO_KEY: Refusal = {
+  status: 401,
+  error: "invalid api key",
+  content: "the header x-api-key has to hold the API_SECRET, or to look the API_READ_SECRET",
+};
 
 function tooLittlePower(power: Power): Refusal {
   const content =

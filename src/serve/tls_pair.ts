@@ -31,12 +31,15 @@ export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<Tl
   );
 }
 
-/** Changes whenever one of the files was replaced or written to; empty while one is missing. */
+/**
+ * Changes whenever one of the files was replaced or written to; empty while one is missing, or may not be
+ * looked at: reading it says why.
+ */
 export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<string> {
   const stamps: string[] = [];
   for (const path of [paths.certFile, paths.keyFile]) {
     // Mounted secrets are links that are pointed elsewhere: only the file at their end counts.
-    const real = await files.realPath(path);
+    const real = await files.realPath(path).catch(() => undefined);
     const info = real === undefined ? undefined : await files.stat(real);
     if (info === undefined) return "";
     stamps.push(`${real} ${info.size} ${info.modifiedAt.getTime()}`);

@@ -214,7 +214,9 @@ describe("every route under /v1/api", () => {
         const headers: Record<string, string> = key === undefined ? {} : { "X-API-Key": key };
         const response = await service.open(path, { method, headers });
         assert.equal(response.status, 401);
-        assert.deepEqual(await response.json(), { error: "invalid api key" });
+        const { content, ...body } = await response.json();
+        assert.deepEqual(body, { error: "invalid api key" });
+        assert.match(content, /header x-api-key/);
       }
     });
 

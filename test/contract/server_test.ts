@@ -341,6 +341,15 @@ describe("createServer() with TLS", () => {
     ["one.crt", "one.crt", /one\.crt holds no usable PEM private key/],
     ["one.crt", "two.key", /two\.key does not belong to the certificate in .*one\.crt/],
   ];
+  it("names the setting of a file that it may not look at", async () => {
+    const refuse = () => Promise.reject(new Error("EACCES: permission denied"));
+    const closed = { ...systemFiles, realPath: refuse, readIfExists: refuse };
+    await assert.rejects(start({ tls: { ...files("one.crt", "one.key"), files: closed } }), {
+      code: "settings_invalid",
+      message: /^HTTP_TLS_CERT_FILE: .*one\.crt cannot be read: EACCES: permission denied/,
+    });
+  });
+
   for (const [certificate, key, pattern] of broken) {
     it(`refuses ${certificate} with ${key}`, async () => {
       await assert.rejects(start({ tls: files(certificate, key) }), (error: Error) => {

@@ -50,9 +50,14 @@ export async function refuseOutsideRoot(
   }
 }
 
-/** Places that git may take for the repository: it adds the suffix itself. Empty for none. */
+/**
+ * Places that git may take for the repository: it adds the suffix itself. Empty for none, and where this
+ * user may not look: git, which says so, is the same user.
+ */
 async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<string[]> {
-  const found = await Promise.all([remote, `${remote}.git`].map((path) => files.realPath(path)));
+  const found = await Promise.all(
+    [remote, `${remote}.git`].map((path) => files.realPath(path).catch(() => undefined)),
+  );
   return found.filter((path) => path !== undefined);
 }
 

@@ -30,9 +30,9 @@ export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): stri
   return words.map(quote).join(" ");
 }
 
-/** SSH splits at blanks, and puts other texts in the place of what begins with a percent sign. */
+/** SSH splits at blanks, takes quotes away, and puts other texts in the place of what begins with a percent sign. */
 function plainPath(path: string): string {
-  return `"${path.replaceAll("%", "%%")}"`;
+  return `"${path.replaceAll("%", "%%").replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
 function quote(word: string): string {

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { openDataDirectory } from "../../../src/app/data_directory.ts";
+import { openDataDirectory, tryDataDirectory } from "../../../src/app/data_directory.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { type Files, systemFiles } from "../../../src/system/mod.ts";
 
@@ -34,10 +34,13 @@ describe("openDataDirectory", () => {
         content !== ""
           ? Promise.reject(new Error("ENOSPC: no space left on device"))
           : systemFiles.write(path, content, options);
-      await assert.rejects(
-        openDataDirectory({ ...systemFiles, write: full }, directory),
-        (error) => isStackwrightError(error, "data_dir_unusable") && /ENOSPC/.test(error.message),
-      );
+      for (const work of [openDataDirectory, tryDataDirectory]) {
+        await assert.rejects(
+          work({ ...systemFiles, write: full }, directory),
+          (error) => isStackwrightError(error, "data_dir_unusable") && /ENOSPC/.test(error.message),
+        );
+      }
+      assert.deepEqual(await systemFiles.list(directory), []);
     });
   });
 

@@ -73,6 +73,13 @@ describe("runCommand for version and schema", () => {
   });
 });
 
+it("runCommand() says what the system refuses in its words, without a stack", () =>
+  withFiles({ ".stackwright.yaml/file": "" }, async (directory) => {
+    const { code, err } = await run(["validate", directory]);
+    assert.equal(code, EXIT.failed);
+    assert.match(err, /^stackwright: EISDIR: [^\n]*\n$/);
+  }));
+
 describe("runCommand for usage errors", () => {
   const lines: [string[], string][] = [
     [["deploy"], "there is no command deploy"],

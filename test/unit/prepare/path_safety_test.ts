@@ -185,6 +185,13 @@ describe("requireSafeModel()", () => {
     };
     const refused = { code: "path_escapes", message: /mounts data or secrets of Stackwright/ };
 
+    it("and says so where it may not look where a path leads", () =>
+      assert.rejects(by(bind("/none/of/ours"), {}), {
+        code: "path_escapes",
+        message:
+          /volume mounts \/none\/of\/ours.*cannot be followed \(EACCES\).*a user that may look/,
+      }));
+
     it("where settings name it through links", async () => {
       const links = { "/data": "/mnt/disk/sw", "/var/run/secrets/api": "/run/secrets/api" };
       for (const path of ["/mnt/disk/sw", "/mnt/disk/sw/state.db", "/run/secrets/api"]) {

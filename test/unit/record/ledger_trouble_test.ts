@@ -86,6 +86,24 @@ describe("Ledger in trouble", () => {
       }
     }));
 
+  it("says that it is damaged where a column holds no JSON, and does not repeat it", () =>
+    inDirectory((directory) => {
+      const path = join(directory, "state.db");
+      const ledger = openLedger(path);
+      try {
+        ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "a1")), {}, "x");
+        const other = new DatabaseSync(path);
+        other.exec("UPDATE releases SET facts = 'hidden {'");
+        other.close();
+        const isDamaged = says("ledger_unusable", "damaged (the column facts", "from a backup");
+        for (const work of [() => ledger.current(WEB), () => ledger.history(WEB, 1)]) {
+          assert.throws(work, (error) => isDamaged(error) && !/hidden/.test(String(error)));
+        }
+      } finally {
+        ledger.close();
+      }
+    }));
+
   it("is made by one of two processes that open a new one at once", () =>
     inDirectory((directory) => {
       const path = join(directory, "state.db");

@@ -127,11 +127,11 @@ describe("sshCommand()", () => {
   it("quotes what a shell would read", () => {
     const text = sshCommand({
       key: "/a b'c",
-      knownHosts: ["/d %h", "/e"],
+      knownHosts: ["/d %h", "/e", '/f"\\g'],
       strict: false,
       asks: false,
     });
     assert.ok(text.includes(` -i '/a b'\\''c' `));
-    assert.ok(text.includes(`'UserKnownHostsFile="/d %%h" "/e"'`));
+    assert.ok(text.includes(`'UserKnownHostsFile="/d %%h" "/e" "/f\\"\\\\g"'`));
   });
 });
