@@ -1,13 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
-import {
-  DEFAULT_TOKEN_USER,
-  findDomain,
-  type GitLogin,
-  isLoopback,
-  resolveLogin,
-} from "./credentials.ts";
+import { DEFAULT_TOKEN_USER, findDomain, type GitLogin, resolveLogin } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { sshCommand } from "./ssh_command.ts";
@@ -59,17 +53,14 @@ export class GitAccess {
 
   /**
    * How to log in where a remote is asked over HTTP without git; `undefined` where only git keeps the
-   * operator's rules: certificates that are not checked, proxies for this machine, and exceptions
-   * from proxies by address.
+   * operator's rules: certificates that are not checked, other kinds of proxies, and exceptions from
+   * proxies by address.
    */
   async forHttp(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin | undefined> {
     const { options } = this.#parts;
-    if (this.#isUnchecked(url)) return undefined;
     const proxy = url.scheme === "https" ? options.httpsProxy : options.httpProxy;
-    if (proxy !== "") {
-      const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
-      if (!isPlain || isLoopback(url.host)) return undefined;
-    }
+    const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
+    if (this.#isUnchecked(url) || (proxy !== "" && !isPlain)) return undefined;
     return await this.#login(url, signal);
   }
 

@@ -1,5 +1,5 @@
 import type { AccessOptions } from "./access_options.ts";
-import type { GitLogin } from "./credentials.ts";
+import { type GitLogin, isLoopback } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -22,12 +22,13 @@ export function httpAccess(
 ): RemoteAccess {
   const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
   const config: [string, string][] = unchecked ? [[`http.${origin}.sslVerify`, "false"]] : [];
-  const env: Record<string, string> = {
+  // To a proxy the name of this machine is its own, and a token for it would leave in the clear.
+  const proxies = isLoopback(url.host) ? {} : {
     ...named("http_proxy", httpProxy),
     ...named("https_proxy", httpsProxy),
     ...named("no_proxy", noProxy),
-    ...named("GIT_SSL_CAINFO", caFile),
   };
+  const env: Record<string, string> = { ...proxies, ...named("GIT_SSL_CAINFO", caFile) };
   if (login.kind === "password") {
     config.push([`credential.${origin}.helper`, HELPER]);
     env["STACKWRIGHT_GIT_USER"] = login.user;

@@ -104,8 +104,8 @@ describe("access to Git repositories", () => {
   });
 
   describe("proxies", () => {
-    /** A proxy for plain http that wants a login. */
-    async function startProxy(): Promise<{ url: string; seen: string[] }> {
+    /** A proxy for plain http that wants a login, and finds every host at one place. */
+    async function startProxy(origin: string): Promise<{ url: string; seen: string[] }> {
       const seen: string[] = [];
       const login = `Basic ${Buffer.from("me:proxy-pass-77").toString("base64")}`;
       const server = createPlain((incoming, response) => {
@@ -115,7 +115,11 @@ describe("access to Git repositories", () => {
           return;
         }
         const { "proxy-authorization": _, ...headers } = incoming.headers;
-        const onward = ask(incoming.url ?? "", { method: incoming.method ?? "GET", headers });
+        const { pathname, search } = new URL(incoming.url ?? "");
+        const onward = ask(origin + pathname + search, {
+          method: incoming.method ?? "GET",
+          headers,
+        });
         onward.on("response", (answer) => {
           response.writeHead(answer.statusCode ?? 500, answer.headers);
           answer.pipe(response);
@@ -135,27 +139,41 @@ describe("access to Git repositories", () => {
     }
 
     it("are used with their login, which is no argument", async () => {
-      const [server, proxy] = [await git(), await startProxy()];
+      const proxy = await startProxy((await git()).origin);
       t = await createTestSource({ options: { httpProxy: proxy.url } });
-      assert.equal((await t.resolve(`${server.origin}/o/r.git`, "main")).id, head);
+      assert.equal((await t.resolve("http://git.test/o/r.git", "main")).id, head);
       assert.ok(proxy.seen.length > 0);
-      assert.ok(proxy.seen.every((each) => each.startsWith(server.origin)));
+      assert.ok(proxy.seen.every((each) => each.startsWith("http://git.test/")));
       assert.ok(!JSON.stringify(t.commands.map(({ argv }) => argv)).includes("proxy-pass-77"));
     });
 
     it("are left out for hosts of NO_PROXY", async () => {
-      const [server, proxy] = [await git(), await startProxy()];
+      const server = await git();
+      const proxy = await startProxy(server.origin);
       t = await createTestSource({ options: { httpProxy: proxy.url, noProxy: "127.0.0.1" } });
+      const url = `${server.origin.replace("127.0.0.1", "127.1")}/o/r.git`;
+      assert.equal((await t.resolve(url, "main")).id, head);
+      assert.deepEqual(proxy.seen, []);
+    });
+
+    it("never get a token for this machine, where nobody else is asked", async () => {
+      const server = await git({ login: "oauth2:token-9911" });
+      const proxy = await startProxy(server.origin);
+      t = await createTestSource({
+        options: { httpProxy: proxy.url },
+        credentials: { global: { accessToken: "token-9911" }, tokenHosts: ["127.0.0.1"] },
+      });
       assert.equal((await t.resolve(`${server.origin}/o/r.git`, "main")).id, head);
+      assert.ok(server.seen.some(({ authorization }) => authorization !== ""));
       assert.deepEqual(proxy.seen, []);
     });
 
     it("that refuse are told apart from repositories that do, without their password", async () => {
-      const [server, proxy] = [await git(), await startProxy()];
+      const proxy = await startProxy((await git()).origin);
       t = await createTestSource({
         options: { httpProxy: proxy.url.replace("proxy-pass-77", "wrong-pass-88") },
       });
-      await assert.rejects(t.resolve(`${server.origin}/o/r.git`, "main"), (error: Error) => {
+      await assert.rejects(t.resolve("http://git.test/o/r.git", "main"), (error: Error) => {
         assert.match(error.message, /407|proxy/i);
         assert.ok(!error.message.includes("wrong-pass-88"));
         return true;
