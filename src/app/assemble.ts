@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { registrySecrets } from "../compose/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,
@@ -18,7 +17,7 @@ import { isStrangers, type PipelineParts } from "../pipeline/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
-import { secretValues, type Settings } from "../settings/mod.ts";
+import type { Settings } from "../settings/mod.ts";
 import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../source/mod.ts";
 import {
   boundByName,
@@ -36,6 +35,7 @@ import {
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { clientConfigDir, createEngines, type Engines } from "./engines.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
+import { hideSecrets } from "./hide_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -92,7 +92,7 @@ export async function assemble(
   system: System,
   { scratchDir, meter = noMeter, serves = false }: AssemblyOptions = {},
 ): Promise<Assembly> {
-  hideSecrets(settings, system);
+  await hideSecrets(settings, system);
   await removeLeftovers(system);
   const ids = createIds(system.clock);
   const { key, ledger } = scratchDir === undefined
@@ -138,12 +138,6 @@ export async function assemble(
       ledger.close();
     },
   };
-}
-
-/** Nothing is printed before this. */
-function hideSecrets(settings: Settings, { redactor }: System): void {
-  const logins = registrySecrets(settings.docker.authConfig ?? "");
-  [...secretValues(settings), ...logins].forEach((value) => redactor.add(value));
 }
 
 async function removeLeftovers(system: System): Promise<void> {

@@ -7,6 +7,7 @@ import { checkContexts, stacksOf } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
+import { hideSecrets } from "./hide_secrets.ts";
 import { localRepository } from "./local_repository.ts";
 import type { System } from "./system.ts";
 import { sourceLocation } from "../source/mod.ts";
@@ -34,7 +35,8 @@ export async function quickCheck(
   system: System,
   signal: AbortSignal,
 ): Promise<Finding[]> {
-  // First, because programs that start take the processors from whoever asks a service that just began.
+  await hideSecrets(settings, system);
+  // Alone, because programs that start take the processors from whoever asks a service that just began.
   const engine = await finding("engine", () => ownEngineSays(settings, system, signal));
   const [others, data, ...programs] = await Promise.all([
     contexts(settings, system, signal),

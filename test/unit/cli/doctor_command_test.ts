@@ -9,6 +9,7 @@ import { stackKey } from "../../../src/model/mod.ts";
 import { Ledger, loadInstanceKey } from "../../../src/record/mod.ts";
 import { createIds, systemFiles } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { startHostileEngine } from "../../fakes/hostile_engine.ts";
 import { releaseOf } from "../record/releases.ts";
 import { run, withFiles } from "./command_line.ts";
 
@@ -46,6 +47,30 @@ describe("stackwright doctor", () => {
       const alone = await run(["doctor"], { env: { ...env, POLL_CONFIG: "", API_SECRET: "x" } });
       assert.match(alone.out, /^ok +source +by requests to the API$/m);
     });
+  });
+
+  it("hides credentials for registries, also where an engine says them at once", async () => {
+    const auth = (password: string) => btoa(`me:${password}`);
+    const config = JSON.stringify({ auths: { "r.test": { auth: auth("Kept-4711-xyzzy") } } });
+    const engine = await startHostileEngine();
+    engine.isHostileAtOnce = true;
+    const body = `{"message":"no ${auth("Kept-4711-xyzzy")} Kept-4711-xyzzy Given-4712-xyzzy"}`;
+    const head = `HTTP/1.1 500 Oh\r\nContent-Length: ${body.length}\r\n\r\n`;
+    engine.answer = { pieces: [head + body], ends: true };
+    await withFiles({ "docker/config.json": config }, async (directory) => {
+      const env = {
+        DATA_DIR: directory,
+        DOCKER_AUTH_CONFIG: JSON.stringify({
+          auths: { "s.test": { auth: auth("Given-4712-xyzzy") } },
+        }),
+        DOCKER_CONFIG: join(directory, "docker"),
+        DOCKER_HOST: `unix://${engine.socketPath}`,
+        PATH: process.env["PATH"] ?? "",
+      };
+      const { out } = await run(["doctor"], { env });
+      assert.match(out, /no \*\*\* \*\*\* \*\*\*/);
+    });
+    await engine.close();
   });
 
   it("finds a data directory that cannot be, leaves none behind, and tells of slips", async () => {
