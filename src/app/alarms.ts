@@ -5,15 +5,15 @@ import type { Ledger } from "../record/mod.ts";
 import { OpeningAlarm, RetryAlarm } from "../trigger/mod.ts";
 import type { System } from "./system.ts";
 
-/** Alarms for failed releases, after a pause, and for what a sync window held back. */
+/** Alarms for retries of failed releases, and for deployments that sync windows deferred. */
 interface Alarms {
-  /** Takes note of the end of a run. */
+  /** Notes the end of a run. */
   note(run: Run, work: Work): void;
-  /** Submits what windows held back, from now on. */
+  /** Requests deferred deployments, from now on whenever their windows open. */
   start(): void;
 }
 
-/** Makes the alarms; they work until the signal. `intake` is asked for when they ring. */
+/** Makes the alarms; they work until `signal` aborts. Calls `intake` when they ring. */
 export function createAlarms(
   ledger: Ledger,
   { clock, log }: System,
@@ -22,7 +22,7 @@ export function createAlarms(
 ): Alarms {
   const retry = new RetryAlarm({
     submit: (source) => void submitWebhook(source, { intake: intake() }),
-    // What succeeded meanwhile, or what a person holds, is not waited for any more.
+    // A release that succeeded meanwhile, or that a person holds, needs no retry.
     isOpen: (key) =>
       ledger.failures.get(key) !== undefined && ledger.pins.get(key) === undefined &&
       ledger.stops.get(key) === undefined && ledger.holds.get(key) === undefined,

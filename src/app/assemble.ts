@@ -51,34 +51,34 @@ export interface Assembly {
   readonly ledger: Ledger;
   /** The engine of the default context. */
   readonly engine: EngineClient;
-  /** Those of all contexts. */
+  /** The engines of all contexts. */
   readonly engines: Engines;
-  /** Everybody who is told what becomes of stacks, besides the record of a run. */
+  /** Listeners to what becomes of stacks, besides the record of a run. */
   readonly listeners: TargetListener[];
-  /** One piece of work on a stack at a time, whoever asked for it. */
+  /** Allows one piece of work on a stack at a time, whoever asks for it. */
   readonly stackLock: WatchedLock;
   /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
-  /** What the pipeline works with; asks the engine where the data directory lies, until it answers. */
+  /** Makes the pipeline's parts; asks the engine where the data directory is, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
   /** The mirrors of Git repositories on disk. */
   readonly mirrors: MirrorStore;
-  /** Until when the host of a source wants to be left alone by who asks on a timer, if it does. */
+  /** Time until which a source's host wants no timed requests, if it said so. */
   readonly heldUntil: (request: SourceRequest) => Date | undefined;
-  /** Ends what is open. */
+  /** Closes the ledger and all connections. */
   close(): Promise<void>;
 }
 
-/** Differences from the usual assembly. */
+/** Options for assembling. */
 interface AssemblyOptions {
   /**
-   * An empty directory of the caller: mirrors, trees and a copy of the ledger go there, and the data
-   * directory is only read, also where there is none yet.
+   * An empty directory of the caller for mirrors, trees and a copy of the ledger; the data
+   * directory is only read then, and need not exist.
    */
   readonly scratchDir?: string;
-  /** Where measurements go; nowhere by default. */
+  /** Receives measurements; nobody does by default. */
   readonly meter?: Meter;
-  /** Whether it is that of the service, whose sync windows commands keep to. */
+  /** Whether this is the service, whose sync windows commands have to follow. */
   readonly serves?: boolean;
 }
 
@@ -199,8 +199,8 @@ function parts(
 const NAME = "sync_windows";
 
 /**
- * The sync windows that hold. Those of the service `serves` writes down; a command that has none of its
- * own keeps to them: whoever closed the service's windows did not mean only half of who deploys.
+ * The sync windows in force. The service (`serves`) records its own; a command without windows of
+ * its own follows these: closing the service's windows is meant for everybody who deploys.
  */
 function windowsInForce(
   settings: Pick<Settings, "syncWindows">,
@@ -211,12 +211,12 @@ function windowsInForce(
   return settings.syncWindows ?? JSON.parse(service.get(NAME) ?? "[]");
 }
 
-/** Everything about the pipeline that the settings say. */
+/** The options of the pipeline in the settings. */
 function pipelineOptions(settings: Settings, system: System): PipelineParts["options"] {
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,
-    // With the keys for other engines a stack of one would be master of all.
+    // The contexts have keys of other engines: a stack that mounts them could control all engines.
     protectedPaths: [...settings.secretFiles, join(clientConfigDir(settings, system), "contexts")],
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,

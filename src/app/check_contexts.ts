@@ -8,22 +8,22 @@ import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import type { System } from "./system.ts";
 
-/** The outcome of looking at one context. */
+/** The result of checking one context. */
 interface CheckedContext {
   readonly context: string;
-  /** False where stacks cannot be looked after; one that nobody uses may be away. */
+  /** False where stacks cannot be managed; a context without stacks may be away. */
   readonly isFine: boolean;
-  /** A few words. */
+  /** The result in a few words. */
   readonly says: string;
 }
 
-/** Stacks that are named; more are counted. */
+/** Stacks to name; more are only counted. */
 const MOST_NAMED = 5;
 
 /**
- * Asks the engine of each context but the default one, those that only the ledger knows as well, and
- * says which stacks they have. Never rejects: of an address of the own engine that cannot be used, with
- * which no engine is asked, nothing is said here.
+ * Asks the engine of each context but the default one, including contexts that only the ledger
+ * knows, and tells which stacks they have. Never rejects: an unusable address of the default
+ * engine, with which no engine can be asked, is not reported here.
  */
 export async function checkContexts(
   settings: Settings,
@@ -77,7 +77,7 @@ function usedBy(stacks: readonly StackKey[] | undefined): string {
   return `has ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
-/** The stacks that the ledger says are deployed. Throws what reading a ledger throws. */
+/** The stacks that are deployed by the ledger. Throws what reading a ledger throws. */
 export async function stacksOf(
   { data }: Pick<Settings, "data">,
   { files }: Pick<System, "files">,

@@ -5,8 +5,8 @@ import { gitCredentials } from "./git_credentials.ts";
 import type { System } from "./system.ts";
 
 /**
- * The source of Git repositories, as the settings say. With a `scratchDir` mirrors and trees go there,
- * and the trees of the data directory serve where a commit cannot be had any more.
+ * Makes the source of Git repositories from the settings. With a `scratchDir`, mirrors and trees go
+ * there, and the data directory's trees serve where a commit cannot be fetched any more.
  */
 export function createSource(
   settings: Settings,

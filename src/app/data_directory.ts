@@ -2,20 +2,20 @@ import { dirname, join } from "node:path";
 import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** Directories with decrypted files, which keep the modes that containers need. */
+/** Directories that may have decrypted files, whose own modes have to suit containers. */
 const PRIVATE = ["sources", "releases"];
 
 /**
- * Makes the data directory and proves that it can be written. An earlier one may be open to others,
- * but what is in it is closed. May be called at every start.
+ * Makes the data directory and checks that it can be written. An existing directory keeps its mode,
+ * but directories in it with decrypted files are made private. May be called at every start.
  *
- * Throws `data_dir_unusable` naming the path: starting without it would deploy and remember nothing.
+ * Throws `data_dir_unusable` with the path: starting without it would deploy and remember nothing.
  */
 export async function openDataDirectory(files: Files, path: string): Promise<void> {
   const probe = join(path, ".write-test");
   try {
     await files.makeDirectory(path, { mode: 0o700 });
-    // A disk without room still takes a file without content.
+    // Not empty: a full disk still takes an empty file.
     await files.write(probe, "test");
     await files.remove(probe);
     for (const name of PRIVATE) await makePrivate(files, join(path, name));
@@ -25,8 +25,8 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
 }
 
 /**
- * Proves that {@link openDataDirectory} would find the data directory usable, or could make it, and
- * leaves everything as it is. Returns whether it is there. Throws `data_dir_unusable`.
+ * Checks that {@link openDataDirectory} could use or make the data directory, without changing
+ * anything. Returns whether it exists. Throws `data_dir_unusable`.
  */
 export async function tryDataDirectory(files: Files, path: string): Promise<boolean> {
   let at = path;
@@ -52,7 +52,7 @@ function unusable(path: string, cause: unknown): StackwrightError {
   );
 }
 
-/** A directory of another user cannot be closed, and is not ours to close. */
+/** Makes a directory private, unless it belongs to another user: that is not ours to change. */
 async function makePrivate(files: Files, path: string): Promise<void> {
   await files.makeDirectory(path, { mode: 0o700 });
   const info = await files.stat(path);

@@ -12,23 +12,23 @@ import { localRepository } from "./local_repository.ts";
 import type { System } from "./system.ts";
 import { sourceLocation } from "../source/mod.ts";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
-  /** What it is about: `engine`, `context nas`, `compose`, `git`, `source`, `address`, `data`. */
+  /** The subject: `engine`, `context nas`, `compose`, `git`, `source`, `address`, `data`. */
   readonly about: string;
-  /** Whether the service can work with it as it is. */
+  /** Whether the service can work with the subject as it is. */
   readonly isFine: boolean;
-  /** A few words. */
+  /** The result in a few words. */
   readonly says: string;
 }
 
-/** Longest time a program or the engine may take to say its version, in milliseconds. */
+/** Milliseconds for a program or an engine to tell its version. */
 const LIMIT_MS = 10_000;
 
 /**
- * Looks at what the service works with: the engines of all contexts, compose, git, sources with their
- * intervals, addresses, data directory. Asks no other machine than those of the engines. Never rejects
- * for what it finds.
+ * Checks what the service needs: the engines of all contexts, compose, git, sources with their
+ * intervals, addresses, data directory. Asks no other machines than those of the engines. Never
+ * rejects because of a finding.
  */
 export async function quickCheck(
   settings: Settings,
@@ -36,7 +36,7 @@ export async function quickCheck(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   await hideSecrets(settings, system);
-  // Alone, because programs that start take the processors from whoever asks a service that just began.
+  // Alone: starting programs takes processors from a service that has just begun.
   const engine = await finding("engine", () => ownEngineSays(settings, system, signal));
   const [others, data, ...programs] = await Promise.all([
     contexts(settings, system, signal),
@@ -152,12 +152,12 @@ function address({ http }: Settings): Finding {
 async function dataSays({ data }: Settings, { files }: System): Promise<string> {
   const isThere = await tryDataDirectory(files, data.dir);
   if (!isThere) return `${data.dir}, which is made at the first start`;
-  // A ledger that cannot be read, as one of a newer version, keeps the service from starting.
+  // A ledger that cannot be read, such as one of a newer version, keeps the service from starting.
   await stacksOf({ data }, { files });
   return data.dir;
 }
 
-/** Why a repository of this machine cannot be read, as far as a look at its directory tells. */
+/** Why a repository on this machine cannot be read, as far as its directory tells. */
 async function missingRepository(
   files: System["files"],
   request: SourceRequest,
@@ -173,7 +173,7 @@ async function missingRepository(
   }
 }
 
-/** The name of a source before anybody asked for it; never its URL, which may carry credentials. */
+/** The name of a source that was not read yet; never its URL, which may carry credentials. */
 function requestName({ kind, url, identity }: SourceRequest): string {
   try {
     return identity ?? sourceLocation(kind, url).name;

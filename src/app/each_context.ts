@@ -1,20 +1,20 @@
 import { DEFAULT_CONTEXT, type StackKey, type TargetListener } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 
-/** The contexts that have stacks of ours, and the default one. */
+/** The contexts with deployed stacks, and the default one. */
 export function contextsOf(ledger: Pick<Ledger, "contexts">): ReadonlySet<string> {
   return new Set([DEFAULT_CONTEXT, ...ledger.contexts()]);
 }
 
-/** A listener that hears which stacks a run has dealt with. */
+/** Makes a listener that calls `hear` with every stack whose target ended. */
 export function whenEnded(hear: (key: StackKey) => void): TargetListener {
   return ({ key }) => ({ kind }) => void (kind === "ended" && hear(key));
 }
 
 /**
- * Does work for the default context and for every other one that has a stack of ours, from when it has
- * one, until the signal aborts; `listeners` gets a member that says so. `work` never rejects. Call it
- * before anything is deployed: a run tells those who listened when it began.
+ * Runs `work` for the default context, and for every other context once it has a deployed stack,
+ * until the signal aborts. Adds a listener to `listeners` that detects such contexts. `work` never
+ * rejects. Call it before anything is deployed: a run tells only those who listened when it began.
  */
 export async function forEachContext(
   { ledger, listeners }: {

@@ -4,7 +4,7 @@ import { SHORTEST_SECRET } from "../system/mod.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment for engine client and compose: both must talk to the same engine. */
+/** The environment of both engine client and compose, which have to talk to the same engine. */
 export function engineEnvironment(settings: Settings, env: Environment): Environment {
   const { host, apiVersion, configDir, certPath, tlsVerify } = settings.docker;
   return {
@@ -17,18 +17,18 @@ export function engineEnvironment(settings: Settings, env: Environment): Environ
   };
 }
 
-/** Variables of programs that a repository must not steer, and of secret stores. */
+/** Variables that control programs, or belong to secret stores: repositories must not read them. */
 const NOT_FOR_REPOSITORIES =
   /^(?:APPRISE|BUILDKIT|BUILDX|COMPOSE|DOCKER|GITHUB_APP|LD|SECRET_PROVIDER|SOPS|XDG)_/;
 
-/** Our own settings that are secrets, or may have them inside. */
+/** Settings of Stackwright that are secrets, or may contain some. */
 const OWN_SECRETS: ReadonlySet<string> = new Set(
   SETTINGS_TABLE.filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
     .map(({ name }) => name),
 );
 
 /**
- * Variables of our environment that `PASS_ENV` lets into interpolation: never our own secrets, under
+ * Variables that `PASS_ENV` lets into interpolation. Never the secrets of the settings, under
  * whatever name.
  */
 export function passedVariables(settings: Settings, env: Environment): Record<string, string> {
@@ -45,7 +45,7 @@ export function passedVariables(settings: Settings, env: Environment): Record<st
   );
 }
 
-/** A very short secret is only compared as a whole: it is part of too many ordinary words. */
+/** Whether a value contains a secret. Very short secrets, part of many words, have to equal it. */
 function holds(value: string, secret: string): boolean {
   return secret.length < SHORTEST_SECRET ? value === secret : value.includes(secret);
 }

@@ -2,7 +2,7 @@ import { NEWS_ACTIONS, SharedEvents } from "../trigger/mod.ts";
 import type { Engines } from "./engines.ts";
 import type { System } from "./system.ts";
 
-/** The events of the engines of all contexts, each followed by one stream until the signal aborts. */
+/** Returns the events of a context's engine, one stream for each, until the signal aborts. */
 export function createEngineEvents(
   engines: Pick<Engines, "of">,
   { clock, log }: Pick<System, "clock" | "log">,
@@ -13,7 +13,7 @@ export function createEngineEvents(
     new SharedEvents({
       async *events(since, within) {
         const { client } = await engines.of(context);
-        // Events of services have no labels.
+        // No filter by labels: events of services have none.
         const options = { labels: {}, withServices: true, actions: NEWS_ACTIONS, since };
         yield* client.containerEvents(options, within);
       },

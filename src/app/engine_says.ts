@@ -1,7 +1,7 @@
 import type { EngineClient, EngineInfo } from "../docker/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 
-/** Version and mode of an engine in a few words. Throws what the engine throws. */
+/** Version and swarm mode of an engine in a few words. Throws what the engine throws. */
 export async function engineSays(
   engine: Pick<EngineClient, "info">,
   { deploy }: Pick<Settings, "deploy">,
@@ -11,7 +11,7 @@ export async function engineSays(
   return `${info.version}, API ${info.apiVersion}${swarmSays(info, deploy)}`;
 }
 
-/** The mode of a deployment that says nothing of it, where the engine is in a swarm. */
+/** The default mode of deployments on an engine that is in a swarm. */
 function swarmSays(
   { swarm }: Pick<EngineInfo, "swarm">,
   { swarmFeatures }: Pick<Settings["deploy"], "swarmFeatures">,

@@ -6,12 +6,12 @@ import type { Meter } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import type { System } from "./system.ts";
 
-/** An engine that the service knows, and what its context says of where it is. */
+/** An engine, with facts from its context. */
 export interface KnownEngine {
   readonly client: EngineClient;
-  /** Whether paths of this machine may be paths of its host: it is reached by a socket here. */
+  /** Whether its host counts as this machine, so that both have the same paths. */
   readonly isHere: boolean;
-  /** That socket. */
+  /** Path of its socket, if it is reached by one. */
   readonly socket?: string;
 }
 
@@ -20,14 +20,14 @@ export interface Engines {
   /** The engine of the default context. */
   readonly default: EngineClient;
   /**
-   * The engine of a context, as its store says now; its client is made when it is first asked for.
-   * Throws `bad_request` for a context that is not there, and `settings_invalid` for one that cannot
-   * be used.
+   * The engine of a context as the context store has it now; its client is made on first use.
+   * Throws `bad_request` for an unknown context, and `settings_invalid` for one that cannot be
+   * used.
    */
   of(context: string): Promise<KnownEngine>;
-  /** Whether a context is there, also one that cannot be read or used. */
+  /** Whether a context exists, even if it cannot be read or used. */
   has(context: string): Promise<boolean>;
-  /** Names of the contexts that can be read, the default one first. */
+  /** Names of the readable contexts, the default one first. */
   names(): Promise<string[]>;
   /** Closes idle connections. May be called twice. */
   close(): void;
@@ -37,7 +37,7 @@ interface Made extends KnownEngine {
   readonly place: string;
 }
 
-/** Makes the engines of the settings and of the store of contexts beside `config.json`. */
+/** Makes the engines of the settings and of the context store beside `config.json`. */
 export function createEngines(settings: Settings, system: System, meter: Meter): Engines {
   const { clock, files, env } = system;
   const environment = engineEnvironment(settings, env);
@@ -45,7 +45,7 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
   const onMutation = () => meter.count("mutations_total", { by: "engine" });
   const own = createEngine({ env: environment, onMutation, clock });
   const socket = /^unix:\/\/(\/.*)$/.exec(settings.docker.host ?? "")?.[1];
-  // By TCP it may be a proxy beside us: it is taken for the one of this machine.
+  // An engine reached by TCP counts as this machine's: there may be a proxy in between.
   const isHere = !settings.docker.host?.startsWith("ssh:");
   const defaultEngine = { client: own, isHere, ...(socket === undefined ? {} : { socket }) };
   const made = new Map<string, Made>();
@@ -60,7 +60,7 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       const place = JSON.stringify(endpoint);
       const known = made.get(context);
       if (known?.place === place) return known;
-      // Calls may be under way: its connections are closed in the end.
+      // The old client may have calls under way, so its connections are closed at the end.
       if (known !== undefined) replaced.push(known.client);
       const { DOCKER_API_VERSION: _ofTheDefault, ...rest } = environment;
       const client = createEngine({ endpoint, context, env: rest, onMutation, clock });

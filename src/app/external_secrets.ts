@@ -7,14 +7,14 @@ import type { Settings } from "../settings/mod.ts";
 import { createHttpClient, type HttpClient, readText } from "../system/mod.ts";
 import type { System } from "./system.ts";
 
-/** A client for other servers, with the proxies of the settings and the certificates of the system. */
+/** Makes a client for other servers, with the settings' proxies and the system's certificates. */
 export async function httpClient(settings: Settings, { env, files }: System): Promise<HttpClient> {
   const caFile = env["SSL_CERT_FILE"] ?? "";
   const caCertificates = caFile === "" ? undefined : await readText(files, caFile);
   return createHttpClient({ proxy: settings.proxy, caCertificates });
 }
 
-/** The external secrets of the settings' provider; without one every reference is an error. */
+/** The external secrets of the settings' provider; without one, resolving a reference fails. */
 export function externalSecrets(
   { secretProvider }: Settings,
   { clock, redactor }: System,

@@ -16,7 +16,7 @@ import { createProjects } from "./projects.ts";
 import { createStacks } from "./stacks.ts";
 import type { System } from "./system.ts";
 
-/** The way in: everything that clients, commands and triggers can ask for. */
+/** Everything that clients, commands and triggers can ask for. */
 export interface Gate {
   readonly intake: Intake;
   readonly runs: Pick<RunStore, "subscribe">;
@@ -29,16 +29,16 @@ export interface GateParts {
   readonly performers: Performers;
   /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
-  /** Whether what is asked of all stacks is asked once: a command is over before it is out of date. */
+  /** Whether statuses of all stacks are read once: a command ends before they are out of date. */
   readonly asksOnce?: boolean;
-  /** The scheduled jobs of a context; a command knows none. */
+  /** The scheduled jobs of a context; commands have none. */
   readonly jobs?: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
 }
 
-/** The reporter of a run that nobody looks at. */
+/** Reporter of a run that nobody watches. */
 const SILENT = { describe() {}, target() {} };
 
-/** Opens the way in to an assembly. */
+/** Makes the gate to an assembly. */
 export function createGate(
   settings: Settings,
   system: System,
@@ -87,15 +87,15 @@ export function createGate(
   return { intake, runs, operations };
 }
 
-/** The way in for a command. */
+/** The gate of a command. */
 export interface CommandGate extends Gate {
-  /** What ended the last work, where it was an error: it says more than the run it failed. */
+  /** The error that ended the last work, if any: it tells more than the failed run. */
   readonly thrown: () => unknown;
 }
 
 /**
- * The same for a command, which finishes what was interrupted of a stack before it deploys it, and says
- * itself how a run ended.
+ * Makes the gate of a command. It finishes interrupted work of a stack before deploying that stack;
+ * the command itself tells how a run ended.
  */
 export function createCommandGate(
   settings: Settings,
@@ -107,7 +107,7 @@ export function createCommandGate(
     (use: (pipeline: Pipeline) => Promise<void>) => async (signal: AbortSignal) => {
       try {
         const parts = await assembly.pipelineParts(signal);
-        // What was interrupted of other stacks is the service's, whose next start may be near.
+        // Interrupted work of other stacks is left to the service, which may be about to start.
         await use(createPipeline({ ...parts, waitsFor: () => true }));
       } catch (error) {
         thrown = error;
@@ -127,7 +127,7 @@ export function createCommandGate(
   return { ...gate, thrown: () => thrown };
 }
 
-/** A log that nobody reads. */
+/** A log that drops everything. */
 const silent: Log = {
   debug() {},
   info() {},

@@ -9,7 +9,7 @@ import {
   rewriteUrl,
 } from "../source/mod.ts";
 
-/** The settings for reaching Git repositories, as the source wants it. */
+/** The settings' credentials for Git repositories, in the form the source needs. */
 export function gitCredentials(settings: Settings): GitCredentials {
   const { git } = settings;
   return {
@@ -48,9 +48,9 @@ function appOf({ app }: Pick<GitSettings, "app">): { readonly githubApp?: GitHub
 }
 
 /**
- * The hosts the operator polls, or leads other URLs to: the only ones a global token is meant for
- * unless he says otherwise. Each with its port: what listens on another one is somebody else's. Who
- * polls by SSH gets the token where that host serves HTTPS.
+ * The hosts that the operator polls or rewrites URLs to: by default, only these get the global
+ * token. Each with its port, as another port may be somebody else's server. For a host that is
+ * polled by SSH, the port is that of HTTPS.
  */
 function polledHosts(settings: Settings): string[] {
   const { urlRewrites } = settings.git;
@@ -63,7 +63,7 @@ function polledHosts(settings: Settings): string[] {
   return [...new Set([...hosts, ...led])];
 }
 
-/** Over plain HTTP a token only ever goes to this very machine. */
+/** The port at which a host gets the token; over plain HTTP tokens only go to this very machine. */
 function tokenPort(port: string, scheme: RepositoryScheme): string {
   if (scheme === "ssh") return "443";
   return port || (scheme === "http" ? "80" : "443");

@@ -26,25 +26,25 @@ import { findHostDataDirectory, findLocalPath, findOwnContainer } from "./host_d
 import { remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
-/** Milliseconds for which the engine's description is taken as still true. */
+/** Milliseconds for which the description of an engine stays valid. */
 const ENGINE_INFO_LIFETIME_MS = 60_000;
 
-/** Parts that a host is made from. */
+/** Parts for making a host. */
 export interface HostParts {
   readonly engine: KnownEngine;
   readonly context: string;
-  /** The data directory as the engine's machine sees it, where that is known. */
+  /** The data directory as the engine's host sees it, if known. */
   readonly dataDir?: string;
   readonly meter: Meter;
   readonly secrets: ExternalSecrets;
-  /** Whether images stay as they are: whoever only looks fetches none. */
+  /** Whether to leave images as they are, as plans do. */
   readonly looksOnly: boolean;
 }
 
 /**
- * Makes the host of an engine; asks that of this machine where the data directory lies.
+ * Makes the host of an engine; asks this machine's engine where the data directory is.
  *
- * Throws what the engine throws, and `settings_invalid` where the data directory is on no volume.
+ * Throws what the engine throws, and `data_dir_unusable` where the data directory is on no volume.
  */
 export async function createHost(
   settings: Settings,
@@ -94,14 +94,14 @@ export async function createHost(
   };
 }
 
-/** The compose program, as it is run for the engine of a context. */
+/** Makes the compose program for the engine of a context. */
 function createCompose(
   { deploy: { quiet }, docker: { authConfig: logins } }: Settings,
   { commands, files, log }: System,
   { context, meter, program, clientConfigFile }: {
     readonly context: string;
     readonly meter: Meter;
-    /** Variables that the program itself needs. */
+    /** Environment that the program itself needs. */
     readonly program: Readonly<Record<string, string>>;
     readonly clientConfigFile: string;
   },
@@ -110,7 +110,7 @@ function createCompose(
     commands,
     findProgram: () => findComposeProgram(files, program),
     programEnvironment: program,
-    // Which stack a line is about takes both names.
+    // A stack is identified by its context and its name.
     log: log.with({ context }),
     scratch: { files, prefix: scratchPrefix("render") },
     rendering: createLimiter(rendersAtOnce(readMachineFacts())),
@@ -120,13 +120,13 @@ function createCompose(
   });
 }
 
-/** Proxies that the docker client would tell every container of; their passwords are hidden. */
+/** Proxy variables that the docker client would set in every container; hides their passwords. */
 async function proxies(
   { files }: System,
   { secrets, clientConfigFile, address }: {
     readonly secrets: ExternalSecrets;
     readonly clientConfigFile: string;
-    /** Of the engine: the configuration may say other proxies for each. */
+    /** Address of the engine: the configuration may have other proxies for each. */
     readonly address: string;
   },
 ): Promise<Record<string, string>> {

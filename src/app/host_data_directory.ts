@@ -8,13 +8,13 @@ import {
 import { errors } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 
-/** Ports for asking an engine about the container that this process runs in. */
+/** Ports for inspecting the container that this process runs in. */
 interface OwnParts {
   readonly files: Pick<Files, "readIfExists">;
   readonly engine: Pick<Engine, "inspectContainer">;
 }
 
-/** The container that this process runs in; `undefined` on a host, and where the engine has it not. */
+/** The container of this process; `undefined` on a host, or if the engine does not have it. */
 export async function findOwnContainer(
   { files, engine }: OwnParts,
   signal: AbortSignal,
@@ -26,8 +26,8 @@ export async function findOwnContainer(
 }
 
 /**
- * Where this process sees a path of the engine's host: the same path on a host; in a container, where
- * one of its mounts shows it, and `undefined` where none does.
+ * Path at which this process sees a path of the engine's host: the same on a host; in a container,
+ * the path in one of its mounts, or `undefined` without such a mount.
  */
 export async function findLocalPath(
   parts: OwnParts,
@@ -39,11 +39,12 @@ export async function findLocalPath(
 }
 
 /**
- * Where the data directory lies on the engine's host, which is what containers mount from: the same
- * path on a host; in a container, what the engine says is mounted there.
+ * Path of the data directory on the engine's host, which containers mount from: the same on a host;
+ * in a container, the source of its mount.
  *
- * Throws `data_dir_unusable` when it is part of our container alone: no other container could
- * mount it, and it would be lost with ours. Throws `engine_unreachable` when that has to be asked.
+ * Throws `data_dir_unusable` when the directory is in no mount of Stackwright's container: other
+ * containers could not mount it, and it would be lost with this one. Throws `engine_unreachable`
+ * when the engine does not answer.
  */
 export async function findHostDataDirectory(
   parts: OwnParts,
@@ -51,7 +52,7 @@ export async function findHostDataDirectory(
   signal: AbortSignal,
 ): Promise<string> {
   const { mounts = [] } = await findOwnContainer(parts, signal) ?? {};
-  // A container of another engine: its paths mean nothing here, so they are taken as they are.
+  // On a host, or in a container that this engine does not have: the path is used as it is.
   if (mounts.length === 0) return dataDir;
   const found = hostPath(dataDir, mounts);
   if (found !== undefined) return found;

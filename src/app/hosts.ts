@@ -11,7 +11,7 @@ interface HostsParts extends Omit<HostParts, "engine" | "context"> {
   readonly engines: Engines;
 }
 
-/** Makes the hosts of all contexts, each when it is first asked for, and anew with a new client. */
+/** Makes the hosts of all contexts, each on first use, and again when its client is replaced. */
 export function createHosts(settings: Settings, system: System, parts: HostsParts): Hosts {
   const { engines, ...others } = parts;
   const made = new WeakMap<EngineClient, Ask<Host>>();
@@ -19,7 +19,7 @@ export function createHosts(settings: Settings, system: System, parts: HostsPart
     async of(context, signal) {
       const engine = await engines.of(context);
       const known = made.get(engine.client) ?? onceDone(async (within: AbortSignal) => {
-        // A second engine of this machine sees what the first one sees.
+        // Another engine on this machine sees the data directory where the default one does.
         const shared = context === DEFAULT_CONTEXT || !engine.isHere
           ? {}
           : { dataDir: (await hosts.of(DEFAULT_CONTEXT, within)).dataDir };

@@ -12,7 +12,7 @@ import { JobScheduler, type ScheduledJob, type SharedEvents } from "../trigger/m
 
 interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
-  /** What the engine of a context tells. */
+  /** The events of a context's engine. */
   readonly events: (context: string) => SharedEvents;
   readonly ledger: Ledger;
   readonly intake: () => Intake;
@@ -21,17 +21,17 @@ interface JobBoardParts {
   readonly meter: Meter;
   readonly ids: Ids;
   readonly timeZone: string;
-  /** Whether services of a swarm are looked at. */
+  /** Whether to look at services of a swarm. */
   readonly hasSwarmFeatures: boolean;
 }
 
-/** The boards of all contexts, each made when it is first asked for. */
+/** The boards of all contexts, each made on first use. */
 export class JobBoards {
   readonly #parts: JobBoardParts;
   readonly #signal: AbortSignal;
   readonly #made = new Map<string, JobBoard>();
 
-  /** Boards whose schedulers work until `signal` aborts. */
+  /** Makes boards whose schedulers work until `signal` aborts. */
   constructor(parts: JobBoardParts, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
@@ -45,15 +45,15 @@ export class JobBoards {
   }
 }
 
-/** The jobs of an engine: when they run, what became of them, and who runs them. */
+/** The jobs of a context: their schedule, their runs, and the results. */
 class JobBoard {
   readonly #context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;
-  /** How the last run of each job ended, where it ended with a code. */
+  /** Exit code of the last run of each job, where it had one. */
   readonly #codes = new Map<string, number>();
 
-  /** A board whose scheduler works until `signal` aborts. */
+  /** Makes a board whose scheduler works until `signal` aborts. */
   constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
     this.#context = context;
     this.#parts = parts;
@@ -69,12 +69,12 @@ class JobBoard {
     }, signal);
   }
 
-  /** Runs the jobs at their times; where that is off, takes over what an earlier process began. */
+  /** Runs jobs at their times; if that is disabled, only adopts runs of an earlier process. */
   start(isEnabled: boolean): Promise<void> {
     return isEnabled ? this.scheduler.run() : this.scheduler.adopt();
   }
 
-  /** Runs a job and takes note of it. */
+  /** Runs a job, and records the run. */
   readonly perform =
     (pipeline: Pick<Pipeline, "runJob">): NonNullable<Performers["job"]> =>
     async (work, reporter, signal) => {
@@ -84,7 +84,7 @@ class JobBoard {
         await pipeline.runJob(work, reporter, {
           engine: client,
           results: { set: (key, service, code) => this.#note(key, service, code) },
-          // At the end of the process runs are left to the next one.
+          // When the process ends, runs are left to the next process.
           leaves: () => !this.#parts.intake().open,
           nextId: () => this.#parts.ids.next(),
         }, signal);
@@ -93,7 +93,7 @@ class JobBoard {
       }
     };
 
-  /** The jobs there are, as people see them. */
+  /** All jobs with status and times. */
   async list(signal: AbortSignal): Promise<JobFacts[]> {
     return (await this.#find(signal)).map(({ job, found }) => {
       const { isRunning, ...times } = this.scheduler.timesOf(job);
@@ -151,7 +151,7 @@ class JobBoard {
   }
 }
 
-/** States of containers that do not run and will not by themselves. */
+/** States of containers that stay stopped. */
 const ENDED: readonly string[] = ["exited", "dead"];
 
 function nameOf({ context, name }: StackKey, service: string): string {

@@ -9,14 +9,14 @@ import { createHandler, createMetricsHandler, createServer, type Server } from "
 import type { Settings } from "../settings/mod.ts";
 import { createNetworks, formatTime } from "../system/mod.ts";
 
-/** Parts that are served. */
+/** Parts to serve. */
 interface Served {
   readonly assembly: Assembly;
   readonly gate: Gate;
   readonly meter: Prometheus;
 }
 
-/** Listens for requests, and for those of the metrics on their own port; `signal` aborts at the end. */
+/** Starts the servers for requests and, on another port, metrics; `signal` aborts at the end. */
 export async function startServers(
   settings: Settings,
   system: System,
@@ -33,7 +33,7 @@ export async function startServers(
   return { server, metrics };
 }
 
-/** Listens for requests: API, webhooks, tool server and documents, as far as they are on. */
+/** Serves requests: API, webhooks, tool server and documents, as far as enabled. */
 async function listen(
   settings: Settings,
   system: System,
@@ -73,7 +73,7 @@ async function listen(
   });
 }
 
-/** The metrics have a port of their own, which need not be reachable from where the API is. */
+/** Serves metrics on a port of their own, which need not be reachable from where the API is. */
 async function listenMetrics(
   settings: Settings,
   system: System,

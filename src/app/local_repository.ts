@@ -2,8 +2,8 @@ import type { SourceRequest } from "../model/mod.ts";
 import { parseRepositoryUrl } from "../source/mod.ts";
 
 /**
- * The path of a repository that its entry calls one of this machine; `undefined` for all others, also
- * for those that a rewrite leads here: their author asked for something else.
+ * The path of a repository whose URL names this machine; `undefined` for all others, also where a
+ * rewrite leads here, since their URL names another place.
  */
 export function localRepository({ kind, url }: SourceRequest): string | undefined {
   if (kind !== "git") return undefined;

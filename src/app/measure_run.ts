@@ -8,7 +8,7 @@ const NAMES = {
     errors: "poll_errors_total",
     duration: "poll_duration_seconds",
   },
-  // Its requests are counted where they come in: a run may be about many of them.
+  // Requests of webhooks are counted on arrival: one run may serve many of them.
   webhook: {
     total: undefined,
     errors: "webhook_errors_total",
@@ -16,19 +16,19 @@ const NAMES = {
   },
 } as const;
 
-/** Records a finished run; of triggers that have metrics of their own kind, nothing. */
+/** Measures a finished run of a poll or webhook; other triggers have metrics of their own. */
 export function measureRun(meter: Meter, run: Run, work: Work): void {
   if (work.kind !== "sync" || (run.trigger !== "poll" && run.trigger !== "webhook")) return;
   const { total, errors, duration } = NAMES[run.trigger];
   const labels = { repository: repositoryOf(sourcesOf(work)) };
   if (total !== undefined) meter.count(total, labels);
-  // Counted from zero: a series that begins with its first failure has no increase to alert on.
+  // Added as zero without a failure: a series that starts with its first failure shows no increase.
   meter.count(errors, labels, run.status === "failed" ? 1 : 0);
   const end = run.finishedAt ?? run.updatedAt;
   meter.observe(duration, labels, (end.getTime() - run.createdAt.getTime()) / 1000);
 }
 
-/** Shows the counters of polls before the first of them, at zero. */
+/** Shows the counters of polls and mutations at zero before they count. */
 export function announcePolls(meter: Meter, sources: readonly SourceRequest[]): void {
   for (const source of sources) {
     const labels = { repository: repositoryOf([source]) };
@@ -38,13 +38,13 @@ export function announcePolls(meter: Meter, sources: readonly SourceRequest[]): 
   for (const by of ["engine", "compose"]) meter.count("mutations_total", { by }, 0);
 }
 
-/** Counts a webhook that proved itself; its failures are shown from now on, too. */
+/** Counts an authentic webhook, and shows the counter of its failures from now on. */
 export function countWebhook(meter: Meter, repository: string): void {
   meter.count("webhook_requests_total", { repository });
   meter.count("webhook_errors_total", { repository }, 0);
 }
 
-/** Known before the source was reached, so that failures count under the same name. */
+/** Name of the repository before it is reached, so that failures count under the same name. */
 function repositoryOf(sources: readonly SourceRequest[]): string {
   const [first] = sources;
   if (first === undefined) return "none";
@@ -52,7 +52,7 @@ function repositoryOf(sources: readonly SourceRequest[]): string {
   try {
     return first.identity ?? sourceLocation(first.kind, first.url).name;
   } catch {
-    // An address that cannot be read is not a name to keep for ever.
+    // An invalid address must not become a label value.
     return "invalid";
   }
 }

@@ -11,7 +11,7 @@ import { type Ids, stackAsOwner, systemProcessOwner } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import type { System } from "./system.ts";
 
-/** The key and the ledger of the data directory, or what stands for them. */
+/** The key and the ledger of the data directory, or copies. */
 export interface State {
   readonly key: InstanceKey;
   readonly ledger: Ledger;
@@ -28,15 +28,15 @@ export async function openState(settings: Settings, system: System, ids: Ids): P
   return { key, ledger };
 }
 
-/** The ledger and its journals: SQLite makes them as open as it may. */
+/** Makes the ledger and its journals private: SQLite creates them as open as the umask allows. */
 async function closeToOthers({ files }: System, path: string): Promise<void> {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) {
-    // Not there, or another user's.
+    // The file may not exist, or may be another user's.
     await files.chmod(each, 0o600).catch(() => {});
   }
 }
 
-/** The key and a copy of the ledger, for who only looks: new ones where there are none yet. */
+/** The key and a copy of the ledger, for plans; makes new ones where none exist yet. */
 export async function copyState(
   settings: Settings,
   system: System,
@@ -49,7 +49,7 @@ export async function copyState(
   return { key, ledger: openLedger(scratchDir, system, { key, ids }) };
 }
 
-/** Name of the ledger in its directory. */
+/** File name of the ledger. */
 export const LEDGER_FILE = "state.db";
 
 function openLedger(

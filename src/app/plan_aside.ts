@@ -6,8 +6,8 @@ import { assemble } from "./assemble.ts";
 import type { System } from "./system.ts";
 
 /**
- * Plans what a source says and changes nothing: mirrors, trees and a copy of the ledger lie in a
- * directory that is removed afterwards, and the data directory is only read.
+ * Plans a source and changes nothing: mirrors, trees and a copy of the ledger are in a directory
+ * that is removed afterwards, and the data directory is only read.
  *
  * Throws what opening the data directory, and reading the source and its configuration, throw.
  */

@@ -5,7 +5,7 @@ import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
 
-/** The compose projects of the engine, under the same locks as the deployments. */
+/** The compose projects of all contexts' engines, under the same locks as deployments. */
 export function createProjects(
   assembly: Assembly,
   { clock, watchMs }: { readonly clock: Clock; readonly watchMs: number },

@@ -11,11 +11,11 @@ import type { Assembly } from "./assemble.ts";
 import { forEachContext, whenEnded } from "./each_context.ts";
 import type { System } from "./system.ts";
 
-/** Reconciliation of the stacks of all engines, and the listener that it hears of runs by. */
+/** Reconciliation of the stacks of all contexts. */
 interface Reconciliation {
   /**
-   * Works until the signal aborts, from when it is `able` to; on the default context from when that is
-   * `settled`.
+   * Works until the signal aborts; begins when `able` resolves, on the default context when
+   * `settled` does.
    */
   run(
     signal: AbortSignal,
@@ -24,8 +24,8 @@ interface Reconciliation {
 }
 
 /**
- * Makes what looks after stacks between runs. Without `RECOVER_ON_STARTUP` it knows a stack only when a
- * run has dealt with it: then `listeners` gets a member that says so.
+ * Makes the reconciliation of stacks between runs. Without `RECOVER_ON_STARTUP` it handles a stack
+ * only after a run has dealt with it, which a listener added to `listeners` tells.
  */
 export function createReconciliation(
   { deploy }: Pick<Settings, "deploy">,
@@ -63,10 +63,10 @@ export function createReconciliation(
   };
 }
 
-/** Parts of the name of a service, which has at most 63 signs. */
+/** Parts of a service's name, which has at most 63 characters. */
 const MOST_PARTS = 64;
 
-/** The stack of a swarm's service, by the name of that. */
+/** Name of the stack that a swarm service belongs to, by the service's name. */
 function stackOf(
   ledger: Pick<Assembly["ledger"], "current" | "services">,
   context: string,

@@ -4,19 +4,18 @@ import { abortable, type Clock, within } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
 /**
- * Milliseconds for which interrupted work keeps other work waiting at a start. Most is finished by then,
- * and in the order in which it was begun; what hangs keeps no more than its own stacks from working,
- * whose locks it holds.
+ * Milliseconds for which other work waits for interrupted work at a start. Most of that is finished
+ * by then; what takes longer then blocks only its own stacks, whose locks it holds.
  */
 export const HEAD_START_MS = 30_000;
 
-/** A pipeline that finishes interrupted work by itself. */
+/** A pipeline that finishes interrupted work first. */
 interface RecoveringPipeline extends Pipeline {
-  /** Resolves when nothing that was interrupted is being finished. */
+  /** Resolves when no interrupted work is being finished. */
   recovered(): Promise<void>;
 }
 
-/** The pipeline, and what it is finishing. */
+/** The pipeline, with the recovery that it has begun. */
 interface Begun {
   readonly pipeline: Pipeline;
   readonly finished: Promise<unknown>;
@@ -25,9 +24,9 @@ interface Begun {
 }
 
 /**
- * Makes the pipeline, which finishes interrupted work before it does any other. How long that takes is up
- * to repositories (health checks, `timeout`): after {@link HEAD_START_MS} it goes on beside other work,
- * and what is being finished keeps its stack alone. `stop` ends it, and no client that goes away.
+ * Makes the pipeline, which finishes interrupted work before any other. Repositories decide how
+ * long that takes (`timeout`), so after {@link HEAD_START_MS} other work begins beside it, except
+ * on stacks being finished. Only `stop` aborts recovery, no client that disconnects.
  */
 export function recoveringPipeline(
   { ledger, pipelineParts }: Pick<Assembly, "ledger" | "pipelineParts">,
@@ -59,11 +58,11 @@ export function recoveringPipeline(
 
 type RecoveryParts = Pick<Assembly, "ledger" | "pipelineParts"> & { readonly clock: Clock };
 
-/** What an earlier process left open, and how far that is. */
+/** The recovery of interrupted work, and its state. */
 class Recovery {
   readonly #parts: RecoveryParts;
   readonly #stop: AbortSignal;
-  /** The contexts for whose engine something waits. */
+  /** Contexts whose engines open intents wait for. */
   #waiting: ReadonlySet<string> = new Set();
   #isFinishing = false;
   #attempt: Promise<Begun> | undefined;
@@ -73,7 +72,7 @@ class Recovery {
     this.#stop = stop;
   }
 
-  /** The pipeline, as soon as there is one; callers share an attempt until one fails. */
+  /** The pipeline, once it is made; callers share an attempt until it fails. */
   begin(signal: AbortSignal, reporter?: RunReporter): Promise<Begun> {
     this.#attempt ??= this.#begin(reporter).catch((error) => {
       this.#attempt = undefined;
@@ -82,11 +81,11 @@ class Recovery {
     return abortable(this.#attempt, signal);
   }
 
-  /** Waits until all that was open is finished; returns the contexts for whose engine something waits. */
+  /** Waits for the recovery, retries it where engines were away; returns contexts that wait. */
   async finish(signal: AbortSignal, reporter?: RunReporter): Promise<ReadonlySet<string>> {
     const { pipeline, finished, open } = await this.begin(signal, reporter);
     await abortable(Promise.all([finished, open]), signal);
-    // What could not be finished the first time is not tried again before the next start.
+    // Only where engines were away: what failed otherwise is tried again at the next start.
     const isDue = ({ context }: StackKey) => this.#waiting.has(context);
     if (this.#waiting.size > 0) this.#waiting = await pipeline.recover(signal, reporter, isDue);
     return this.#waiting;
@@ -99,7 +98,7 @@ class Recovery {
   async #begin(reporter?: RunReporter): Promise<Begun> {
     const { pipelineParts, clock } = this.#parts;
     const parts = await pipelineParts(this.#stop);
-    // Whose stack may be among those that are being finished waits for that.
+    // Deployments finish interrupted work of their own stack first, or wait for it.
     const waitsFor = (context: string) =>
       this.#isFinishing || context !== DEFAULT_CONTEXT || this.#waiting.has(context);
     const pipeline = createPipeline({ ...parts, waitsFor });

@@ -1,9 +1,9 @@
 import type { Clock } from "../system/mod.ts";
 
-/** An answer that takes a signal to get. */
+/** Gets an answer. */
 export type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
-/** Asks again after `lifetimeMs`, and after every failure; in between the last answer stands. */
+/** Remembers an answer of `ask` for `lifetimeMs`; failures are not remembered. */
 export function remembered<T>(clock: Clock, lifetimeMs: number, ask: Ask<T>): Ask<T> {
   let known: { readonly answer: T; readonly until: number } | undefined;
   return async (signal) => {
@@ -15,7 +15,7 @@ export function remembered<T>(clock: Clock, lifetimeMs: number, ask: Ask<T>): As
   };
 }
 
-/** Does something until it worked once; callers at the same time share the first one's attempt. */
+/** Does `work` until it succeeds once; concurrent callers share an attempt. */
 export function onceDone<T>(work: Ask<T>): Ask<T> {
   let attempt: Promise<T> | undefined;
   return (signal) => {

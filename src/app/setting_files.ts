@@ -10,18 +10,18 @@ import type { Commands, Redactor } from "../system/mod.ts";
 
 interface SettingFilesParts {
   readonly env: Environment;
-  /** Reads a file as it is. */
+  /** Reads a file without decrypting it. */
   readonly readFile: ReadFile;
   readonly commands: Commands;
   readonly redactor: Redactor;
 }
 
-/** The setting whose own file has the keys, which is therefore never encrypted. */
+/** The setting with the keys themselves, whose file is therefore never encrypted. */
 const KEYS = "SOPS_AGE_KEY";
 
 /**
- * Decrypts those files of `X_FILE` variables that are encrypted, and returns what reads all of them
- * as `readSettings` wants it: at once, and with an error for what cannot be read or decrypted.
+ * Decrypts the encrypted files of `X_FILE` variables. Returns a function that reads any of the
+ * files synchronously, for `readSettings`; it throws for a file that cannot be read or decrypted.
  */
 export async function settingFiles(
   parts: SettingFilesParts,
@@ -62,7 +62,7 @@ function keysOf({ env, readFile }: SettingFilesParts): string | undefined {
   return path.trim() === "" ? undefined : textOf(readFile, path);
 }
 
-/** The text of a file, or nothing: where the setting is made, what cannot be read is an error. */
+/** The text of a file; `undefined` if unreadable, which reading the setting reports as an error. */
 function textOf(readFile: ReadFile, path: string): string | undefined {
   try {
     return readFile(path);

@@ -3,7 +3,7 @@ import { formatStackKey } from "../model/mod.ts";
 import { judgeStack } from "../plan/mod.ts";
 import type { Ledger, StackFigures } from "../record/mod.ts";
 
-/** Figures that metrics tell of each stack that is deployed, from the ledger alone: the engine is not asked. */
+/** Metrics of each deployed stack, from the ledger alone, without asking an engine. */
 export function stackFigures(ledger: Ledger): StackFigures[] {
   const decisions = new Map(
     ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), decision]),

@@ -4,7 +4,7 @@ import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
 
-/** The stacks of each context's swarm, under the same locks as the deployments. */
+/** The swarm stacks of each context, under the same locks as deployments. */
 export function createStacks(
   assembly: Assembly,
   clock: Clock,

@@ -6,7 +6,7 @@ import { lookAtRepository, runPolls } from "../trigger/mod.ts";
 import type { Intake } from "../intake.ts";
 import type { Assembly } from "./assemble.ts";
 
-/** Polls the sources of the settings until the signal. */
+/** Polls the sources of the settings until the signal aborts. */
 export async function startPolls(
   settings: Settings,
   { clock, log, files }: System,

@@ -3,15 +3,15 @@ import type { StackKey } from "../model/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
-/** Something that a person asks to be done to what runs. */
+/** An action that a person asks for on what runs. */
 interface Asked {
   readonly action: ProjectAction | StackAction | "remove";
   readonly work: () => Promise<void>;
 }
 
 /**
- * Does what a person asked for to what runs under a name, and tells what becomes of it. Of what is none
- * of ours nothing is told: it has no decisions. Throws what the work throws.
+ * Performs an action that a person asked for on what runs under a name, and tells listeners unless
+ * the name has no recorded release, and so no decisions. Throws what the work throws.
  */
 export async function tellAsked(
   { ledger, listeners }: Assembly,

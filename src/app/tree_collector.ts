@@ -7,10 +7,10 @@ import { contextsOf } from "./each_context.ts";
 import type { Engines } from "./engines.ts";
 import type { System } from "./system.ts";
 
-/** A collector that removes nothing: for who only looks, and for who wants to keep everything. */
+/** A collector that removes nothing: for plans, and where collection is disabled. */
 export const NO_COLLECTOR: TreeCollector = { collect: () => Promise.resolve() };
 
-/** Removes trees that no release of any context on this machine needs. */
+/** Makes the collector of trees that no release of any context on this machine needs. */
 export function treeCollector(
   { data, deploy }: Settings,
   { files, clock, log }: System,
@@ -23,7 +23,7 @@ export function treeCollector(
 ): TreeCollector {
   const directories = { dataDir: data.dir, hostDataDir: host.dataDir };
   const previousReleases = deploy.artifactGcRetentionRecords;
-  // The others are on machines that see none of our files.
+  // Engines elsewhere do not see this machine's files.
   const here = async () => {
     const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
     return found.filter((each) => each.isHere).map((each) => each.client);

@@ -12,7 +12,7 @@ import type { Settings } from "../settings/mod.ts";
 import { createLocate, type LocateOptions, type WebhookSourceOptions } from "../trigger/mod.ts";
 import { gitCredentials } from "./git_credentials.ts";
 
-/** The settings for repositories of webhooks. */
+/** The settings for turning webhooks into sources. */
 export function webhookSources(settings: Settings): WebhookSourceOptions {
   return {
     locate: createLocate(locateOptions(settings)),
@@ -26,7 +26,7 @@ export function webhookSources(settings: Settings): WebhookSourceOptions {
   };
 }
 
-/** The settings for reaching the repositories of webhooks. */
+/** The settings for locating repositories of webhooks. */
 export function locateOptions(settings: Settings): LocateOptions {
   const credentials = gitCredentials(settings);
   const polled = settings.polls.map(({ request }) => request)
@@ -42,7 +42,7 @@ export function locateOptions(settings: Settings): LocateOptions {
   };
 }
 
-/** A URL that is no good is not worth an error: there is another way to the repository. */
+/** False for an invalid SSH URL, which is no error: the repository may have another URL. */
 function hasSshKey(url: string, credentials: GitCredentials): boolean {
   try {
     return resolveLogin(parseRepositoryUrl(url), credentials).kind === "ssh_key";

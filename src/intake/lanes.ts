@@ -12,10 +12,7 @@ export interface LaneSlot {
 
 /** Lanes by key: in each lane one item runs and at most one waits. */
 export interface Lanes<Item> {
-  /**
-   * The item that waits under `key`, or that has its turn and has not begun; `undefined` without
-   * one.
-   */
+  /** The item that waits under `key`, or that has its turn and has not begun, if there is one. */
   waiting(key: string): Item | undefined;
   /**
    * Takes a slot under `key`, to run at once or to wait; no other item may be waiting. With

@@ -4,11 +4,11 @@ import { requestError } from "../../model/mod.ts";
 import type { Proof, WebhookHeaders, WebhookProvider } from "./providers.ts";
 
 /**
- * Makes sure that a request was sent by somebody who knows the secret; the comparison takes the same
- * time wherever the difference is. An empty secret refuses everything. Nothing stops somebody who
- * listened from sending a request again: it makes us look at the repository once more, no more.
+ * Checks that the sender of a request knows the secret, in constant time. An empty secret refuses
+ * everything. A recorded request may be replayed: it causes another look at the repository, no
+ * more.
  *
- * Throws `unauthorized`, which says what was checked and not what was found.
+ * Throws `unauthorized`, which says what was checked, not what was found.
  */
 export function authenticateWebhook(
   provider: WebhookProvider,
