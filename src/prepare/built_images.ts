@@ -8,19 +8,19 @@ import {
 } from "../model/mod.ts";
 import { keepImages, type KeepingEngine } from "./kept_names.ts";
 
-/** Looks at what a name means right after a build of it: two projects that build one have their turns. */
+/** Checks of a name after a build: projects that build the same name take turns. */
 const MOST_LOOKS = 8;
 
-/** Services as they are built. */
+/** The part of a built service that is needed here. */
 type Built = Pick<ReleaseService, "name" | "image">;
 
 /**
- * The images that services were just built as, by service. Their names may mean what another stack
- * built a moment later, so containers are made of these, and they are kept for it. Where that was in
- * the very moment, `again` builds once more: stacks of one repository that build the same end at the
- * same time.
+ * The images that were just built, by service. Another stack's build may take their names at any
+ * moment, so containers are made from these ids, and the images are kept for that. If a name was
+ * taken before it could be checked, `again` builds once more: stacks of one repository that build
+ * the same image finish at the same time.
  *
- * Throws `conflict` where a name still means what was not built for this project.
+ * Throws `conflict` if a name still points to an image that was not built for this project.
  */
 export async function builtImages<Service extends Built>(
   engine: Pick<Engine, "imageLabels"> & KeepingEngine,
@@ -35,7 +35,7 @@ export async function builtImages<Service extends Built>(
     const others = new Map<Service, string>();
     for (const service of left) {
       const id = await engine.imageId(service.image, signal);
-      // An engine that drops what has no name any more knows none for a moment, while another build takes it.
+      // While another build takes its name, an engine that drops unnamed images may report none.
       if (id === undefined) {
         if (look < MOST_LOOKS) others.set(service, "nobody");
         continue;

@@ -3,7 +3,7 @@ import { type ComposeCall, type ReleaseOnDisk, stackDirectories } from "../deplo
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** The call by which compose changes containers: stable directory, model on standard input. */
+/** Arguments for compose to change containers: stable directory, model on standard input. */
 export function composeCall(parts: PrepareParts, onDisk: ReleaseOnDisk): ComposeCall {
   const { release } = onDisk;
   return {

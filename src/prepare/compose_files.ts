@@ -10,21 +10,21 @@ import {
 import type { Source } from "../source/source.ts";
 import { countPaths } from "./recorded_bounds.ts";
 
-/** The files of a source that rendering a deployment reads. Paths are relative to the root. */
+/** The files of a source that rendering reads. Paths are relative to the root. */
 export interface ComposeInputs {
   /** In merge order. */
   readonly composeFiles: readonly string[];
   readonly envFiles: readonly string[];
-  /** Every path whose content or absence matters so far. */
+  /** Every path known so far whose content or absence matters. */
   readonly paths: readonly string[];
-  /** Whether `paths` is everything. */
+  /** Whether `paths` is complete. */
   readonly complete: boolean;
-  /** Compose files of other default names that were found and not used. */
+  /** Compose files with other default names, which exist and are not used. */
   readonly unused: readonly string[];
 }
 
 /**
- * Finds a deployment's compose and dotenv files and follows what they name.
+ * Finds a deployment's compose and dotenv files, and follows their references.
  *
  * Throws `config_invalid` when one is missing, and `path_escapes` when one lies outside the source.
  */
@@ -59,7 +59,7 @@ export async function composeInputs(
   };
 }
 
-/** Says what is wrong with the working directory itself, before its files are said to be missing. */
+/** Checks the working directory itself first, for an error that is clearer than a missing file. */
 async function requireDirectory(
   source: Source,
   revision: Revision,
@@ -101,7 +101,7 @@ async function chooseComposeFiles(deployment: Deployment, has: Has) {
 
 async function chooseEnvFiles(deployment: Deployment, has: Has) {
   const { workingDir, name } = deployment;
-  // Those beside the configuration of another repository are not this source's.
+  // Files beside the configuration of another repository do not belong to this source.
   const envFiles = deployment.envFiles.filter((each) =>
     sideFilePlace(deployment, each).from === "deployed"
   );
@@ -117,8 +117,8 @@ async function chooseEnvFiles(deployment: Deployment, has: Has) {
 }
 
 /**
- * Follows `include` and `extends`, each file once, and collects what they read. Paths in the
- * deployment's own files are relative to `base`, wherever these lie; in others, to where they lie.
+ * Follows `include` and `extends`, each file once, and collects the paths they read. Paths in the
+ * deployment's own files are relative to `base`, in others to the directory of the file.
  */
 async function follow(
   source: Source,
@@ -170,9 +170,9 @@ function inSource(base: string, path: string, what: string): string {
   return joined;
 }
 
-/** Compose files one deployment may consist of; more are a mistake or an attack. */
+/** Compose files that one deployment may have; more are a mistake or an attack. */
 export const MOST_COMPOSE_FILES = 500;
-/** Places of other files that they may name, each from wherever it may be meant. */
+/** Paths of other files that they may name, counted once per possible base directory. */
 export const MOST_PLACES = 20_000;
 
 /** The error for more files than {@link MOST_COMPOSE_FILES} or {@link MOST_PLACES}. */

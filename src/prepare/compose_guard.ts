@@ -18,39 +18,40 @@ interface GuardedProject {
 
 interface GuardParts {
   readonly files: Files;
-  /** Texts with their variables replaced, exactly as compose does it for the project. */
+  /** Interpolates texts exactly as compose does for the project. */
   interpolate(texts: readonly string[]): Promise<readonly string[]>;
 }
 
-/** A compose file that is still to be looked at. */
+/** A compose file to be checked. */
 interface Pending {
   readonly file: string;
-  /** Directories its paths may be relative to; versions of compose differ. */
+  /** Directories its paths may be relative to: versions of compose differ. */
   readonly bases: readonly string[];
   /**
-   * Directories that what an include says of itself may be relative to, besides: compose takes its own
-   * relative directory as one below where it runs. They may lie anywhere until something is found there.
+   * Further directories that an include's `project_directory` and `env_file` may be relative to:
+   * compose takes its relative directory as one below where it runs. They may lie anywhere; only
+   * paths resolved from them are checked.
    */
   readonly working: readonly string[];
-  /** Whether it is read with variables of its own, which nobody else knows. */
+  /** Whether compose reads it with a dotenv file of its own, whose variables are unknown here. */
   readonly ownVariables: boolean;
 }
 
-/** What compose would fetch from elsewhere, or look up in the home directory. */
+/** Paths that compose would fetch remotely, or resolve in the home directory. */
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
 
 /**
- * Compose looks for it whenever it resolves a path, and resolves one again for each file that includes or
- * extends: what begins with `./~/` at first begins with `~/` then.
+ * Compose expands `~` whenever it resolves a path, and resolves one again for each file that
+ * includes or extends: `./~/` becomes `~/` on the way.
  */
 const HOME = /(?:^|\/)~/;
 
 /**
- * Makes sure that rendering reads nothing but files of the tree. Compose itself reads whatever a path
- * leads to, with the rights of this service, and its content would end up in containers or messages.
+ * Ensures that rendering reads only files of the tree. Compose itself reads any path, with this
+ * service's rights, and the content would end up in containers or messages.
  *
- * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that is
- * not clear.
+ * Throws `path_escapes` with the file and the path, and `config_invalid` for a compose file that
+ * cannot be understood.
  */
 export async function guardRendering(
   project: GuardedProject,
@@ -61,14 +62,13 @@ export async function guardRendering(
   return { files: [...guard.variableFiles], interpolates: guard.interpolates };
 }
 
-/** What the guard found of a project that is safe to render. */
+/** Findings of the guard about a project that is safe to render. */
 export interface GuardedInputs {
   /**
-   * Absolute paths of the files with variables that the compose files name, `env_file` and the like; there
-   * may be nothing at some of them.
+   * Absolute paths of dotenv files that compose files name, as by `env_file`; some may be missing.
    */
   readonly files: readonly string[];
-  /** Whether a path holds variables: rendering must see those that the guard saw, and no others. */
+  /** Whether a path has variables: rendering must use the same variables as the guard. */
   readonly interpolates: boolean;
 }
 
@@ -105,7 +105,7 @@ class Guard {
   }
 
   async #look(at: Pending): Promise<void> {
-    // One that is missing is left to compose, which says who wanted it.
+    // Compose itself reports a missing file, with the one that names it.
     const name = this.#shown(at.file);
     const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
     if (size > MOST_BYTES) {
@@ -151,7 +151,7 @@ class Guard {
       Promise.all(paths.map((path) => this.#resolve(at, path, bases)));
     const targets = await resolved(include.paths, at.bases);
     const beside = (targets[0] ?? []).map((target) => posix.dirname(target));
-    // Early versions take it for the base of some paths only, and those beside the file for others.
+    // Early versions resolve some paths against this directory, others against the file's own.
     const bases = include.projectDirectory === ""
       ? beside
       : [...await this.#projectDirectories(at, include.projectDirectory, own), ...beside];
@@ -172,7 +172,7 @@ class Guard {
     }
   }
 
-  /** Where compose may take a project directory to be: what is no directory counts as its parent. */
+  /** Directories that compose may use as a project directory: a file stands for its parent. */
   async #projectDirectories(
     at: Pending,
     path: string,
@@ -198,7 +198,7 @@ class Guard {
     this.#queue.push({ file, ...next, ownVariables });
   }
 
-  /** The texts with a variable in them, and what they become. */
+  /** The interpolated texts, by those with a variable. */
   async #values(at: Pending, texts: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const open = [...new Set(texts.filter((text) => text.includes("$")))];
     if (open.length === 0) return new Map();
@@ -213,7 +213,7 @@ class Guard {
     return new Map(open.map((text, index) => [text, values[index] ?? ""]));
   }
 
-  /** Where a path leads from each of the bases; all of it must lie in the tree. */
+  /** The targets of a path from each of the bases, all of which must lie in the tree. */
   async #resolve(at: Pending, path: string, bases: readonly string[]): Promise<string[]> {
     if (path === "") return [];
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
@@ -223,7 +223,7 @@ class Guard {
     return targets;
   }
 
-  /** The target of a path, once it is known to lie in the tree whoever reads it. */
+  /** The target of a path, checked to lie in the tree and to have no `~` that compose expands. */
   async #inside(at: Pending, path: string, target: string): Promise<string> {
     const place = insideTree(target, this.#project.tree);
     if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);

@@ -5,28 +5,28 @@ import type { PrepareParts } from "./parts.ts";
 import { requireInside } from "./real_paths.ts";
 import type { Target } from "./target.ts";
 
-/** Files that a deployment of another repository reads beside its configuration. */
+/** Files that a deployment of another repository reads from its configuration's source. */
 export interface ConfigurationFiles {
-  /** Where the configuration was read. */
+  /** Revision of the configuration. */
   readonly revision: Revision;
-  /** Directory of the tree; `undefined` while nothing is read from it. */
+  /** Directory of its tree; `undefined` if nothing is read from it. */
   readonly tree: string | undefined;
   /** Dotenv files below the tree, in order. */
   readonly envFiles: readonly string[];
-  /** Texts that were encrypted. */
+  /** Texts that were decrypted. */
   readonly secrets: ReadonlySet<string>;
-  /** What is at every path that was looked at, and the whole tree where one of them is a link. */
+  /** Content ids of all paths that were checked, and of the whole tree if one of them is a link. */
   readonly ids: Readonly<Record<string, string>>;
-  /** Whether one of them is a link. */
+  /** Whether one of the paths is a link. */
   readonly isLinked: boolean;
 }
 
 /**
- * Finds the dotenv files that lie beside the configuration of a deployment of another repository, and
- * puts their tree on disk. `undefined` when configuration and deployment share a source.
+ * Finds dotenv files that a deployment of another repository has beside its configuration, and puts
+ * their tree on disk. `undefined` when configuration and deployment share a source.
  *
- * Throws `config_invalid` when one is missing, `path_escapes` when a link leads out of the source, and
- * what the source throws.
+ * Throws `config_invalid` when one is missing, `path_escapes` when a link leads out of the source,
+ * and what the source throws.
  */
 export async function configurationFiles(
   parts: PrepareParts,
@@ -40,7 +40,7 @@ export async function configurationFiles(
   const idsOf = async (paths: readonly string[]) =>
     Object.fromEntries(await contentIds(parts.source, configuration, paths, signal));
   const own = await idsOf(looked);
-  // Through links a file may be another one without anything at its own path having changed.
+  // A link's target may change without a change at the link's path.
   const isLinked = Object.values(own).some((id) => id.startsWith("symlink:"));
   const ids = isLinked ? { ...own, ...await idsOf(["."]) } : own;
   const exists = (path: string) => /^(?:file|executable|symlink):/.test(ids[path] ?? "");
@@ -59,8 +59,8 @@ export async function configurationFiles(
 }
 
 /**
- * Puts the tree of a configuration on disk and the files that are read from it in the clear. Throws
- * as {@link configurationFiles}, and what decrypting throws.
+ * Puts the tree of a configuration on disk, with the given files decrypted. Throws as
+ * {@link configurationFiles} does, and what decrypting throws.
  */
 export async function placeBeside(
   parts: PrepareParts,

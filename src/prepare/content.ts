@@ -3,12 +3,12 @@ import { posix } from "node:path";
 import type { Revision } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
 
-/** Stands for a path that has nothing. */
+/** Content id of a missing path. */
 export const ABSENT = "absent";
 
 /**
- * The identity of what a revision has at each of `paths`: equal texts mean equal content. A path
- * inside a submodule that is not fetched has the identity of the submodule, whose commit covers it.
+ * Content ids of a revision's `paths`: equal ids mean equal content. A path inside a submodule that
+ * is not fetched has the id of the submodule, whose commit covers it.
  */
 export async function contentIds(
   source: Source,
@@ -30,24 +30,21 @@ export async function contentIds(
   return found;
 }
 
-/**
- * True when an identity is that of a submodule as a whole, or of something in one that is not
- * fetched.
- */
+/** True for the id of a whole submodule, or of a path in one that is not fetched. */
 export function isSubmodule(identity: string): boolean {
   return identity.startsWith("submodule:");
 }
 
 /**
- * `ids` with the identity of the plain content where something is encrypted, so that encrypting the
- * same content again changes nothing; for a directory, over everything below it.
+ * `ids` with the id of the plain content for encrypted files, so that encrypting the same content
+ * again changes nothing; a directory's id then covers all files below it.
  */
 export async function plainIds(
   source: Source,
   revision: Revision,
   { ids, identities }: {
     readonly ids: ReadonlyMap<string, string>;
-    /** By path of each encrypted file. */
+    /** Id of the plain content by path of each encrypted file. */
     readonly identities: ReadonlyMap<string, string>;
   },
   signal: AbortSignal,

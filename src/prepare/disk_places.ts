@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 
-/** What the mounts of this machine show, each a disk and a path on it as one path, by where they are. */
+/** The mounts of this machine: mount point to source, which is a disk and a path on it joined. */
 export type DiskMounts = ReadonlyMap<string, string>;
 
-/** The mounts in the text of `/proc/self/mountinfo`; a later one covers one before. */
+/** The mounts in the text of `/proc/self/mountinfo`; a later one hides an earlier one. */
 export function diskMounts(mountInfo: string): DiskMounts {
   const lines = mountInfo.matchAll(/^\S+ \S+ (\S+) (\S+) (\S+)/gm);
   const shown = (disk: string, root: string) => join("/", disk, unescaped(root));
@@ -12,7 +12,7 @@ export function diskMounts(mountInfo: string): DiskMounts {
   );
 }
 
-/** The place of a path on its disk, which is one whatever mount shows it; the path where no mount does. */
+/** The disk path of a path, which all its mounts share; the path itself without a mount. */
 export function onDisk(path: string, mounts: DiskMounts): string {
   for (let at = path;; at = dirname(at)) {
     const shown = mounts.get(at);
@@ -21,7 +21,7 @@ export function onDisk(path: string, mounts: DiskMounts): string {
   }
 }
 
-/** A space, and the few characters like it, stand there as their number. */
+/** Text with octal escapes replaced, which mountinfo uses for spaces and similar characters. */
 function unescaped(text: string): string {
   return text.replace(
     /\\([0-7]{3})/g,

@@ -11,29 +11,29 @@ interface RevealJob {
   readonly revision: Revision;
   /** Directory of the tree. */
   readonly tree: string;
-  /** Paths of files and directories below it, links resolved. Missing ones are fine. */
+  /** Paths of files and directories in the tree, links resolved. They may be missing. */
   readonly paths: readonly string[];
-  /** Whether a file that cannot be decrypted is left as it is instead of being an error. */
+  /** Whether to skip a file that cannot be decrypted instead of failing. */
   readonly tolerant?: boolean;
 }
 
-/** Files that were found to be encrypted. */
+/** Result of decrypting files. */
 export interface Revealed {
-  /** From the path of each encrypted file to the identity of its plain content, a keyed digest. */
+  /** Id of the plain content, a keyed digest, by path of each encrypted file. */
   readonly identities: ReadonlyMap<string, string>;
-  /** Texts that were encrypted. */
+  /** Texts that were decrypted. */
   readonly secrets: ReadonlySet<string>;
-  /** Why files could not be decrypted, when that was tolerated. */
+  /** Failures to decrypt files, if these are tolerated. */
   readonly failures: readonly StackwrightError[];
 }
 
-/** Puts the plain content of encrypted files into trees, for exactly the files that are used. */
+/** Decrypts exactly the used files of trees on disk. */
 export interface EncryptedFiles {
   /**
-   * Replaces the encrypted files at or below `paths` by their plain content, with the mode they have.
-   * A tree is one per revision and every deployment of it gets the same plain content, so that doing
-   * it again, also at the same time, changes nothing. Files that nobody uses stay encrypted, and one
-   * that cannot be decrypted is the failure of those who use it.
+   * Replaces the encrypted files at or below `paths` by their plain content, with the same mode.
+   * All deployments of a revision share one tree and get the same plain content, so doing it again,
+   * even concurrently, changes nothing. Unused files stay encrypted; a file that cannot be
+   * decrypted fails only the deployments that use it.
    *
    * Throws what {@link Sops.decrypt} throws, and `data_dir_unusable` when the disk refuses.
    */
@@ -41,7 +41,7 @@ export interface EncryptedFiles {
 }
 
 interface EncryptedFilesParts {
-  /** The source itself, which reads encrypted files as they are. */
+  /** The original source, which reads encrypted files as they are. */
   readonly source: Source;
   readonly sops: Sops;
   readonly files: Files;
@@ -49,12 +49,12 @@ interface EncryptedFilesParts {
   readonly digest: (text: string) => string;
 }
 
-/** Larger files are taken as plain without looking into them, in bytes. */
+/** Bytes of the largest file that is checked for encryption; larger ones count as plain. */
 const LARGEST = 16 * 1024 * 1024;
-/** Number of contents that are remembered as plain; an id is its content, so nothing becomes stale. */
+/** Number of object ids remembered as plain; an id never changes its content. */
 const MOST_REMEMBERED = 100_000;
 
-/** Makes the part of the pipeline that decrypts. */
+/** Makes the decryption for the pipeline. */
 export function createEncryptedFiles(parts: EncryptedFilesParts): EncryptedFiles {
   return new TreeFiles(parts);
 }
@@ -62,7 +62,7 @@ export function createEncryptedFiles(parts: EncryptedFilesParts): EncryptedFiles
 /** One file of a tree. */
 interface TreeFile {
   readonly path: string;
-  /** Object id; `undefined` inside a submodule, where only the disk can be asked. */
+  /** Object id; `undefined` inside a submodule, where only the file on disk is known. */
   readonly id: string | undefined;
 }
 
@@ -79,7 +79,7 @@ class TreeFiles implements EncryptedFiles {
     const secrets = new Set<string>();
     const failures: StackwrightError[] = [];
     for (const file of await this.#filesOf(job, signal)) {
-      // Where anything may be used, our own configuration is not: no container and no compose reads it.
+      // Without known paths, skips our own configuration: neither containers nor compose read it.
       if (job.tolerant === true && isConfigFileName(basename(file.path))) continue;
       try {
         const plain = await this.#plainOf(job, file, signal);
@@ -102,7 +102,7 @@ class TreeFiles implements EncryptedFiles {
     const addEntry = async (path: string, entry: TreeEntry | undefined) => {
       if (entry?.kind === "file" || entry?.kind === "executable") return void add(path, entry.id);
       if (entry?.kind === "symlink") return;
-      // A path inside a submodule has no entry of its own.
+      // Paths inside a submodule have no entry of their own.
       for (const each of await this.#below(tree, path)) add(each, undefined);
     };
     const own = await this.#parts.source.entries(revision, paths, signal);
@@ -126,7 +126,7 @@ class TreeFiles implements EncryptedFiles {
     return (await Promise.all(names.map((name) => this.#below(tree, join(path, name))))).flat();
   }
 
-  /** What is committed decides, whatever lies in the tree by now; so the answer is always the same. */
+  /** Decrypts the committed content, not the tree's: the result never depends on earlier runs. */
   async #plainOf(
     { revision, tree }: RevealJob,
     { path, id }: TreeFile,
@@ -159,8 +159,8 @@ class TreeFiles implements EncryptedFiles {
   }
 
   /**
-   * Through a file beside the tree, so that no half-written one is ever seen in it; renaming also
-   * leaves the other trees alone that share the encrypted file by a hard link.
+   * Writes through a file beside the tree, so that the tree never holds a half-written file.
+   * Renaming also leaves other trees alone that share the encrypted file by a hard link.
    */
   async #put(tree: string, path: string, bytes: Uint8Array): Promise<void> {
     const { files } = this.#parts;

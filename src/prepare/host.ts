@@ -4,45 +4,44 @@ import type { Limiter } from "../system/mod.ts";
 import type { Images } from "./images.ts";
 
 /**
- * One engine, and what this process knows of the machine behind it. A second engine is a second host
- * and nothing else.
+ * One engine, with this process's view of the engine's machine. Every engine is a separate host.
  */
 export interface Host {
   readonly engine: Engine;
-  /** The engine as it introduced itself; asked again after it was unreachable. */
+  /** The engine's report about itself; requested again after it was unreachable. */
   info(signal: AbortSignal): Promise<EngineInfo>;
-  /** The compose program, which renders and builds for this engine. */
+  /** Compose, which renders and builds for this engine. */
   readonly compose: Compose;
-  /** Who makes and starts containers there. */
+  /** Makes and starts containers on the engine. */
   readonly backend: Backend;
   readonly images: Images;
   /**
-   * Bounds what changes containers there, where that is not what bounds the default context: work that
-   * waits for its engine must not keep those of others waiting.
+   * Limits deployments to this engine, if it has a limit apart from the default context's: waiting
+   * for one engine must not block the deployments to others.
    */
   readonly deploying?: Limiter;
   /**
-   * Whether that machine may see the files of this one. Where it does not, only what goes through the
-   * engine gets there.
+   * Whether the engine may see this machine's files. Otherwise only data sent through its API
+   * arrives.
    */
   readonly sharesFiles: boolean;
-  /** Whether files are copied to that machine, where it does not see ours (`REMOTE_FILES=volume`). */
+  /** Whether files are copied to an engine that does not see ours (`REMOTE_FILES=volume`). */
   readonly copiesFiles: boolean;
-  /** The data directory as that machine sees it. */
+  /** The data directory as the engine's machine sees it. */
   readonly dataDir: string;
-  /** The socket that the engine is reached by, where it is one of this machine. */
+  /** The local socket of the engine, if it has one. */
   readonly socket?: string;
-  /** The container that this process runs in, where it is one of this engine. */
+  /** The container of this process, if this engine runs it. */
   own(signal: AbortSignal): Promise<ContainerDetails | undefined>;
-  /** Where this process sees a path of that machine; `undefined` where it does not. */
+  /** This process's path for a path of the engine's machine; `undefined` without one. */
   localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** The hosts of all contexts. */
 export interface Hosts {
   /**
-   * The host of a context; made when it is first asked for. Throws `bad_request` for a context that is
-   * not there, `settings_invalid` for one that cannot be used, and what its engine throws.
+   * The host of a context, made on first use. Throws `bad_request` for an unknown context,
+   * `settings_invalid` for one that cannot be used, and what its engine throws.
    */
   of(context: string, signal: AbortSignal): Promise<Host>;
 }

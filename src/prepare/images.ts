@@ -34,39 +34,39 @@ import {
 import { keepImages, letNamedGo } from "./kept_names.ts";
 import { type Measured, operation } from "./measure.ts";
 
-/** Services of one stack whose images are wanted on the engine. */
+/** Services of one stack whose images the engine must have. */
 export interface WantedImages {
   readonly key: StackKey;
   readonly services: readonly Pick<ReleaseService, "name" | "image">[];
-  /** The project as compose is to read it. */
+  /** Arguments of compose for the project. */
   readonly call: ComposeCall;
-  /** Longest time of its deployment. */
+  /** Seconds that the deployment may take. */
   readonly timeoutSeconds: number;
   readonly progress: Progress;
 }
 
-/** Images of an engine, as far as preparing a release changes them. Without services, nothing is done. */
+/** Operations on an engine's images for preparing a release; without services, nothing is done. */
 export interface Images {
-  /** Fetches images. Throws `pull_failed` with what is known of the credentials, or `timeout`. */
+  /** Fetches images. Throws `pull_failed`, with a hint on credentials, or `timeout`. */
   pull(wanted: WantedImages, signal: AbortSignal): Promise<void>;
   /**
-   * Builds images. When one fails, names mean what they did before. Throws `build_failed` or
-   * `timeout`.
+   * Builds images. After a failure, names point to the same images as before. Throws `build_failed`
+   * or `timeout`.
    */
   build(wanted: WantedImages, options: BuildOptions, signal: AbortSignal): Promise<void>;
-  /** Points the names that services give to their images at those of `images`, by service. */
+  /** Points the names of services' images to `images`, which are by service. */
   point(
     services: readonly ReleaseService[],
     images: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<void>;
-  /** What the registry of an image says of it, asked by the engine with our credentials. */
+  /** The registry's answer about an image, requested by the engine with our credentials. */
   distribution(image: string, signal: AbortSignal): Promise<Distribution>;
-  /** Credentials for the registry of an image, as `X-Registry-Auth` has them; empty for none. */
+  /** Credentials for the registry of an image, as `X-Registry-Auth`; empty without any. */
   credentials(image: string, signal: AbortSignal): Promise<string>;
 }
 
-/** Images for whoever only looks: whatever is asked of them, the engine stays as it is. */
+/** Images for planning only, which never change the engine. */
 export const UNTOUCHED_IMAGES: Images = {
   pull: () => Promise.resolve(),
   build: () => Promise.resolve(),
@@ -81,19 +81,19 @@ interface ImagesParts extends Measured {
   readonly files: Files;
   readonly log: Log;
   readonly commands: Pick<Commands, "run">;
-  /** Variables of programs that keep credentials. */
+  /** Variables for credential helpers. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly secrets: Pick<ExternalSecrets, "hide">;
-  /** The file in which the engine client finds credentials for registries; it need not exist. */
+  /** The docker client's configuration file with registry credentials; may be missing. */
   readonly clientConfigFile: string;
-  /** Credentials beside that file, which compose gets as well (`DOCKER_AUTH_CONFIG`). */
+  /** Further credentials, which compose gets as well (`DOCKER_AUTH_CONFIG`). */
   readonly logins?: string;
 }
 
-/** Pulling and building may take long, but not for ever: a hung registry must not hold a place. */
+/** Shortest limit for pulls and builds: slow ones are fine, but a hung one must not hold a slot. */
 const SHORTEST_LIMIT_SECONDS = 15 * 60;
 
-/** Makes the images of an engine. */
+/** Makes the image operations of an engine. */
 export function createImages(parts: ImagesParts): Images {
   return {
     pull: (wanted, signal) => pull(parts, wanted, signal),
@@ -107,12 +107,12 @@ export function createImages(parts: ImagesParts): Images {
   };
 }
 
-/** Longest time for a program that keeps credentials: it may ask a cloud's service. */
+/** Milliseconds for a credential helper, which may ask a cloud service. */
 const HELPER_LIMIT_MS = 60_000;
-/** Programs that are asked at a time: a repository may name hundreds of registries. */
+/** Credential helpers run at once: a repository may name hundreds of registries. */
 const HELPERS_AT_ONCE = 4;
 
-/** What the configuration has, or the program that it names; empty where neither knows any. */
+/** Credentials from the configuration or its credential helper; empty without any. */
 async function credentials(
   parts: ImagesParts,
   image: string,
@@ -146,7 +146,7 @@ async function credentials(
   }
 }
 
-/** Makes what compose is about to be given for images unprintable: a registry may repeat it. */
+/** Hides the credentials that compose will use from all output: a registry may repeat them. */
 async function hideCredentials(
   parts: ImagesParts,
   images: readonly string[],
@@ -208,10 +208,10 @@ async function build(
   }
 }
 
-/** Tries of a build whose names others take in the same moment. */
+/** Attempts at a build whose names other builds take at the same time. */
 const MOST_TRIES = 4;
 
-/** In containerd's store a build fails when another one gives the same name while it ends. */
+/** Repeats a build that fails because another one gives the same name, in containerd's store. */
 async function unlessTaken(build: () => Promise<void>): Promise<void> {
   for (let tries = 1;; tries++) {
     try {
@@ -230,7 +230,7 @@ interface Doing {
   readonly wanted: WantedImages;
 }
 
-/** Works for at most a quarter of an hour, or as long as the deployment may take where that is longer. */
+/** Runs work with a limit: a quarter of an hour, or the deployment's timeout if that is longer. */
 async function withinLimit(
   parts: ImagesParts,
   { stage, doing, wanted: { key, services, timeoutSeconds, progress } }: Doing,
@@ -249,13 +249,13 @@ async function withinLimit(
   await operation(parts, stage, () => withDeadline(limit, work, signal));
 }
 
-/** Names of one build that are asked about: a list of tags may have any length. */
+/** Names of one build that are looked up: a list of tags may have any length. */
 const MOST_NAMES = 1000;
 
-/** What names mean, where they mean something. */
+/** Image ids by name; `undefined` for names without an image. */
 type Named = ReadonlyMap<string, string | undefined>;
 
-/** What the names that services give to what they build mean now. */
+/** The current images behind the names that a build will give. */
 async function imagesNamed(
   { engine }: ImagesParts,
   { services, call: { model = {} } }: WantedImages,
@@ -273,8 +273,8 @@ async function imagesNamed(
 }
 
 /**
- * Undoes what builds that worked did to names, when one beside them failed: nobody released that. A
- * Dockerfile may name what another service builds, so they cannot be built under other names.
+ * Restores names that successful builds took, when another build beside them failed: those images
+ * were never released. Builds cannot use other names, as one Dockerfile may name another's image.
  */
 async function nameAgain(
   { engine, log }: ImagesParts,
@@ -289,14 +289,14 @@ async function nameAgain(
     }
   } catch (error) {
     signal.throwIfAborted();
-    // The build that failed is what is to be told; scaling looks at what runs, not at names.
+    // The failed build is the error to report; scaling uses the running images, not names.
     log.warning(`images of a failed build keep their names: ${messageOf(error)}`);
   }
 }
 
 /**
- * The engine client's configuration, whose credentials are unprintable from then on: it is read anew
- * before each use, since people log in while we run.
+ * The docker client's configuration, with its credentials hidden from all output from now on. Read
+ * before each use, since people log in at any time.
  */
 async function clientConfiguration(parts: ImagesParts): Promise<string | undefined> {
   const text = await readText(parts.files, parts.clientConfigFile).catch(() => undefined);

@@ -7,8 +7,7 @@ import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { variablesOf } from "./variables.ts";
 
 /**
- * Differences between the closure of a release and what a target has at the same paths; `undefined`
- * when only rendering can tell.
+ * Changes of a target compared with a release's closure; `undefined` if only rendering can tell.
  */
 export async function changesSince(
   parts: PrepareParts,

@@ -4,8 +4,8 @@ import { errors } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
- * Texts with their variables replaced, by compose itself: as labels of a service that exists nowhere
- * else. Throws `render_failed`.
+ * Texts interpolated by compose itself, as labels of a service in a model made for this. Throws
+ * `render_failed`.
  */
 export async function interpolate(
   { host: { compose } }: Pick<PrepareParts, "host">,

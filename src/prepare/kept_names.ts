@@ -2,16 +2,16 @@ import type { Engine } from "../docker/engine.ts";
 import { isKeptName, isStackwrightError, keptName, messageOf } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
-/** The calls of an engine by which images are kept. */
+/** Calls of an engine for keeping images. */
 export type KeepingEngine = Pick<
   Engine,
   "imageId" | "info" | "listImages" | "removeImage" | "tagImage"
 >;
 
 /**
- * Keeps images whose names a build may take, on an engine that would drop them then: what runs, what a
- * rollback needs, and what was just built. Returns those that got a name of ours now; one that is gone
- * gets none.
+ * Keeps images whose names a build may take, on an engine that drops unnamed images: running ones,
+ * those for a rollback, and new ones. Returns those that got a name of ours now; missing images get
+ * none.
  */
 export async function keepImages(
   engine: KeepingEngine,
@@ -33,8 +33,8 @@ export async function keepImages(
 }
 
 /**
- * Takes the names of ours away from images that have another one still or again. Where that fails they
- * are kept once too often, and not too seldom.
+ * Removes our names from images that have another one. After a failure, images are kept longer than
+ * needed, which is harmless.
  */
 export async function letNamedGo(
   { engine, log }: { readonly engine: KeepingEngine; readonly log: Log },

@@ -6,8 +6,8 @@ import type { PrepareParts } from "./parts.ts";
 import { requireSafeModel } from "./path_safety.ts";
 
 /**
- * Judges a release that is recorded as if it were rendered now: what let it pass may have been mended
- * since. What it read while it was rendered nobody knows any more.
+ * Checks a recorded release as if it were rendered now, since checks may have become stricter. The
+ * files that its rendering read are unknown by now.
  *
  * Throws what {@link requireSafeModel} throws, with what to do.
  */
@@ -20,7 +20,7 @@ export async function requireSafeRelease(
   const { key, swarm } = release;
   const target = { key, ...(swarm === undefined ? {} : { swarm }) };
   try {
-    // Of a release whose commit moved on, some paths lie in the tree it was rendered in.
+    // A kept release may have paths in the tree of an earlier commit, so all trees are allowed.
     const trees = dirname(tree);
     await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
   } catch (error) {
@@ -37,12 +37,12 @@ export async function requireSafeRelease(
 
 const REFUSED = ["path_escapes", "unsupported", "config_invalid"] as const;
 
-/** Whether an error is that of a release which would be refused today, whenever it is asked for. */
+/** Whether an error means that a release would be refused today at every attempt. */
 export function isRefusal(error: unknown): boolean {
   return REFUSED.some((code) => isStackwrightError(error, code));
 }
 
-/** Its model with the paths of the tree again where it has those of the stack's own directories. */
+/** The model with paths of the stack's own directories replaced by paths of the tree. */
 function inTree(parts: PrepareParts, release: Release, tree: string): Release["model"] {
   const { current, live } = stackDirectories(parts.host.dataDir, release.key);
   const own = [current, live].map((each) => join(each, "/"));

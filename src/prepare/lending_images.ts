@@ -2,13 +2,13 @@ import { registryOf } from "../deploy/mod.ts";
 import type { Lend } from "../system/mod.ts";
 import type { Images, WantedImages } from "./images.ts";
 
-/** Says what a stack waits for: how long that takes is up to others. */
+/** Reports what a stack waits for: how long that takes is up to others. */
 function waiting({ progress, services }: WantedImages, what: string): () => void {
   const names = services.map(({ name }) => name).join(", ");
   return () => progress(`waiting for other ${what} before that of ${names}`);
 }
 
-/** Images of which each that is pulled, built or looked up is waited for by `lend`. */
+/** Images whose pulls, builds and look-ups run through `lend`. */
 export function lendingImages(images: Images, lend: Lend): Images {
   const registries = (wanted: WantedImages) =>
     wanted.services.map((each) => registryOf(each.image));

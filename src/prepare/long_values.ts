@@ -3,14 +3,14 @@ import { objectAt, servicesOf } from "../compose/mod.ts";
 import { type ComposeModel, errors } from "../model/mod.ts";
 
 /**
- * Longest `NAME=value` that a program is started with: the kernel's MAX_ARG_STRLEN, less the beginning of
- * the names under which compose gets the values of configs and secrets.
+ * Bytes of the longest `NAME=value` that a program can be started with: the kernel's
+ * MAX_ARG_STRLEN, minus the prefix of variables that pass configs and secrets to compose.
  */
 const LONGEST = 128 * 1024 - 64;
 
 /**
- * Refuses a variable of a container that no program can be started with: it would fail while containers
- * are replaced. Throws `config_invalid`, which names the variable and shows no value.
+ * Refuses a container's variable that is too long for starting a program: it would fail in the
+ * middle of the replacement. Throws `config_invalid`, which names the variable without its value.
  */
 export function requireShortEnvironment(model: ComposeModel): void {
   for (const [service, definition] of Object.entries(servicesOf(model))) {
@@ -20,7 +20,7 @@ export function requireShortEnvironment(model: ComposeModel): void {
   }
 }
 
-/** The same for one variable; `where` is what uses it. Throws `config_invalid`. */
+/** Refuses one variable that is too long; `where` names its user. Throws `config_invalid`. */
 export function requireShort(where: string, name: string, value: string): void {
   const length = Buffer.byteLength(`${name}=${value}`);
   if (length <= LONGEST) return;

@@ -1,16 +1,16 @@
 import type { ToldTarget } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 
-/** Ports for measuring. */
+/** Ports for measurements. */
 export interface Measured {
   readonly meter: Meter;
   readonly clock: Clock;
 }
 
-/** The end of something that was measured. */
+/** Result of a measured operation. */
 type MeasuredOutcome = "ok" | "error";
 
-/** Runs work and tells how long it took, in seconds, and how it ended. */
+/** Runs work and records its duration in seconds and its outcome. */
 export async function measure<T>(
   { clock }: Measured,
   record: (time: number, outcome: MeasuredOutcome) => void,
@@ -27,7 +27,7 @@ export async function measure<T>(
   }
 }
 
-/** Runs one operation of a preparation: `render`, `materialise`, `pull` or `build`. */
+/** Runs and measures one operation of a preparation. */
 export async function operation<T>(
   parts: Measured,
   name: "render" | "materialise" | "pull" | "build",
@@ -40,7 +40,7 @@ export async function operation<T>(
   }, work);
 }
 
-/** Runs a stage of what is done to a target: `decide` touches nothing, `deploy` does. */
+/** Runs and measures a stage of a target: `decide` changes nothing, `deploy` does. */
 export async function stage<T>(
   parts: Measured,
   { key, repository }: ToldTarget,

@@ -1,6 +1,6 @@
 /**
- * From a target to a release and its images, before anything is touched: files and variables are read
- * and guarded, compose renders, images are pulled and built. Takes its own small parts: no locks, no
+ * Preparation: from a target to a release and its images, before any container changes. Reads and
+ * guards files and variables, has compose render, pulls and builds. Has no locks, and knows no
  * running containers.
  */
 export * from "./compose_call.ts";

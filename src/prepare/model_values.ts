@@ -6,7 +6,7 @@ import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
 
-/** Sources of the values of a model. */
+/** Inputs for the values of a model. */
 interface ValueSources {
   readonly model: ComposeModel;
   readonly project: ComposeProject;
@@ -16,11 +16,11 @@ interface ValueSources {
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * The values that configs and secrets of a model take from variables of dotenv files: compose gets those
- * files only to render. Costs nothing where there are none.
+ * Values from dotenv files for configs and secrets of a model: compose gets these files only for
+ * rendering. Costs nothing without such configs and secrets.
  *
- * Throws `config_invalid` where a service uses one whose variable nothing sets, and for one that is too
- * long to be given to compose.
+ * Throws `config_invalid` for a used one whose variable is not set, and for a value that is too
+ * long for compose.
  */
 export async function modelValues(
   parts: Pick<PrepareParts, "host">,
@@ -51,12 +51,12 @@ export async function modelValues(
   return values;
 }
 
-/** The variables a release is carried out with: those that configs and secrets may name. */
+/** Variables for acting on a release: those that its configs and secrets may name. */
 export function actingVariables(invocation: ComposeInvocation): Record<string, string> {
   return { ...invocation.values, ...invocation.environment };
 }
 
-/** A release that was recorded, with the values it needs; `trees` have its files in the clear. */
+/** A recorded release with the values it needs; `trees` have its files decrypted. */
 export async function withValues(
   parts: Pick<PrepareParts, "host">,
   release: Release,

@@ -2,12 +2,12 @@ import { STACK_LABELS } from "../deploy/mod.ts";
 import { COMPOSE_LABELS, errors, type StackKey } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
-/** Label by which a swarm says of which service a task is. */
+/** Label of a swarm task with the name of its service. */
 const SWARM_SERVICE = "com.docker.swarm.service.name";
 
 /**
- * Refuses work on the project or stack that this process itself runs in: whoever may push to any source
- * could end the service by that name, and a container that replaces itself is left half replaced.
+ * Refuses work on the project or stack that runs this process: anybody who can push to a source
+ * could end the service that way, and a container cannot finish its own replacement.
  *
  * Throws `conflict`.
  */
@@ -28,7 +28,7 @@ export async function requireNotOwnProject(
 }
 
 /**
- * Refuses a job that would stop this process: nobody would be there to start it again.
+ * Refuses a job that would stop this process, since nobody would start it again.
  *
  * Throws `conflict`.
  */
@@ -43,7 +43,7 @@ export async function requireNotStopped(
   const task = own.labels[SWARM_SERVICE];
   const isUs = (project: string, service: string) =>
     own.labels[COMPOSE_LABELS.project] === project && own.service === service ||
-    // A stack may have the sign between the two in its name, and the job names services as a whole.
+    // The full name, since a stack's name may contain the separator as well.
     task === `${project}_${service}`;
   if (!stops.some(({ project, service }) => isUs(project, service))) return;
   throw errors.conflict(

@@ -3,22 +3,21 @@ import { readText } from "../system/mod.ts";
 import { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** Name of a volume in the place where the engine keeps it. */
+/** Path of a volume's content, with the volume's name. */
 const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 
-/** Whatever no container may mount, as the engine's machine knows it. */
+/** Places that no container may mount, as seen by the engine's machine. */
 export interface OurPlaces {
   readonly paths: readonly string[];
   /** Names of volumes. */
   readonly volumes: readonly string[];
-  /** The mounts of that machine, where this process sees them. */
+  /** The mounts of that machine; empty if this process cannot see them. */
   readonly mounts: DiskMounts;
 }
 
 /**
- * The data directory and the files with our secrets: as the settings say it, where links lead from there,
- * and, when this process runs in a container, what is mounted at these places; on the host itself, where
- * they are on their disks.
+ * The data directory and the files with our secrets: as configured, with links resolved, as mounted
+ * into our container, and, on the host itself, as paths on their disks.
  */
 export async function ourPlaces(
   { files, host, options }: Pick<PrepareParts, "files" | "host" | "options">,
@@ -27,14 +26,14 @@ export async function ourPlaces(
   const own = await host.own(signal);
   const mounts = own?.mounts ?? [];
   const known = [host.dataDir, ...options.protectedPaths];
-  // A path of another machine may lead anywhere here, and need not be one that we may look at.
+  // A path of another machine may be a link here, or be inaccessible.
   const real = await Promise.all(known.map((path) => files.realPath(path).catch(() => path)));
   const all = [...new Set([...known, ...real.map((path, at) => path ?? known[at] ?? "")])];
   const shown = mounts.filter(({ source }) => source !== "");
   const mounted = all.map((path) => mountAround(path, mounts)?.name ?? "");
   const kept = OWN_VOLUME.exec(host.dataDir)?.[1] ?? "";
   const volumes = [...new Set([...mounted, kept])].filter((name) => name !== "");
-  // A volume may itself stand for a directory or a disk of that machine.
+  // A volume may in turn stand for a directory or a disk of that machine.
   const found = volumes.length === 0 ? [] : await host.engine.findVolumes(volumes, signal);
   const devices = found.map(({ options }) => options?.["device"] ?? "")
     .filter((device) => device.startsWith("/"));

@@ -4,8 +4,8 @@ import { readText } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
- * Refuses a model of whose services one runs in the control group of this process: it would have a share
- * of our memory, and what is there while we are not may keep our container from starting again.
+ * Refuses a model with a service in this process's control group: it would share our memory limit,
+ * and a group in use while we are down may prevent our container from starting again.
  *
  * Throws `path_escapes`.
  */
@@ -20,7 +20,7 @@ export async function requireNotOurGroup(
     .filter(({ parent }) => parent !== "");
   if (parents.length === 0 || !host.sharesFiles) return;
   const groups = await readText(files, "/proc/self/cgroup") ?? "";
-  // A runtime takes a path for one below the root, or below a group of its own: the last name tells ours.
+  // Runtimes place it below the root, or below a group of their own: the last name is certain.
   const names = groups.split("\n").map((line) => /[^/]+$/.exec(line)?.[0] ?? "");
   const id = (await host.own(signal))?.container.id;
   const isOurs = (part: string) =>

@@ -5,30 +5,30 @@ import type { EncryptedFiles } from "./encrypted_files.ts";
 import type { Host } from "./host.ts";
 import type { RenderedModels } from "./rendered_models.ts";
 
-/** Settings of preparing. */
+/** Settings for preparing releases. */
 export interface PrepareOptions {
   /** Data directory as this process sees it. */
   readonly dataDir: string;
-  /** Further files and directories that no container may mount: where our secrets come from. */
+  /** Further files and directories that no container may mount, since they hold our secrets. */
   readonly protectedPaths: readonly string[];
-  /** Variables of our own environment that take part in interpolation (`PASS_ENV`); usually none. */
+  /** Variables of our environment for interpolation (`PASS_ENV`); usually none. */
   readonly passedVariables: Readonly<Record<string, string>>;
 }
 
-/** Ports for making a release of a target. No ledger, no locks and no trees that others use. */
+/** Ports for preparing a release: no ledger, no locks and no trees that others use. */
 export interface PrepareParts {
-  /** Reads encrypted files in the clear. */
+  /** Source that decrypts files. */
   readonly source: Source;
-  /** Does the same for trees on disk. */
+  /** Decrypts files in trees on disk. */
   readonly encrypted: EncryptedFiles;
-  /** Asked for images, networks and volumes; only images are changed there. */
+  /** Engine for reading images, networks and volumes; only images are changed. */
   readonly host: Host;
-  /** What compose rendered lately. */
+  /** Recently rendered models. */
   readonly rendered: RenderedModels;
-  /** Digests that only this installation can make: they cover secrets and end up in labels. */
+  /** Digests with this installation's key: they cover secrets and appear in labels. */
   readonly key: { digest(text: string): string };
   readonly secrets: ExternalSecrets;
-  /** Waits for stores of secrets, where what prepares has a slot. */
+  /** Runs waits for secret stores when the preparation holds a slot. */
   readonly lend?: Lend;
   readonly files: Files;
   readonly clock: Clock;

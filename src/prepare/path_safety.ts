@@ -21,13 +21,13 @@ import { leadsThroughProcess } from "./process_links.ts";
 import { nearest } from "./real_paths.ts";
 import type { Target } from "./target.ts";
 
-/** Whoever talks to the engine through its socket has its rights on the host. */
+/** Sockets of engines: access to one gives the engine's rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
 const USUAL_SOCKETS = ["/run/docker.sock", "/var/run/docker.sock"];
 
 /**
- * Makes sure that rendering a project reads only its own source; see {@link guardRendering}, which also
- * tells what is returned.
+ * Ensures that rendering a project reads only its own source; see {@link guardRendering}, also for
+ * the result.
  */
 export async function requireSafeInputs(
   parts: PrepareParts,
@@ -49,12 +49,12 @@ export async function requireSafeInputs(
 
 /**
  * Refuses a rendered model that would make compose or buildx read files of this service, or that
- * mounts what is ours: the data directory, files with secrets. A mount of a directory around them, or
- * of the engine's socket, is allowed and logged as a warning, since whoever may push can have it.
+ * mounts our data directory or our secrets. A mount of a directory around these, or of the engine's
+ * socket, is allowed with a warning, since whoever may push may have it.
  *
- * Returns the error for a container that is gone, where nothing else is wrong: a new release needs it, and of
- * one that is recorded it hands nothing out. Throws `path_escapes`, `unsupported`, and `config_invalid` for more
- * paths than any project has.
+ * Returns the error for a missing container if that is the only problem: it fails a new release,
+ * but a recorded one gets nothing from a missing container. Throws `path_escapes`, `unsupported`,
+ * and `config_invalid` for more paths than any project has.
  */
 export async function requireSafeModel(
   given: PrepareParts,
@@ -67,7 +67,7 @@ export async function requireSafeModel(
   const log = fewWarnings(given.log.with({ stack: name, context }));
   const places = await ourPlaces(given, signal);
   const parts = { ...given, log, places, root: new RealTree(given.files, "/") };
-  // Whoever follows the paths gets them with plain dollars.
+  // Followed paths have plain dollars.
   const plain = withPlainDollars(model);
   const found = followedPaths(plain, { isStack: target.swarm !== undefined });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
@@ -104,10 +104,10 @@ export async function requireSafeModel(
   return gone;
 }
 
-/** Warnings about the mounts of one deployment that are told; what is wrong is plain by then. */
+/** Limit of warnings about the mounts of one deployment. */
 const MOST_WARNINGS = 20;
 
-/** What tells so many warnings and no more. */
+/** A log for a limited number of warnings. */
 function fewWarnings(log: Log): Pick<Log, "warning"> {
   let left = MOST_WARNINGS;
   return {
@@ -118,7 +118,7 @@ function fewWarnings(log: Log): Pick<Log, "warning"> {
   };
 }
 
-/** Parts of which the log may tell less, what is ours, and where paths of this machine lead. */
+/** Ports with a limited log, our places, and the root directory for resolving links. */
 type JudgingParts = Omit<PrepareParts, "log"> & {
   readonly log: Pick<Log, "warning">;
   readonly places: OurPlaces;
@@ -126,8 +126,8 @@ type JudgingParts = Omit<PrepareParts, "log"> & {
 };
 
 /**
- * Whoever is in the network of this process hears what it is told, and whoever sees its processes sees
- * what they have in their environment.
+ * Refuses to share namespaces with this process: its network carries secrets, and its processes
+ * show their environments.
  */
 async function requireNotUs(
   parts: JudgingParts,
@@ -152,8 +152,8 @@ async function requireNotUs(
 }
 
 /**
- * Whether a name is the beginning of the id of a container: as long as another one has that name the
- * engine takes it for the other's, and that one may be gone when it counts.
+ * Whether a name is a prefix of a container's id. The engine prefers another container that has it
+ * as its name, but that one may be gone when the name is used.
  */
 function mayName(name: string, { id }: { readonly id: string }): boolean {
   return id.startsWith(name.toLowerCase());
@@ -167,8 +167,8 @@ function unclear(name: string, which: string): StackwrightError {
 }
 
 /**
- * A container's mounts are handed on as they are, whatever project it is of. Returns the error for one that
- * is not there.
+ * Refuses a container whose mounts include ours: they are handed on as they are, whatever its
+ * project. Returns the error for a missing container.
  */
 async function requireMountsNotOurs(
   parts: JudgingParts,
@@ -260,7 +260,7 @@ function ours(name: string, what: string): StackwrightError {
   );
 }
 
-/** The place of a path that is served from `live`, when no link there leads out of it. */
+/** Checks that no link leads a path in `live` out of it. Throws `path_escapes`. */
 export async function requireLiveInside(
   parts: PrepareParts,
   live: string,

@@ -28,26 +28,26 @@ import type { PrepareParts } from "./parts.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets">;
 
-/** Variables that steer the garbage collector of programs in Go, compose among them. */
+/** Variables that control the garbage collector of Go programs, such as compose. */
 const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
 
-/** Bytes of all dotenv files of a deployment; each has at most {@link MOST_BYTES}. */
+/** Bytes of all dotenv files of a deployment; each may have {@link MOST_BYTES}. */
 const MOST_OF_ALL = 4 * 1024 * 1024;
 /** Characters of all texts that look like secrets. */
 const MOST_HIDDEN = 2 * 1024 * 1024;
-/** Size above which a file is hardly one secret, in bytes. */
+/** Bytes above which a file is unlikely to be a single secret. */
 const LARGEST_SECRET = 64 * 1024;
 
 /**
- * The secrets of a target that are written in its repository in the clear. Each step makes what it
- * finds unprintable before the next one can fail and quote it.
+ * The plain-text secrets in a target's repository. Each step hides what it finds from all output,
+ * before the next step can fail and quote it.
  */
 export class PlainSecrets {
   readonly #parts: Parts;
   readonly #owner: string;
   readonly #names: readonly string[];
   readonly #hidden = new Set<string>();
-  /** What a recorded release needs beside its model: texts of dotenv files and of secret files. */
+  /** Texts for the record of a release, beside its model: from dotenv files and secret files. */
   readonly #texts = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
@@ -55,24 +55,24 @@ export class PlainSecrets {
   #dotenvBytes = 0;
   #namesCollector = false;
 
-  /** Nothing that is a part of one of `names` is hidden: what the target is called must be said. */
+  /** Texts that are part of one of `names` are not hidden, so that messages can name the target. */
   constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
     this.#parts = parts;
     this.#owner = stackAsOwner(key);
     this.#names = names;
   }
 
-  /** Secrets so far, for the ledger. */
+  /** Secrets found so far, for the ledger. */
   get texts(): readonly string[] {
     return [...this.#texts];
   }
 
-  /** Whether a file that was looked at, or was too large for that, may name {@link COLLECTOR}. */
+  /** Whether a file that was read, or was too large for that, may name {@link COLLECTOR}. */
   get namesCollector(): boolean {
     return this.#namesCollector;
   }
 
-  /** The variables a target is rendered with: those whose name says that they are secrets. */
+  /** Hides variables for rendering whose name or value looks like a secret. */
   hideVariables(variables: Readonly<Record<string, string>>): void {
     const found = Object.entries(variables).flatMap(([name, value]) => [
       ...namedSecretParts(name, value),
@@ -81,7 +81,7 @@ export class PlainSecrets {
     this.#hide(found);
   }
 
-  /** Compose files, by their absolute paths: compose quotes a value that it cannot read. */
+  /** Hides secrets in compose files (absolute paths): compose quotes values it cannot read. */
   async hideCompose(files: readonly string[]): Promise<void> {
     for (const file of files) {
       const text = await this.#textOf(file);
@@ -90,10 +90,10 @@ export class PlainSecrets {
   }
 
   /**
-   * Dotenv files, by their absolute paths; each is looked at once, and missing ones are fine.
+   * Hides secrets in dotenv files (absolute paths), each read once; missing ones are fine.
    *
-   * Throws `config_invalid` for one that is too large to be looked at, since what is in it could be shown,
-   * and when all of them are.
+   * Throws `config_invalid` for a file, or for files together, too large to be read: their content
+   * could be shown.
    */
   async hideDotenv(files: readonly string[]): Promise<void> {
     for (const file of files) {
@@ -110,14 +110,14 @@ export class PlainSecrets {
     }
   }
 
-  /** What only the rendered model shows: values of any origin by their names and their use. */
+  /** Hides secrets that only the rendered model shows: values of any origin by name and use. */
   async hideModel(model: ComposeModel, invocation: ComposeInvocation): Promise<void> {
     this.#hide(await secretsInLargeModel(model, createPauses()));
     this.#hide(secretsInVariables(model, invocation.environment));
     this.#add(secretsInVariables(model, this.#dotenv));
   }
 
-  /** The content of the files that a model uses as secrets; encrypted ones are decrypted by then. */
+  /** Hides the content of the model's secret files, which are decrypted already. */
   async hideFiles(model: ComposeModel, tree: string): Promise<void> {
     const realTree = new RealTree(this.#parts.files, tree);
     for (const file of secretFiles(model)) {
@@ -173,7 +173,7 @@ export class PlainSecrets {
   }
 }
 
-/** Files of `secrets:`, and what is mounted to where secrets lie in containers. */
+/** Files of `secrets:`, and files mounted to the usual place of secrets in containers. */
 function secretFiles(model: ComposeModel): string[] {
   const declared = resourcesOf(model, "secrets").map((each) => textAt(each.definition, "file"));
   const mounted = Object.values(servicesOf(model)).flatMap((service) =>

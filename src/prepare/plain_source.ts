@@ -4,8 +4,8 @@ import type { ResolveRequest, Source } from "../source/source.ts";
 import { sourceAsOwner } from "../system/mod.ts";
 
 /**
- * A source whose encrypted files are read as plain ones: configuration, compose files and what they
- * name. Trees on disk stay as they were committed; see `EncryptedFiles.reveal` for those.
+ * A source that decrypts the files it reads: configuration, compose files and files they name.
+ * Trees on disk stay as committed; see `EncryptedFiles.reveal` for those.
  *
  * `read` also throws what {@link Sops.decrypt} throws.
  */

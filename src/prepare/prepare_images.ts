@@ -35,10 +35,10 @@ import { resolveImages } from "./swarm_images.ts";
 import type { Target } from "./target.ts";
 
 /**
- * Fetches the images whose tag may have moved, for every service (`force_image_pull`) or for those
- * with `pull_policy: always`, and returns the image each of them would run. Without either it costs
- * nothing and returns nothing. A release that is deployed stays so while a registry is away, and is
- * repaired from what is here.
+ * Pulls images whose tags may have moved, for all services (`force_image_pull`) or for those with
+ * `pull_policy: always`, and returns the image that each of these would run. Otherwise does
+ * nothing. An unavailable registry does not affect a deployed release, which is repaired from local
+ * images.
  *
  * Throws `pull_failed` for a release that is not deployed yet.
  */
@@ -79,12 +79,12 @@ export async function refreshImages(
 }
 
 /**
- * Sees to it that every image a plan needs is on the engine: pulls what is missing, builds what
- * changed. Nothing that runs is touched, and when a build fails, names mean what they did before.
- * More containers of a service that was built get the image that the others run: its name may mean
- * one that was never released. Where that image is gone, it is built again.
+ * Ensures that the engine has every image of a plan: pulls missing ones, builds changed ones. No
+ * container is touched, and after a failed build names point to the same images as before. Scaling
+ * a built service uses the image that its containers run, since its name may point to one that was
+ * never released; a missing one is built again.
  *
- * Returns the images of a stack with their digests; where containers are made, those that were built.
+ * Returns the images of a stack with their digests; for containers, the images that were built.
  *
  * Throws `pull_failed` or `build_failed`, and what {@link requireShortList} and {@link builtImages}
  * throw.
@@ -149,9 +149,9 @@ export async function prepareImages(
 }
 
 /**
- * Takes away what was built and is refused for its labels: the engine lists these with every image, to
- * everybody, and a list that is too long to be read would keep other stacks from being pruned or removed.
- * Names mean again what runs.
+ * Removes built images that were refused for their labels: the engine would list these labels for
+ * everybody, and a list too long to read would block other stacks from being pruned or removed.
+ * Names point to the running images again.
  */
 async function discardBuilt(
   { host, log }: Pick<PrepareParts, "host" | "log">,
@@ -179,7 +179,7 @@ async function discardBuilt(
   }
 }
 
-/** The images of a stack whose tags may have moved, as far as their registries tell. */
+/** Images of a stack whose tags may have moved, as far as their registries answer. */
 async function movedImages(
   parts: PrepareParts,
   target: Target,
@@ -193,7 +193,7 @@ async function movedImages(
   return Object.fromEntries(Object.entries(found).filter(([, image]) => image.includes("@")));
 }
 
-/** The services of a target whose images are wanted. */
+/** Request for the images of a target's services. */
 function wanted(
   target: Target,
   prepared: PreparedRelease,
@@ -203,7 +203,7 @@ function wanted(
   return { key, services, call: hereCall(target, prepared), timeoutSeconds, progress };
 }
 
-/** The release as compose gets it, but with build paths that exist before the files are switched. */
+/** Arguments for compose, with build paths that exist before the files are switched. */
 function hereCall(target: Target, prepared: PreparedRelease): ComposeCall {
   const { release, tree, rendered } = prepared;
   return {

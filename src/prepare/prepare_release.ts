@@ -28,17 +28,17 @@ import { stackAsOwner } from "../system/mod.ts";
 
 export { renderProject, type Trees } from "./render_project.ts";
 
-/** A release that was rendered and has changed nothing yet. */
+/** A rendered release that has changed nothing yet. */
 export interface PreparedRelease extends ReleaseOnDisk {
-  /** Networks that are there, and that it wants to be others. */
+  /** Existing networks that the release defines differently. */
   readonly networks: readonly ChangedNetwork[];
-  /** As compose printed it, with the paths of the tree: what images are built from. */
+  /** The model as compose printed it, with paths of the tree, for building images. */
   readonly rendered: ComposeModel;
 }
 
 /**
  * Makes the release of a target: puts its tree on disk, renders it and digests everything that can
- * change a container. Reads the engine, changes nothing on it.
+ * change a container. Reads the engine, and changes nothing on it.
  *
  * Throws `config_invalid`, `conflict`, `path_escapes`, `render_failed`, `unsupported`,
  * `data_dir_unusable`, and what the source throws.
@@ -117,12 +117,12 @@ async function releaseOf(
   }
   requireSameVolumes(release.model, resources.volumes);
   requireStartFirst(withPlainDollars(release.model));
-  // Of a release, how many of a service there are is no part of its model.
+  // A release's model has no numbers of replicas, so the rendered one is checked.
   requireShortUpdates(withPlainDollars(arriving));
   return { release, networks: changedNetworks(release.model, resources.networks) };
 }
 
-/** Everything the release was made from, so that the next look may be a cheap one. */
+/** Everything that the release was made from, for a cheap comparison at the next check. */
 function closureOf(
   { key, host, options }: PrepareParts,
   target: ResolvedTarget,
@@ -140,7 +140,7 @@ function closureOf(
   };
 }
 
-/** Networks and volumes of the project, and which of them somebody else made: without our labels. */
+/** Networks and volumes of the project, and the names of those without our labels. */
 async function projectResources(parts: PrepareParts, name: string, signal: AbortSignal) {
   const project = { [COMPOSE_LABELS.project]: name };
   const [networks, volumes] = await Promise.all([

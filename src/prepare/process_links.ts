@@ -2,12 +2,12 @@ import { dirname, join } from "node:path";
 import { OF_A_PROCESS } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** Links that the kernel follows on the way of one path. */
+/** Links that the kernel follows within one path. */
 const MOST_LINKS = 40;
 
 /**
- * Whether links lead a path by way of what a process has open: `/proc/self/cwd` is elsewhere for the engine
- * than for us, so that where the path leads here says nothing.
+ * Whether links lead a path through files that a process has open: `/proc/self/cwd` is another
+ * directory for the engine, so resolving the path here proves nothing.
  */
 export async function leadsThroughProcess(
   files: Pick<Files, "readLink" | "stat">,
@@ -32,7 +32,7 @@ export async function leadsThroughProcess(
   return false;
 }
 
-/** The first one last. */
+/** Parts of a path in reverse order. */
 function partsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".").reverse();
 }

@@ -3,13 +3,13 @@ import { RealTree } from "../deploy/mod.ts";
 import { errors, type StackwrightError } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** Characters that a path may have: as many as the kernel takes bytes. */
+/** Longest path in characters; the kernel allows as many bytes. */
 const LONGEST = 4096;
 
 /**
- * The real places of paths below the tree, links resolved; what links lead out of it belongs to the
- * host, or to us. Throws `path_escapes`, and `config_invalid` for a path that is not there. A link to
- * nothing counts as one that leads out: otherwise a repository could ask which files the host has.
+ * Paths below the tree with links resolved; files outside of it belong to the host, or to us.
+ * Throws `path_escapes`, and `config_invalid` for a missing path. A dangling link counts as leading
+ * out: otherwise a repository could find out which files the host has.
  */
 export async function requireInside(
   { files }: Pick<PrepareParts, "files">,
@@ -29,16 +29,16 @@ export async function requireInside(
   return found;
 }
 
-/** True when a component of a path in the tree is a link. */
+/** Whether a component of a path in the tree is a link. */
 async function isLinked(tree: RealTree, path: string): Promise<boolean> {
   if (path === "." || path === "") return false;
   return await tree.isLink(path) || await isLinked(tree, dirname(path));
 }
 
 /**
- * The real place of each path in the tree, links resolved; of a missing one as far as there is
- * something. Throws `path_escapes` for one that links lead out of the tree, `config_invalid` for one that is
- * too long for any file.
+ * Each path in the tree with links resolved; for a missing one, those of its existing part. Throws
+ * `path_escapes` for a path that links lead out of the tree, `config_invalid` for a path that is
+ * too long.
  */
 export async function realPaths(
   { files }: Pick<PrepareParts, "files">,
@@ -56,24 +56,24 @@ export async function realPaths(
   return found;
 }
 
-/** Whether any of the paths that {@link realPaths} found is reached through a link. */
+/** Whether {@link realPaths} followed a link for one of the paths. */
 export function hasLinks(real: ReadonlyMap<string, string>): boolean {
   return [...real].some(([path, found]) => path !== found);
 }
 
 /**
- * Where the longest part of a path in a tree leads that is there, and the rest; `undefined` where that is
- * elsewhere. What is below nothing is nowhere, so that few of all parts are looked at: a path may have
- * thousands.
+ * The longest existing part of a path in a tree with links resolved, and the rest of the path
+ * appended; `undefined` if it lies outside. Searches by bisection, since a path may have thousands
+ * of parts and nothing exists below a missing one.
  */
 export async function nearest(tree: RealTree, path: string): Promise<string | undefined> {
   const { real, inside } = await tree.at(path);
   if (real !== undefined) return inside;
   const parts = path.split("/");
-  // The directory of the tree itself is always there.
+  // The tree's root always exists.
   let [there, missing, above]: [number, number, string | undefined] = [0, parts.length, "."];
   while (missing - there > 1) {
-    // Most are short, or nowhere from the beginning.
+    // Starts with short prefixes: most paths are short, or missing from the beginning.
     const middle = Math.min(2 * there + 1, (there + missing) >> 1);
     const found = await tree.at(parts.slice(0, middle).join("/"));
     if (found.real === undefined) missing = middle;

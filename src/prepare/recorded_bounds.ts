@@ -1,19 +1,19 @@
 import { errors } from "../model/mod.ts";
 
 /**
- * Bounds of what is recorded of a release beside its model, ten times and more what the largest known
- * projects have: it is read again whenever the source is looked at.
+ * Limits for a release's record beside its model, at least ten times the largest known projects:
+ * the record is read at every check of the source.
  */
 export const RECORDED_BOUNDS = {
-  /** What a deployment reads or mounts of its repository, present or not. */
+  /** Paths of its repository that a deployment reads or mounts, existing or not. */
   paths: { most: 5_000, characters: 512 * 1024 },
-  /** Files below what containers may write to. */
+  /** Files below directories that containers may write to. */
   files: { most: 50_000, characters: 4 * 1024 * 1024 },
 } as const;
 
 /**
- * Counts one path after the other that a release would have: throws `config_invalid` at the first one
- * too many.
+ * Makes a counter for the paths of a release, which throws `config_invalid` at the first one beyond
+ * the limits.
  */
 export function countPaths(kind: keyof typeof RECORDED_BOUNDS): (path: string) => void {
   const { most, characters } = RECORDED_BOUNDS[kind];

@@ -17,11 +17,11 @@ import { pullSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 
 /**
- * Sees to it that the images a recorded release needs are on the engine: pulls what is missing. What
- * was built cannot be built again from the ledger. Returns the images of a stack with their digests.
+ * Ensures that the engine has the images of a recorded release: pulls missing ones. Built images
+ * cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
- * Throws `pull_failed`, `build_failed` when an image that was built is gone, and what
- * {@link requireExternals} and {@link requireStackParts} throw.
+ * Throws `pull_failed`, `build_failed` for a missing built image, and what {@link requireExternals}
+ * and {@link requireStackParts} throw.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -29,7 +29,7 @@ export async function requireImages(
   { services, progress, images = {} }: {
     readonly services: readonly ServicePlan[];
     readonly progress: Progress;
-    /** The images it ran, by service: a name leads to the one that is there. */
+    /** Images that the release ran, by service; used when a name has no image any more. */
     readonly images?: Readonly<Record<string, string>>;
   },
   signal: AbortSignal,
@@ -62,7 +62,7 @@ export async function requireImages(
   return {};
 }
 
-/** The digests that a stack ran are in the ledger; what is not is looked up. */
+/** Images of a stack: digests from the ledger, or from the registry for services without one. */
 async function stackImages(
   parts: PrepareParts,
   { release }: ReleaseOnDisk,
@@ -85,7 +85,7 @@ function goneForGood(release: Release, service: { name: string; image: string })
 }
 
 /**
- * Finds ports and names that others hold before anything is touched, not while starting. Throws
+ * Finds clashes of ports and names with other projects before anything is changed. Throws
  * `conflict` naming all of them.
  */
 export async function requireNoClash(
@@ -94,7 +94,7 @@ export async function requireNoClash(
   plan: Plan,
   signal: AbortSignal,
 ): Promise<void> {
-  // Its ports are those of the swarm, which refuses what is taken.
+  // A swarm has ports of its own, and refuses a clash itself.
   if (release.swarm !== undefined) return;
   const starts = starting(plan.services, ["create", "recreate"]);
   if (starts.length === 0) return;
@@ -104,7 +104,7 @@ export async function requireNoClash(
   if (found.length > 0) throw errors.conflict(found.join("; "));
 }
 
-/** Names of the services to which one of some actions is done. */
+/** Names of the services with one of the given actions. */
 export function starting(services: readonly ServicePlan[], actions: readonly string[]): string[] {
   return services.filter((each) => actions.includes(each.action)).map((each) => each.name);
 }

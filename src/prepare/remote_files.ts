@@ -16,7 +16,7 @@ import { type ComposeModel, type Deployment, errors } from "../model/mod.ts";
 import { ABSENT } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** The oldest API that mounts a part of a volume (Engine 26.0). */
+/** API version since which a part of a volume can be mounted (Engine 26.0). */
 const SUBPATH_API = "1.45";
 
 /** Files of its repository that a deployment to another machine uses. */
@@ -30,11 +30,11 @@ interface RemoteFiles {
 }
 
 /**
- * The model as an engine on another machine can apply it: with `REMOTE_FILES=volume` its containers
- * see copies in volumes whose names follow from the content, so that a changed file replaces exactly
- * the services that mount it.
+ * The model for an engine on another machine: with `REMOTE_FILES=volume`, containers mount volumes
+ * with copies, which are named after their content, so that a changed file replaces exactly the
+ * services that mount it.
  *
- * Throws `config_invalid` with every file that does not get there.
+ * Throws `config_invalid` with every file that cannot be copied.
  */
 export async function arrivingModel(
   { host, files, key }: Pick<PrepareParts, "host" | "files" | "key">,
@@ -51,7 +51,7 @@ export async function arrivingModel(
     const real = await files.realPath(join(tree, use.path));
     const isDirectory = real !== undefined && (await files.stat(real))?.kind === "directory";
     const content = contentOf(use.path);
-    // A volume is mounted differently for a file: the same name must not stand for both.
+    // Files and directories need different mounts, so equal content must not share a name.
     const name = `${deployment.name}_files_${key.digest(`copy ${isDirectory} ${content}`)}`;
     copies.set(use.path, { name, isDirectory });
     const why = refusal(use, { isMissing: content === ABSENT, isDirectory, hasSubpaths }) ??
@@ -87,7 +87,7 @@ function refusal(
   return `its engine mounts copies of directories alone, those of files from Engine 26.0 on`;
 }
 
-/** Why files at and below a path are too large to be copied, naming the first of those. */
+/** Why files at or below a path are too large for a copy, naming the first one. */
 async function sizeRefusal(
   files: Pick<PrepareParts["files"], "stat" | "list">,
   path: string,
@@ -104,7 +104,7 @@ async function sizeRefusal(
   return undefined;
 }
 
-/** Whether a mount shows the file behind a volume of the project, by its `driver_opts`. */
+/** Whether a mount shows a file through a named volume, by its `driver_opts`. */
 function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tree: string) {
   return kind === "bind" &&
     !objectsAt(serviceOf(model, service), "volumes").some((each) =>
@@ -114,11 +114,11 @@ function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tr
 }
 
 /**
- * Refuses what the containers of a remote engine would not find: their files would have to lie on a
- * machine that sees none of ours, and engines make empty directories in their place. `whyNot` says
- * why something is not copied there; nothing for what is.
+ * Refuses mounted files that would be missing on a remote engine's machine, where engines create
+ * empty directories in their place. `whyNot` returns why a file is not copied there; `undefined`
+ * for a copied one.
  *
- * Throws `config_invalid` with every source, and what does work there.
+ * Throws `config_invalid` with every source, and the alternatives.
  */
 export function requireFilesArrive(
   { name, context }: Pick<Deployment, "name" | "context">,
@@ -128,7 +128,7 @@ export function requireFilesArrive(
     readonly whyNot?: (use: TreeUse) => string | undefined;
   },
 ): void {
-  // What images are built from is sent to the engine, and so is content of a swarm's objects.
+  // Build contexts are sent to the engine, and so is the content of a swarm's configs and secrets.
   const missing = uses.filter((use) =>
     (use.kind === "bind" || (!isStack && use.kind !== "build")) && whyNot(use) !== undefined
   );

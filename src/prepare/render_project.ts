@@ -3,7 +3,7 @@ import type { ComposeProject } from "../deploy/mod.ts";
 import type { ComposeInvocation } from "../model/mod.ts";
 import type { Target } from "./target.ts";
 
-/** The project as it is rendered: against the tree, from its files. */
+/** The project for rendering, with its files in the tree. */
 export function renderProject(
   target: Target,
   trees: Trees,
@@ -21,16 +21,16 @@ export function renderProject(
   };
 }
 
-/** The directories a release reads. */
+/** The directories that a release reads from. */
 export interface Trees {
   readonly tree: string;
-  /** That of its configuration, where something is read from another source. */
+  /** Tree of its configuration, where some files come from another source. */
   readonly configurationTree?: string | undefined;
 }
 
 /**
- * Dotenv files as absolute paths, those beside the configuration first: later ones win. Without any,
- * an empty one keeps compose from picking `.env` by itself.
+ * Absolute paths of dotenv files, those beside the configuration first, since later ones win.
+ * Without any, an empty one keeps compose from reading `.env` by itself.
  */
 export function envFilesIn(
   { tree, configurationTree }: Trees,

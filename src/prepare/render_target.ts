@@ -37,26 +37,26 @@ import { requirePlain, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { variablesBesideFiles } from "./variables.ts";
 
-/** A target as compose reads it, and what it was read from. */
+/** A rendered target with its inputs. */
 export interface RenderedTarget {
   readonly inputs: ComposeInputs;
-  /** Where each of the inputs' paths really lies in the tree. */
+  /** Real path in the tree for each of the inputs' paths. */
   readonly realInputs: ReadonlyMap<string, string>;
-  /** What was decrypted to read it. */
+  /** Result of decrypting the inputs. */
   readonly revealed: Revealed;
-  /** What lies beside the configuration, where that is another source. */
+  /** Files beside the configuration, if that has another source. */
   readonly beside: ConfigurationFiles | undefined;
   readonly tree: string;
   readonly invocation: ComposeInvocation;
-  /** What nobody may read of it although its repository has it in the clear. */
+  /** Its plain-text secrets. */
   readonly plain: PlainSecrets;
-  /** As compose printed it. */
+  /** The model as compose printed it. */
   readonly model: ComposeModel;
 }
 
 /**
- * Puts the tree of a target on disk and has compose render it, after everything compose would read
- * was decrypted where it is encrypted, and found to be the repository's own.
+ * Puts the tree of a target on disk and has compose render it. Before, everything that compose
+ * would read is decrypted, and checked to belong to the repository.
  */
 export async function renderTarget(
   parts: PrepareParts,
@@ -105,7 +105,7 @@ export async function renderTarget(
   return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
 }
 
-/** Has compose render, unless all that it reads is as it was the last time. */
+/** Has compose render, unless all inputs are the same as before. */
 async function render(
   parts: PrepareParts,
   { revision }: ResolvedTarget,
@@ -115,7 +115,7 @@ async function render(
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
-  // Through links a file may be another one without anything at its own path having changed.
+  // A link's target may change without a change at the link's path.
   const isLinked = hasLinks(realInputs) || beside?.isLinked === true;
   if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
@@ -131,12 +131,14 @@ async function render(
   return model;
 }
 
-/** A path of the configuration's own source; the same path may be in the other one. */
+/** Key for a path of the configuration's source, since the other source may have the same path. */
 function besideIt([path, id]: [string, string]): [string, string] {
   return [`configuration:${path}`, id];
 }
 
-/** What messages call a target and where it comes from: also where a dotenv file repeats it. */
+/**
+ * Names of a target and its sources in messages: they stay visible even if a dotenv file has them.
+ */
 function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): string[] {
   const sources = [revision, configuration].flatMap(({ source, reference, id }) => [
     source.name,
@@ -146,7 +148,7 @@ function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): 
   return [key.name, key.context, deployment.workingDir, ...deployment.composeFiles, ...sources];
 }
 
-/** The compose files that are known before anything is rendered, and the other files they name. */
+/** The compose files known before rendering, and the other files that they name. */
 function namedFiles({ composeFiles, paths }: ComposeInputs, tree: string) {
   const isCompose = (path: string) => composeFiles.includes(path) || /\.(?:ya?ml|json)$/.test(path);
   const places = (chosen: readonly string[]) => chosen.map((path) => join(tree, path));
@@ -165,7 +167,7 @@ function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: Comp
   }
 }
 
-/** A misspelled profile leaves no service, and all would seem well. */
+/** Warns if no service is left, as with a misspelled profile: nothing else would show it. */
 function noteEmpty(
   { log }: PrepareParts,
   { key, deployment: { profiles } }: ResolvedTarget,
@@ -178,10 +180,10 @@ function noteEmpty(
   log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
 
-/** Labels of one deployment that are told as misspelled: to look what each is near takes a while. */
+/** Limit of warnings about misspelled labels, since finding similar names takes time. */
 const MOST_MISSPELLED = 20;
 
-/** Warns of a few labels with our prefix that mean nothing. */
+/** Warns of some labels with our prefix that have no meaning. */
 export function noteMisspelled(
   { log }: Pick<PrepareParts, "log">,
   { key }: Pick<ResolvedTarget, "key">,
@@ -211,7 +213,7 @@ async function writeTree(
   return tree;
 }
 
-/** What compose is called with: variables win over dotenv files, except those that are passed on. */
+/** Invocation of compose: variables win over dotenv files, except for those of `PASS_ENV`. */
 async function invocationOf(
   parts: PrepareParts,
   target: ResolvedTarget,
@@ -232,14 +234,14 @@ async function invocationOf(
   return { invocation, project: renderProject(target, trees, inputs.composeFiles, invocation) };
 }
 
-/** Before anything looks at what is in it. Throws `config_invalid` for what no machine can run. */
+/** Checks the size before other checks process the model. Throws `config_invalid`. */
 function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void {
   const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined });
   if (tooLarge === undefined) return;
   throw errors.config_invalid(`deployment ${key.name}: ${tooLarge}`);
 }
 
-/** Throws `config_invalid` for images that engines refuse by their names, in words of their own. */
+/** Checks the names of images in clearer words than the engine's. Throws `config_invalid`. */
 function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
   const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) => {
     const why = badImageName(textAt(definition, "image"));
@@ -249,7 +251,7 @@ function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
   throw errors.config_invalid(`deployment ${key.name}: ${found.join("; ")}`);
 }
 
-/** Jobs that cannot run as they are written fail the deployment: nobody would see it until they are due. */
+/** Fails the deployment for a job that cannot run: otherwise nobody notices until it is due. */
 function requireJobs(
   model: ComposeModel,
   { key: { name }, swarm }: ResolvedTarget,

@@ -4,28 +4,27 @@ import { canonicalJson } from "../compose/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
 import { type ComposeModel, isObject, parseJson } from "../model/mod.ts";
 
-/** Most that is kept of all models together, in characters. */
+/** Characters of all kept models together. */
 const MOST = 16 * 1024 * 1024;
 
 /** Inputs of a rendering. */
 export interface RenderingInputs {
   readonly call: Pick<ComposeCall, "project" | "variables">;
-  /** Identity of what is at each path that rendering reads, all of them. */
+  /** Content ids of all paths that rendering reads. */
   readonly contents: ReadonlyMap<string, string>;
-  /** The directories in which those paths are. They differ from one revision to the next. */
+  /** Directories of these paths, which differ between revisions. */
   readonly trees: readonly string[];
 }
 
 /**
- * Models as compose printed them, by what they were rendered from: a commit that changes only what
- * containers mount or build from is not rendered again. Kept in memory, the ones used last, up to a
- * bound; a service that starts has none.
+ * Cache of models printed by compose, by their inputs: a commit that changes only mounted files or
+ * build contexts needs no rendering. In memory only, limited to the most recently used ones.
  */
 export class RenderedModels {
   readonly #texts = new Map<string, string>();
   #size = 0;
 
-  /** The model of `inputs`, with the paths of their trees; `undefined` when they were not rendered. */
+  /** The model of `inputs`, with paths of their trees; `undefined` if it is not cached. */
   find(inputs: RenderingInputs): ComposeModel | undefined {
     const key = keyOf(inputs);
     const text = this.#texts.get(key);
@@ -33,11 +32,11 @@ export class RenderedModels {
     this.#texts.delete(key);
     this.#texts.set(key, text);
     const model = parseJson(withTrees(text, inputs.trees));
-    // An empty project in place of one that cannot be read would take every service away.
+    // An unreadable model must not pass for an empty project, which would remove every service.
     return isObject(model) ? model : undefined;
   }
 
-  /** Keeps a model, unless something of a tree would stay in it when the tree is another. */
+  /** Keeps a model, unless it mentions a tree in a form that cannot be replaced later. */
   keep(inputs: RenderingInputs, model: ComposeModel): void {
     const key = keyOf(inputs);
     const text = withoutTrees(JSON.stringify(model), inputs.trees);
@@ -53,13 +52,13 @@ export class RenderedModels {
   }
 }
 
-/** A digest, because variables are secrets as often as not. */
+/** A digest, because variables are often secrets. */
 function keyOf({ call: { project, variables }, contents, trees }: RenderingInputs): string {
   const text = canonicalJson({ project, variables, contents: [...contents].sort() });
   return createHash("sha256").update(withoutTrees(text, trees)).digest("hex");
 }
 
-/** Stands for a tree: no text of JSON has such a sign. */
+/** Placeholder for a tree, with a character that JSON text never contains. */
 const mark = (index: number) => `\0${index}\0`;
 const inJson = (path: string) => JSON.stringify(path).slice(1, -1);
 

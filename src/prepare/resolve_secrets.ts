@@ -7,16 +7,16 @@ import type { Target } from "./target.ts";
 
 /** A target with the values of its external secrets. */
 export interface ResolvedTarget extends Target {
-  /** By the name of the variable. Never log. */
+  /** Values by name of the variable. Never log them. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads the external secrets of a target from its store: those of its files first, its own over
- * them. A target without any costs nothing.
+ * Reads the external secrets of a target from its stores; its own references win over those of its
+ * files. Costs nothing without references.
  *
- * Throws `config_invalid` and `path_escapes` for its files, `secret_unresolved` naming every variable
- * that has no value.
+ * Throws `config_invalid` and `path_escapes` for its files, `secret_unresolved` naming every
+ * variable without a value.
  */
 export async function resolveSecrets(
   parts: PrepareParts,
@@ -39,7 +39,7 @@ export async function resolveSecrets(
   return { ...target, secrets };
 }
 
-/** Names of the stores that are waited for; only the provider `webhook` has several. */
+/** Names of the stores to wait for; only the provider `webhook` has several. */
 function storesOf(references: Readonly<Record<string, SecretReference>>): readonly string[] {
   return Object.values(references).map((each) =>
     `store ${each.kind === "text" ? "" : each.storeRef}`

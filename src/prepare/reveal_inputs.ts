@@ -8,19 +8,19 @@ import { createPauses } from "../system/mod.ts";
 import type { Revealed } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** Paths that compose reads from a tree, as far as they are known. */
+/** Paths of a tree that compose reads, as far as they are known. */
 interface InputsToReveal {
   readonly revision: Revision;
   readonly tree: string;
-  /** Links resolved; `.` when it may be any file. */
+  /** Paths with links resolved; `.` for any file. */
   readonly paths: readonly string[];
-  /** Whether `paths` is everything. */
+  /** Whether `paths` is complete. */
   readonly complete: boolean;
 }
 
 /**
- * Decrypts what compose reads when it renders. Where that is not known beforehand (a name made from
- * a variable), every file is tried, and {@link requirePlain} finds out whether one was missed.
+ * Decrypts the files that compose reads for rendering. If these are not known beforehand, as with a
+ * variable in a name, tries every file; {@link requirePlain} finds one that was missed.
  */
 export async function revealInputs(
   { encrypted }: Pick<PrepareParts, "encrypted">,
@@ -32,18 +32,18 @@ export async function revealInputs(
   if (complete && named.length === paths.length) return known;
   const rest = await encrypted.reveal({ revision, tree, paths: ["."], tolerant: true }, signal);
   return {
-    // Only what is named belongs to the release: others may not be able to decrypt the rest.
+    // Only named files belong to the release: other installations may lack keys for the rest.
     identities: known.identities,
     secrets: new Set([...known.secrets, ...rest.secrets]),
     failures: rest.failures,
   };
 }
 
-/** A cipher text, as a value in a model. */
+/** Beginning of an encrypted value. */
 const CIPHER_TEXT = "ENC[AES256_GCM,";
 
 /**
- * Refuses a model in which a value is still encrypted: a container would take it for the secret.
+ * Refuses a model with a value that is still encrypted, since a container would use it as it is.
  *
  * Throws `config_invalid` with the place of the value and why its file was not decrypted.
  */
@@ -67,21 +67,19 @@ function findCipherText(value: unknown, path: readonly string[]): readonly strin
   return undefined;
 }
 
-/** Shortest text that is kept as a secret of a release. */
+/** Characters of the shortest text that is kept as a secret of a release. */
 const SHORTEST = 6;
 
 interface ReleaseSecrets {
-  /** Decrypted texts; those that stand in the model are kept. */
+  /** Decrypted texts; only those in the model are kept. */
   readonly decrypted: readonly string[];
-  /** Texts of plain files; all of them are kept. */
+  /** Texts of plain files, all of which are kept. */
   readonly plain: readonly string[];
-  /** Whether a text is known as a secret, for those that came in another way. */
+  /** Whether a text is known as a secret from elsewhere. */
   hides(text: string): boolean;
 }
 
-/**
- * The invocation with everything that must stay unprintable when the release is looked at again.
- */
+/** The invocation with all texts that must stay hidden when the release is shown later. */
 export async function withSecrets(
   invocation: ComposeInvocation,
   model: ComposeModel,

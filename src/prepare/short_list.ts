@@ -2,15 +2,15 @@ import { listedLengths, tooLongList, volumesFrom } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
-/** Containers of one service that are about to be made. */
+/** Service whose containers are about to be made. */
 interface Made extends Pick<ReleaseService, "name" | "image"> {
   readonly expectation: Pick<ReleaseService["expectation"], "replicas">;
 }
 
-/** Answers of {@link Engine.imageListed} for the images on an engine, by the names services give them. */
+/** Results of {@link Engine.imageListed} by name, for existing images. */
 type PresentImages = ReadonlyMap<string, number>;
 
-/** The images of services that are on an engine; each is asked about once. */
+/** The existing images of services; each is looked up once. */
 export async function presentImages(
   engine: Pick<Engine, "imageListed">,
   services: readonly Pick<ReleaseService, "image">[],
@@ -24,20 +24,20 @@ export async function presentImages(
   return present;
 }
 
-/** Characters for the containers of one deployment that are listed without looking at those of others. */
+/** Characters that one deployment's containers may always have in the list of containers. */
 const UNASKED = 64 << 10;
 /**
- * Bytes of the list of all containers of an engine beyond which nobody adds more than that: what is
- * read of an answer is 64 MiB, and several deployments are prepared at once.
+ * Bytes of the list of all an engine's containers that deployments above {@link UNASKED} may not
+ * exceed: up to 64 MiB of an answer are read, and several deployments are prepared at once.
  */
 const MOST_OF_ALL = 24 << 20;
 
 /**
- * Makes sure that the engine's list of all containers stays short enough to be read with the
- * containers about to be made: whoever made their images chose a part of what it tells of them. Only
- * images that are not `known` are asked about: those that were brought just now.
+ * Ensures that the engine's list of all containers stays short enough to be read with the new
+ * containers: the authors of images decide about a part of it. Looks only at images that are not
+ * `known`, because they were just pulled or built.
  *
- * Throws `unsupported`, and `engine_refused` for an image that the engine tells too much of.
+ * Throws `unsupported`, and `engine_refused` for an image whose details are too long to read.
  */
 export async function requireShortList(
   engine: Pick<Engine, "imageListed" | "listedBytes" | "inspectContainer">,
@@ -50,7 +50,7 @@ export async function requireShortList(
     async (image) => image === "" ? 0 : await engine.imageListed(image, signal) ?? 0,
     known,
   );
-  // Twice what we know of its mounts: a list may tell as much.
+  // Twice the length of the known mounts, as an upper bound for the list.
   const mountedBy = once(async (container) => {
     const details = await engine.inspectContainer(container, signal);
     return 2 * JSON.stringify(details?.mounts ?? []).length;
@@ -65,7 +65,7 @@ export async function requireShortList(
   let length = 0;
   for (const { name, image, expectation: { replicas } } of services) {
     let each = (lengths.get(name) ?? 0) + await listedBy(image) + await byContainers(name);
-    // What it mounts because another one does is listed like its own.
+    // Mounts inherited from another container are listed like its own.
     for (const other of others.get(name)?.services ?? []) {
       each += await listedBy(imageOf.get(other) ?? "") + await byContainers(other);
     }
@@ -76,7 +76,7 @@ export async function requireShortList(
   throw errors.unsupported(`deployment ${name}: with its images, ${reason}. Nothing was changed`);
 }
 
-/** Asks for each name once, and for none that is known. */
+/** A function that asks once for each name, except for `known` ones. */
 function once(
   ask: (name: string) => Promise<number>,
   known: ReadonlyMap<string, number> = new Map(),

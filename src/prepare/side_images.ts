@@ -17,10 +17,9 @@ import type { WantedImages } from "./images.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /**
- * Fetches what services need beside their own images and the engine lacks: of hooks that run before
- * they start, and mounted ones. Nobody else does: `pull` of compose knows none of them, and its `up`,
- * which may not fetch, would find out when the container before is gone. What the release builds is
- * left to that.
+ * Fetches missing images that services need besides their own: for hooks that run before their
+ * start, and mounted ones. Compose's `pull` ignores these, and its `up`, which may not fetch, would
+ * fail after the old container is gone. Images that the release builds are left to the build.
  *
  * Throws `pull_failed`, or `timeout`.
  */
@@ -37,15 +36,15 @@ export async function pullSideImages(
     if (await engine.imageId(each.image, signal) === undefined) missing.push(each);
   }
   if (missing.length === 0) return;
-  // As compose has it: a policy is that of a service's hooks, and not of what it mounts.
+  // As in compose, a service's pull policy applies to its hooks, but not to mounted images.
   const refused = missing.filter((one) => one.use === "hook" && pullsNever(release, one.service));
   requirePullable(release, refused.map(({ service, image }) => ({ name: service, image })));
   await pullThese(images, missing, wanted, signal);
 }
 
 /**
- * Asks for the images that `wanted.services` need beside their own anew, which may have moved under
- * their names. Throws `pull_failed`, or `timeout`.
+ * Pulls the images that `wanted.services` need besides their own, since their tags may have moved.
+ * Throws `pull_failed`, or `timeout`.
  */
 export async function refreshSideImages(
   images: PrepareParts["host"]["images"],
@@ -69,7 +68,7 @@ async function pullThese(
   await images.pull({ ...wanted, services, call: { ...wanted.call, model } }, signal);
 }
 
-/** Ids of the images that services need beside their own, by the names of {@link imagesBeside}. */
+/** Ids of the images that services need besides their own, by the names of {@link imagesBeside}. */
 export async function idsBeside(
   engine: Pick<Engine, "imageId">,
   services: readonly ReleaseService[],
@@ -84,10 +83,10 @@ export async function idsBeside(
 }
 
 /**
- * Images that a release about to be rolled out runs beside those of its services. No container
- * tells it: one that is kept has what was recorded before, in `ran`. Looked at before: should a name
- * move meanwhile, the next look replaces once too often, and not once too seldom. What
- * cannot be looked at is left out.
+ * Images to record that a release about to be rolled out uses besides those of its services.
+ * Containers do not show them, so an unchanged service keeps its record in `ran`. They are read
+ * before the rollout: if a name moves meanwhile, the next check replaces once too often rather than
+ * missing a change. Unreadable ones are left out.
  */
 export async function imagesToRecord(
   engine: Pick<Engine, "imageId">,
@@ -98,7 +97,7 @@ export async function imagesToRecord(
   },
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  // A task of a swarm has neither hooks nor mounted images.
+  // Tasks of a swarm have neither hooks nor mounted images.
   if (release.swarm !== undefined) return {};
   const made = services.filter(({ action }) => action === "create" || action === "recreate");
   const isMade = ({ name }: ReleaseService) => made.some((each) => each.name === name);
@@ -107,7 +106,7 @@ export async function imagesToRecord(
       const id = own(ran, name);
       return id === undefined ? [] : [[name, id] as const];
     });
-  // The rollout that follows waits for an engine that went away, and says what is wrong with it.
+  // The rollout itself waits for an engine that went away, and reports its errors.
   const now = await idsBeside(engine, release.services.filter(isMade), signal).catch(() => {
     signal.throwIfAborted();
     return {};

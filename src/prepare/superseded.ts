@@ -2,7 +2,10 @@ import type { Release, Revision } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
-/** A late webhook or a moved-back branch must not bring an older state back by itself. */
+/**
+ * Whether a target is older than the release: late webhooks, or moved-back branches, revert
+ * nothing.
+ */
 export async function isSuperseded(
   parts: Pick<PrepareParts, "source">,
   target: Target,
@@ -16,7 +19,7 @@ export async function isSuperseded(
   return await isOlder(parts, target.configuration, recorded.configuration, signal);
 }
 
-/** Whether a revision comes before the one that was deployed, on the same reference. */
+/** Whether a revision is an ancestor of the deployed one, on the same reference. */
 async function isOlder(
   { source }: Pick<PrepareParts, "source">,
   now: Revision,

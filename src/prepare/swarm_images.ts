@@ -2,20 +2,21 @@ import type { Distribution } from "../docker/swarm.ts";
 import { errors, own, type Release } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** Services of a stack whose images are looked up. */
+/** Services of a stack whose image digests are needed. */
 interface ImagesToResolve {
   readonly release: Pick<Release, "key" | "services">;
-  /** Names of the services; none of the others is looked up. */
+  /** Names of these services. */
   readonly services: readonly string[];
-  /** Images that were found before, by service: used while a registry cannot be asked. */
+  /** Earlier images by service, used while a registry does not answer. */
   readonly known: Readonly<Record<string, string>>;
 }
 
 /**
- * The image of each service with the digest that its registry has for it now, so that every node runs the
- * same. An image that no registry has, but this node, is run by its name.
+ * The image of each service with its current digest in the registry, so that every node runs the
+ * same. A local image that its registry does not have is run by its name.
  *
- * Throws `pull_failed` for an image that its registry refuses and that is not here. Changes nothing.
+ * Changes nothing. Throws `pull_failed` for an image that its registry refuses and that is not
+ * here.
  */
 export async function resolveImages(
   parts: Pick<PrepareParts, "host" | "log">,

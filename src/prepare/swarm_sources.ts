@@ -1,7 +1,7 @@
 import { stackDirectories, type SwarmParts } from "../deploy/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/** The sources of the configs and secrets of a stack. */
+/** Sources for the configs and secrets of a stack. */
 export function swarmSources(
   { files, key, host: { dataDir } }: Pick<PrepareParts, "files" | "key" | "host">,
 ): Pick<SwarmParts, "contents" | "digest" | "stackDirectory"> {

@@ -12,28 +12,30 @@ import type {
 import type { Glance } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
 
-/** One deployment of one run: what the steps of the pipeline hand on. */
+/** One deployment of one run, as the pipeline's steps pass it on. */
 export interface Target {
   readonly key: StackKey;
   readonly declared: DeclaredDeployment;
   readonly deployment: Deployment;
-  /** The revision it is deployed from. */
+  /** The revision to deploy. */
   readonly revision: Revision;
-  /** The revision its configuration was read at; of another source with `repository_url`. */
+  /** The revision of its configuration; from another source with `repository_url`. */
   readonly configuration: Revision;
-  /** How it was found, when auto-discovery did. */
+  /** Details of its auto-discovery, if it was discovered. */
   readonly discovered?: DiscoveredStack;
-  /** What it is in a swarm; absent where it is made of containers, and until that is known. */
+  /** Set for a stack of a swarm, once that is known; absent for containers. */
   readonly swarm?: SwarmRelease;
   /** Configuration target; empty for the default file. */
   readonly configTarget: string;
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly progress: Progress;
-  /** What the stacks of one run are looked at with; by default each is looked at by itself. */
+  /** Shared observations of the stacks of one run; by default each is observed separately. */
   readonly glance?: Glance;
-  /** Whether a network or a volume that it lacks may come from another target: it is tried again then. */
+  /**
+   * Whether another target may make a missing network or volume, which justifies another attempt.
+   */
   readonly mayLack?: boolean;
-  /** What the targets of one run read their external secrets with; one of its own by default. */
+  /** Shared reads of external secrets by the targets of one run; separate by default. */
   readonly secretSession?: SecretSession;
 }

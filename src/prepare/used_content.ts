@@ -19,27 +19,27 @@ import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
 
-/** Paths of its tree that a rendered target uses, and the identity of all of them. */
+/** Paths of its tree that a rendered target uses, with their content ids. */
 export interface UsedContent {
   readonly uses: readonly TreeUse[];
   readonly inPlace: IgnoredUses;
   readonly live: LivePaths;
   readonly manifest: LiveManifest;
-  /** Object id by path, of everything that was read or is used: the closure of the release. */
+  /** Content ids by path of everything that was read or is used: the closure of the release. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Identity of the plain content of encrypted files, by path. */
+  /** Id of the plain content of encrypted files, by path. */
   readonly identities: ReadonlyMap<string, string>;
-  /** Texts that were encrypted. */
+  /** Texts that were decrypted. */
   readonly secrets: readonly string[];
-  /** Identity of what is at a path; `absent` for nothing. */
+  /** Content id of a path; `absent` for a missing one. */
   contentOf(path: string): string;
 }
 
 /**
- * Finds what a target's services mount, read and build from, decrypts it where it is encrypted, and
- * tells what containers will see from `current/` and what from `live/`.
+ * Finds the files that a target's services mount, read and build from, decrypts them, and divides
+ * those that containers see between `current/` and `live/`.
  *
- * Throws `config_invalid` for a mount whose source is missing, `path_escapes` for one that links lead
+ * Throws `config_invalid` for a mount with a missing source, `path_escapes` for one that links lead
  * out of the tree.
  */
 export async function usedContent(
@@ -77,10 +77,10 @@ export async function usedContent(
   return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
 }
 
-/** Mounts of nothing that are named; the others have the same reason. */
+/** Number of empty mounts that a warning names. */
 const MOST_NAMED = 5;
 
-/** Warns of what is mounted, is not there and will not be: a name is wrong, or a file was not committed. */
+/** Warns of mounts without a source, for a wrong name or a file that was not committed. */
 function warnOfNothing(parts: PrepareParts, { key }: Target, { unfilled }: LivePaths): void {
   if (unfilled.length === 0) return;
   const named = unfilled.slice(0, MOST_NAMED)
@@ -105,8 +105,8 @@ const NOT_FETCHED = "lies in a submodule without content here: submodules are no
   "(GIT_CLONE_SUBMODULES=false), or it is empty or has no URL in .gitmodules";
 
 /**
- * Refuses what exists and has nothing to mount: a link that leads nowhere, a submodule that is not
- * fetched. A container would see an empty directory instead.
+ * Refuses dangling links, and submodules that are not fetched: containers would see an empty
+ * directory instead.
  */
 async function requireContent(
   parts: PrepareParts,
@@ -127,7 +127,7 @@ async function requireContent(
   }
 }
 
-/** Refuses a mount whose source is nowhere where its author said that it must exist. */
+/** Refuses a missing source of a mount that its author requires to exist. */
 async function requireMounts(
   parts: PrepareParts,
   target: Target,
@@ -181,13 +181,13 @@ async function liveManifest(
   return { files, directories: live.untracked };
 }
 
-/** Paths without those inside of others. */
+/** Paths that are not inside of others. */
 function outermost(paths: readonly string[]): string[] {
   const sorted = withoutLonger(paths.map((path) => path === "." ? "" : `${path}/`));
   return sorted.map((path) => path === "" ? "." : path.slice(0, -1));
 }
 
-/** Every file at or below a path, also of submodules: each has an identity of its own. */
+/** Every file at or below a path, including submodules, where each file has its own id. */
 async function filesAt(
   parts: PrepareParts,
   target: Target,

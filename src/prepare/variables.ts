@@ -5,8 +5,8 @@ import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { readText } from "../system/mod.ts";
 
 /**
- * The variables of a deployment: external secrets win over the configuration's own, and these over
- * what `PASS_ENV` lets through.
+ * The variables of a deployment: external secrets win over the configuration's own, and those over
+ * `PASS_ENV`.
  */
 export function variablesOf(
   parts: Pick<PrepareParts, "options">,
@@ -16,9 +16,9 @@ export function variablesOf(
 }
 
 /**
- * The variables compose is started with. It prefers them to every dotenv file, so what `PASS_ENV` lets
- * through is left out where one of `envFiles` (paths below `tree`) sets it: the files win over that,
- * and only `environment` and external secrets win over them.
+ * The variables that compose is started with. Compose prefers them to dotenv files, so those of
+ * `PASS_ENV` are left out if one of `envFiles` (paths below `tree`) sets them: only `environment`
+ * and external secrets win over dotenv files.
  */
 export async function variablesBesideFiles(
   parts: PrepareParts,
