@@ -1,14 +1,14 @@
-/** Caches that buildx reads and writes with nothing of this machine: no directory, no credentials. */
+/** Cache types of buildx that use nothing of this machine: no directory, no credentials. */
 const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
 
 /**
- * The refusal of an entry of `cache_from` or `cache_to`, as what follows its name; `undefined` when
- * nothing speaks against it. It is read as buildx reads it, and what is not clear is refused.
+ * Why an entry of `cache_from` or `cache_to` is refused, to follow its name; `undefined` for an
+ * allowed one. Parsed like in buildx; unclear entries are refused.
  */
 export function refusedCache(entry: string): string | undefined {
   const fields = csvFields(entry);
   if (fields === undefined) return "that is not plain text of the form key=value,key=value";
-  // A single text without any key is the name of an image.
+  // Text without any key is the name of an image.
   if (fields.every((field) => !field.includes("="))) return undefined;
   const options = fields.map(optionOf);
   const keys = new Set(options.map((each) => each.key));
@@ -16,7 +16,7 @@ export function refusedCache(entry: string): string | undefined {
   if (keys.has("src") || keys.has("dest") || types.includes("local")) {
     return "with a directory: it is one of this machine";
   }
-  // Without both, buildx takes the credentials of whoever runs it.
+  // Without both keys, buildx uses the credentials of its own environment.
   const hasKeys = keys.has("access_key_id") && keys.has("secret_access_key");
   const type = types.find((each) => !HARMLESS_TYPES.has(each) && !(each === "s3" && hasKeys));
   if (type === undefined) return undefined;
@@ -31,7 +31,7 @@ function optionOf(field: string): { readonly key: string; readonly value: string
   return { key, value: at < 0 ? "" : field.slice(at + 1).trim() };
 }
 
-/** The fields of one line of CSV; `undefined` for what readers of CSV may understand differently. */
+/** The fields of one line of CSV; `undefined` if parsers may read it differently. */
 function csvFields(text: string): string[] | undefined {
   if (/[\r\n\0]/.test(text)) return undefined;
   if (!text.includes('"')) return text.split(",");

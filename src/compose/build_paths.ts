@@ -4,17 +4,15 @@ import { refusedCache } from "./build_cache.ts";
 import { type JsonObject, objectAt, objectsAt, textAt, textsOf } from "./model.ts";
 
 /**
- * What compose 2.37 and later hand on to `buildx bake`, which evaluates it: `.%{if true}.%{endif}/x` is
- * `../x` there, and a plain name for everybody before.
+ * Expressions that `buildx bake` evaluates in values from compose 2.37 and later: `.%{if
+ * true}.%{endif}/x` is `../x` there, but a plain name in earlier versions.
  */
 const EXPRESSION = /[$%]\{/;
 
-/**
- * What they hand on as one line of CSV: `./x,src=/etc/shadow` would be that file, in words of compose's.
- */
+/** Characters that break a field in compose's CSV: `./x,src=/etc/shadow` would read that file. */
 const MORE_THAN_ONE_FIELD = /[",\r\n]/;
 
-/** The paths that a build reads, and what it may not read. */
+/** The paths that a build reads, and its refused settings. */
 export function buildPaths(build: JsonObject, model: ComposeModel) {
   const paths: { what: string; path: string }[] = [];
   const refused: string[] = [];
@@ -40,7 +38,7 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
   };
   if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
-    // Images and what other builds made come from the engine.
+    // Images, and results of other builds, come from the engine.
     if (/^(?:docker-image:\/\/|service:|target:)/.test(String(value))) continue;
     addContext(`additional_contexts.${name}`, String(value));
   }
@@ -74,8 +72,8 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
 }
 
 /**
- * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when readers may differ in
- * where it ends, `undefined` for what is no layout.
+ * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when parsers may differ
+ * on its end, `undefined` for anything else.
  */
 function layoutOf(value: string): string | undefined {
   const scheme = "oci-layout://";

@@ -1,13 +1,13 @@
 import type { ComposeModel } from "../model/mod.ts";
 import { objectAt, serviceOf, textAt, textsOf } from "./model.ts";
 
-/** The image of a service; compose names one that is only built after project and service. */
+/** The image of a service; compose names a built one without `image` after project and service. */
 export function imageReference(model: ComposeModel, service: string): string {
   const image = textAt(serviceOf(model, service), "image");
   return image !== "" ? image : `${textAt(model, "name")}-${service}`;
 }
 
-/** All names that a build of services takes for what it makes, with those of services it builds on. */
+/** All image names that a build of services gives, including those of services it builds on. */
 export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
   const names = new Set<string>();
   const found = new Set(services);

@@ -9,7 +9,7 @@ import { type Claims, portHolders } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "./model.ts";
 import { resourceName } from "./resources.ts";
 
-/** The claims of a service of a rendered model. A range of ports is left to the engine. */
+/** The claims of a service in a rendered model, without ranges of ports: the engine chooses. */
 export function claimsOf(model: ComposeModel, name: string): Claims {
   const service: JsonObject = serviceOf(model, name);
   const container = textAt(service, "container_name");
@@ -48,8 +48,8 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
 }
 
 /**
- * Obstacles to starting services: containers of other projects that hold a port or a name they
- * need. One sentence each.
+ * Obstacles to starting services, one sentence each: containers of other projects that hold a port
+ * or a container name.
  */
 export function clashes(
   model: ComposeModel,
@@ -78,7 +78,7 @@ function projectText(container: ObservedContainer): string {
   return project === undefined ? "" : ` of project ${project}`;
 }
 
-/** What to do when another stack of ours is in the way, which may be waiting for this one. */
+/** Advice when another stack of ours is in the way, which may in turn wait for this one. */
 function adviceFor({ labels }: ObservedContainer): string {
   const stack = labels[COMPOSE_LABELS.project];
   if (!isOurs({ labels }) || stack === undefined) return "";

@@ -1,29 +1,29 @@
 import type { HostPort } from "../model/mod.ts";
 
-/** Things that only one container of a host can have, as a service asks for them. */
+/** Exclusive resources of a host that a service claims. */
 export interface Claims {
   readonly ports: readonly HostPort[];
-  /** Names of containers that their author chose. */
+  /** Container names chosen by the author. */
   readonly names: readonly string[];
-  /** Fixed addresses, each with the network it is in. */
+  /** Fixed addresses, each prefixed with its network. */
   readonly addresses: readonly string[];
-  /** Whether it uses the host's own network: nobody can say which ports it opens there. */
+  /** Whether it uses the host's network, where its ports are unknown. */
   readonly hostNetwork: boolean;
-  /** Named volumes and paths of the host that it may write to. */
+  /** Named volumes and host paths that it may write to. */
   readonly writes: readonly string[];
 }
 
-/** A service, and what it holds or needs. */
+/** A service with the claims that it holds or needs. */
 interface ServiceClaims {
   readonly name: string;
   readonly claims: Claims;
 }
 
 /**
- * Services of `held` that hold something which another one of `needed` cannot have beside it.
- * Something both may write to counts: two processes on one set of data can destroy it.
+ * Services of `held` whose claims clash with those of another service in `needed`. A shared
+ * writable path or volume is a clash: two processes on the same data can destroy it.
  *
- * A project has any number of ports and paths, so nothing is compared with everything.
+ * Uses indexes instead of comparing pairs, since projects may have any number of ports and paths.
  */
 export function clashing(
   held: readonly ServiceClaims[],
@@ -40,8 +40,8 @@ export function clashing(
 }
 
 /**
- * A function that finds who holds a port which some others cannot be held beside, with the first such
- * port of each.
+ * Makes a function that finds the holders of ports which clash with given ones, with the first
+ * clashing port of each.
  */
 export function portHolders<Holder extends { readonly hostPorts?: readonly HostPort[] }>(
   holders: readonly Holder[],
@@ -63,7 +63,7 @@ export function portHolders<Holder extends { readonly hostPorts?: readonly HostP
   };
 }
 
-/** Who needs something: two names tell whether anybody else than one of them does. */
+/** The services that need a claim; two names are enough to tell whether another one does. */
 class Needs {
   readonly #names = new Map<string, string[]>();
 
@@ -106,12 +106,12 @@ function heldKeys({ names, addresses, ports, hostNetwork }: Claims): string[] {
   ];
 }
 
-/** What a port takes: its place at an address, and one among all of its number. */
+/** Keys that a needed port registers: for its address, and for its number at any address. */
 function takenPlaces(port: HostPort): string[] {
   return placesOf(port).flatMap(({ all, is }) => [all, `${all} ${is}`]);
 }
 
-/** What would have to be free for it. */
+/** Keys of needed ports that clash with a held port. */
 function clashingPlaces(port: HostPort): string[] {
   return placesOf(port).flatMap(({ all, is }) =>
     is === "any" ? [all] : [`${all} ${is}`, `${all} any`]
@@ -125,9 +125,7 @@ function placesOf({ address, port, protocol }: HostPort) {
   }));
 }
 
-/**
- * What a port is published at: one address of a family, or any; without an address, any of both.
- */
+/** Addresses that a port is published at: one of a family, or any; without one, any of both. */
 function addressesAt(address: string) {
   const plain = address.replace(/^\[|\]$/g, "").toLowerCase();
   if (plain === "" || plain === "*") return [{ family: 4, is: "any" }, { family: 6, is: "any" }];
@@ -135,7 +133,7 @@ function addressesAt(address: string) {
   return [{ family: 4, is: plain === "0.0.0.0" ? "any" : plain }];
 }
 
-/** A volume or a path that somebody writes to, and who needs it: itself, what is around it, what is inside. */
+/** A written path, with services that need it (`own`), or also an outer (`around`) or inner one. */
 interface Written {
   readonly path: string;
   readonly own: string[];
@@ -144,14 +142,14 @@ interface Written {
   around: readonly string[];
 }
 
-/** Services that hold a volume or path which another one needs, or something around it or inside of it. */
+/** Services that hold a volume or path which another one needs, or an outer or inner path of it. */
 function clashingPaths(
   held: readonly ServiceClaims[],
   needed: readonly ServiceClaims[],
 ): ReadonlySet<string> {
   const nodes = new Map<string, Written>();
   const nodeOf = (write: string): Written => {
-    // With its end, a path comes before everything inside of it, and nothing else comes between.
+    // With a final slash, a path is sorted directly before everything inside of it.
     const path = write === "/" ? "/" : `${write}/`;
     const node = nodes.get(path) ??
       { path, own: [], inside: [], parent: undefined, around: [] };
@@ -173,7 +171,7 @@ function clashingPaths(
   );
 }
 
-/** Says of each of some sorted paths who needs what is around it, and what is inside of it. */
+/** Fills in, for sorted paths, the services that need outer and inner paths. */
 function link(sorted: readonly Written[]): void {
   let above: Written | undefined;
   for (const node of sorted) {

@@ -2,12 +2,12 @@ import { canonicalJson } from "./model.ts";
 import type { Deployment } from "../model/mod.ts";
 
 /**
- * Bumped when the same configuration starts to give another release. Raising it makes every stack
- * render once after an upgrade; whether anything is then replaced is still decided by digests.
+ * Version of the digest, raised when an unchanged configuration gives another release. Raising it
+ * makes every stack render once after an upgrade; digests still decide on replacements.
  */
 const FORMAT = 1;
 
-/** The part of a release that comes from configuration and variables, as one text to digest. */
+/** The text to digest for the part of a release that comes from configuration and variables. */
 export function configurationText(
   deployment: Deployment,
   variables: Readonly<Record<string, string>>,
@@ -16,7 +16,7 @@ export function configurationText(
   const { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, build, swarm } =
     deployment;
   const shape = { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, swarm };
-  // Side files lie elsewhere then: paths that are equal do not mean the same files.
+  // With `repository_url`, equal paths of side files belong to another source.
   const elsewhere = deployment.repositoryUrl === "" ? {} : { elsewhere: true };
   return canonicalJson({
     FORMAT,

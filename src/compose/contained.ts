@@ -1,15 +1,15 @@
-/** Comparisons of characters that a character of a text is worth before it counts as one that has some. */
+/** Comparisons per character of a text, beyond which it counts as containing a wanted one. */
 const EFFORT = 64;
 
 /**
- * A function that tells whether a text contains one of `wanted`, at a cost that grows with the text alone:
- * a repository may have thousands of secrets, and hundreds of thousands of texts. What takes too long, as
- * nothing but beginnings of `wanted` does, counts as one that does.
+ * Makes a function that tells whether a text contains one of `wanted`, at a cost that depends only
+ * on the text: a repository may have thousands of secrets and hundreds of thousands of texts. A
+ * text that takes too long, as by repeating beginnings of `wanted`, counts as containing one.
  */
 export function containing(wanted: readonly string[]): (text: string) => boolean {
   const shortest = wanted.reduce((least, { length }) => Math.min(least, length), Infinity);
   const sorted = withoutLonger(wanted);
-  // Hardly any place of a text begins like one of them.
+  // Most positions of a text are excluded by their first characters.
   const beginnings = new Set(sorted.map((each) => each.slice(0, shortest).slice(0, 4)));
   const size = Math.min(shortest, 4);
   return (text) => {
@@ -22,7 +22,7 @@ export function containing(wanted: readonly string[]): (text: string) => boolean
   };
 }
 
-/** Texts in order, without those that begin with another one: whoever contains them contains that. */
+/** Sorted texts, except for those that begin with another one and so contain it. */
 export function withoutLonger(texts: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (const each of texts.toSorted()) {
@@ -32,7 +32,7 @@ export function withoutLonger(texts: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** Whether one of the texts begins at a place: it can only be the last that is not behind what is there. */
+/** Whether a text begins at a position: only the last one sorted before what is there can match. */
 function beginsAt(
   text: string,
   at: number,
@@ -49,7 +49,7 @@ function beginsAt(
     }
     if (common === wanted.length) return true;
     effort.left -= common + 1;
-    // Behind the end of the text there is no number, and no comparison with it holds.
+    // Beyond the end of the text charCodeAt is NaN, and every comparison with it is false.
     if (wanted.charCodeAt(common) < text.charCodeAt(at + common)) from = middle + 1;
     else to = middle;
   }

@@ -1,24 +1,24 @@
-/** One variable that a dotenv file sets. */
+/** A variable in a dotenv file. */
 interface DotenvEntry {
-  /** Empty for what stands where a name should: compose takes it for one, or quotes it. */
+  /** Empty for a line without a name, which compose may accept, or quote in an error. */
   readonly name: string;
-  /** Without quotes and escapes; variables in it are not replaced. */
+  /** Without quotes and escapes; not interpolated. */
   readonly value: string;
 }
 
-/** The beginning of an entry, up to its value. */
+/** Start of an entry, up to its value. */
 const BEGINNING = /[^\S\n]*(?:export[^\S\n]+)?([\p{L}\p{N}_.[\]-]+)[^\S\n]*[=:][^\S\n]*/uy;
-/** What stands between the quotes of a value; it may have several lines. */
+/** Content of a quoted value, which may have several lines. */
 const QUOTED = { "'": /(?:[^'\\]|\\.)*/sy, '"': /(?:[^"\\]|\\.)*/sy };
 
 /**
- * The variables of a dotenv file. It is read to know which texts to hide, so what is doubtful is taken
- * as it stands: compose alone decides what the variables are. Linear in the text.
+ * The variables of a dotenv file, for finding texts to hide: doubtful values are taken literally,
+ * since only compose decides what they mean. Takes linear time.
  */
 export function dotenvEntries(text: string): DotenvEntry[] {
   const unified = text.replaceAll("\r\n", "\n");
   const entries: DotenvEntry[] = [];
-  // After a quote that nothing ends, no other one of its kind is ended either.
+  // If one quote is never closed, no later quote of that kind is closed either.
   const unended = new Set<string>();
   for (let at = 0; at < unified.length;) {
     BEGINNING.lastIndex = at;
@@ -28,7 +28,7 @@ export function dotenvEntries(text: string): DotenvEntry[] {
     const end = quoted?.end ?? lineEnd(unified, start);
     const value = quoted?.value ?? withoutComment(unified.slice(start, end));
     if (name !== "" || /^\s*[^\s#]/.test(value)) entries.push({ name, value });
-    // What follows a quoted value on its line is read like a line of its own.
+    // Text after a quoted value is read like a line of its own.
     at = quoted?.end ?? end + 1;
   }
   return entries;
@@ -54,7 +54,7 @@ function lineEnd(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** A value without quotes ends before a blank and a `#`, or at the end of its line. */
+/** An unquoted value ends before a blank with a `#`, or at the end of its line. */
 function withoutComment(text: string): string {
   return text.split(" #", 1).join().trimEnd();
 }
@@ -69,7 +69,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** The escapes that compose knows; of others it keeps the backslash. */
+/** Resolves the escapes that compose knows; in others it keeps the backslash. */
 function unescaped(text: string): string {
   return text.replace(/\\(?:0([0-3][0-7]{2})|([abfnrtv"\\$])|0)/g, (_, octal, each) => {
     if (octal !== undefined) return String.fromCharCode(parseInt(octal, 8));

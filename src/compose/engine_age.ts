@@ -1,16 +1,16 @@
 import { type ComposeModel, errors } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
-/** A key that engines know since some version, and leave out without a word before it. */
+/** A key that engines support since some version, and that older ones silently ignore. */
 interface YoungKey {
-  /** As people call it, below a service or at the top. */
+  /** Key for people, below a service or a network. */
   readonly key: string;
-  /** The API that brought it, and the engine. */
+  /** API version with the key, and the engine's version. */
   readonly api: readonly [major: number, minor: number];
   readonly engine: string;
-  /** Whether something else would run without it. */
+  /** Whether ignoring the key would run something different. */
   readonly isNeeded: boolean;
-  /** Whether a service, or a network at the top, has it. */
+  /** Whether a service, or a network, uses the key. */
   isIn(part: JsonObject): boolean;
 }
 
@@ -73,9 +73,9 @@ const OF_NETWORKS: readonly YoungKey[] = [{
 }];
 
 /**
- * Keys of a model that an engine with this API does not know. It would leave them out without a word.
- * Throws `unsupported` for those without which something else would run; returns sentences on the
- * others, for people. `api` is asked only where there are such keys.
+ * Finds keys of a model that an engine with this API silently ignores. Throws `unsupported` for
+ * keys whose loss would run something different; returns sentences about the others, for people.
+ * Calls `api` only for such keys.
  */
 export async function requireKnownToEngine(
   model: ComposeModel,

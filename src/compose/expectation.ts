@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import { isObject, type JsonObject, labelsOf, objectAt, serviceOf, textAt } from "./model.ts";
 
-/** The expectation of a deployment of one service of a rendered model. */
+/** What deployments expect from one service of a rendered model. */
 export function expectationOf(name: string, model: ComposeModel): ServiceExpectation {
   const service = serviceOf(model, name);
   const labels = labelsOf(service);
@@ -23,13 +23,13 @@ export function expectationOf(name: string, model: ComposeModel): ServiceExpecta
   };
 }
 
-/** Number of containers a rendered service asks for; one unless it says otherwise. */
+/** Number of containers of a rendered service; one by default. */
 export function replicasOf(service: JsonObject): number {
   const asked = objectAt(service, "deploy")["replicas"] ?? service["scale"] ?? 1;
   return Number(asked);
 }
 
-/** The condition on which the engine starts a container of a service again; `no` by default. */
+/** The restart policy of a service; `no` by default. */
 export function restartPolicy(service: JsonObject): string {
   const condition = textAt(objectAt(objectAt(service, "deploy"), "restart_policy"), "condition");
   if (condition === "none") return "no";

@@ -10,29 +10,29 @@ import {
 } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 
-/** Where a model says which volumes hold copies of its files; compose leaves `x-` alone. */
+/** Key of a model for its volumes with copies; compose ignores `x-` keys. */
 const COPIES = "x-stackwright-files";
 
-/** The name of a copied file in its volume; a directory is the volume itself. */
+/** Name of a copied file in its volume; a copied directory is the volume itself. */
 export const COPIED_FILE = "file";
 
-/** A volume that holds a copy of a file or directory of the repository. */
+/** A volume with a copy of a file or directory of the repository. */
 export interface FilesVolume {
-  /** Its name on the engine, which follows from the content. */
+  /** Its name on the engine, derived from the content. */
   readonly name: string;
-  /** Of the original, relative to the tree. */
+  /** Path of the original in the tree. */
   readonly path: string;
 }
 
-/** A copy as it is mounted. */
+/** A copy to mount. */
 export interface Copy {
   readonly name: string;
   readonly isDirectory: boolean;
 }
 
 /**
- * The same model, whose containers see copies in volumes instead of the files of the tree: bind
- * mounts, and configs and secrets with `file`. The volumes have to be there before it is applied.
+ * The model with volumes of copies in place of the tree's files, in bind mounts and in configs and
+ * secrets with `file`. The volumes must exist before the model is applied.
  */
 export function withFilesVolumes(
   model: ComposeModel,
@@ -65,7 +65,7 @@ export function withFilesVolumes(
   };
 }
 
-/** The volumes with copies that some of its services mount, by name. */
+/** The volumes with copies that services of a model mount, by name. */
 export function filesVolumes(
   model: ComposeModel,
   services: Iterable<string> = Object.keys(servicesOf(model)),
@@ -79,7 +79,7 @@ export function filesVolumes(
     .map((name) => ({ name, path: textAt(copies, name) }));
 }
 
-/** Absolute path in its container of a config or secret that a service uses. */
+/** Absolute path in the container for a config or secret of a service. */
 export function placeOfFile(kind: "configs" | "secrets", use: JsonObject): string {
   const target = textAt(use, "target") || textAt(use, "source");
   if (target.startsWith("/")) return target;
@@ -107,7 +107,7 @@ function withMounts(
       const path = insideTree(textAt(resource, "file"), tree);
       if (path === undefined) return true;
       const target = placeOfFile(kind, use);
-      // A volume at the same place was written down by somebody who wanted to see that one.
+      // A volume at the same path was declared on purpose, so it wins.
       if (!targets.has(target)) volumes.push(mountOf(path, target));
       targets.add(target);
       return false;

@@ -1,27 +1,27 @@
-/** One path of a rendered model that somebody follows on a file system. */
+/** A path of a rendered model that is resolved on a file system. */
 export interface FollowedPath {
-  /** `service web: build context`, for messages. */
+  /** Its use, for messages: `service web: build context`. */
   readonly what: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /**
-   * Who follows it: `us`, with the rights of this service, or the engine, which mounts it from its
-   * host into a container.
+   * Who resolves it: `us` for compose and buildx, with this service's rights, or the engine, which
+   * mounts it from its host into a container.
    */
   readonly by: "us" | "engine";
-  /** Whether even a path in the tree is refused: it would not be led to a stable place. */
+  /** Whether even a path in the tree is refused, since it is not rewritten to a stable one. */
   readonly everywhere?: boolean;
 }
 
-/** Paths of a rendered model that leave the source. */
+/** References of a rendered model to anything outside of it. */
 export interface FollowedPaths {
   readonly paths: readonly FollowedPath[];
-  /** Named volumes as the engine knows them, by what uses them. */
+  /** Named volumes of the engine, with their use. */
   readonly volumes: readonly { readonly what: string; readonly name: string }[];
-  /** Containers, by name or id, whose mounts a service gets, whatever project they are of. */
+  /** Containers, by name or id, whose mounts a service gets, in whatever project. */
   readonly containers: readonly { readonly what: string; readonly name: string }[];
-  /** Containers whose processes, network or memory a service shares, by name or id. */
+  /** Containers, by name or id, whose processes, network or memory a service shares. */
   readonly shared: readonly { readonly what: string; readonly name: string }[];
-  /** Parts that no repository may use, a clause each. */
+  /** Settings that no repository may use, as clauses. */
   readonly refused: readonly string[];
 }

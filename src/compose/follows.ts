@@ -2,9 +2,9 @@ import { listOf, SHARES } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
 
 /**
- * The services whose replacement must replace this one too, with the reason. Compose versions differ
- * in what they do here by themselves, so it is decided here: a container that shares a namespace
- * with a replaced one keeps running in a dead one, and `restart: true` asks for it.
+ * The services whose replacement must also replace this one, with reasons. Compose's own behaviour
+ * depends on its version, so it is decided here: after a replacement, a container that shares the
+ * old one's namespace would stay in a dead one, and `restart: true` requests it.
  */
 export function followsOf(service: JsonObject): Record<string, string> {
   const follows: Record<string, string> = {};
@@ -16,7 +16,7 @@ export function followsOf(service: JsonObject): Record<string, string> {
   return { ...follows, ...sharesOf(service) };
 }
 
-/** Those of them with whose containers its own share something, with the reason. */
+/** Services whose namespaces or volumes a service shares, with reasons. */
 export function sharesOf(service: JsonObject): Record<string, string> {
   const follows: Record<string, string> = {};
   for (
@@ -32,15 +32,15 @@ export function sharesOf(service: JsonObject): Record<string, string> {
   return follows;
 }
 
-/** The services that must be handled before this one: its dependencies and those it follows. */
+/** The services to handle before this one: its dependencies, and those that it follows. */
 export function dependenciesOf(service: JsonObject): string[] {
   const dependencies = Object.keys(objectAt(service, "depends_on"));
   return [...new Set([...dependencies, ...Object.keys(followsOf(service))])].sort();
 }
 
 /**
- * Names in an order in which every service comes after those `before` gives for it. A cycle, which
- * compose refuses anyway, is broken at its first member.
+ * Names in an order that puts every service after its `before` services. A cycle, which compose
+ * refuses anyway, is broken at its first member.
  */
 export function inOrder(
   names: readonly string[],

@@ -15,7 +15,7 @@ import { CLIMBS_BACK, climbsBack, refusedTemplates, volumesOf } from "./volume_p
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
 
-/** The first config or secret in use that somebody else has to make, by its path in the model. */
+/** The path in the model of the first external config or secret in use. */
 export function externalObject(model: ComposeModel): string | undefined {
   for (const kind of ["configs", "secrets"] as const) {
     const used = usedOf(model, kind);
@@ -27,10 +27,10 @@ export function externalObject(model: ComposeModel): string | undefined {
 }
 
 /**
- * Every path of a rendered model that is read by compose or buildx, or mounted by the engine. What
- * compose and buildx read must lie in the tree; what is mounted from the host is the author's choice,
- * as long as it is not ours. With `isStack` those of configs and secrets are read here: a swarm is given
- * their content, and it evaluates templates in mounts ({@link refusedTemplates}).
+ * Every path of a rendered model that compose or buildx reads, or that the engine mounts. Paths
+ * that compose and buildx read must lie in the tree; paths of the host are the author's choice,
+ * unless they are ours. With `isStack`, Stackwright reads configs and secrets, since a swarm gets
+ * their content, and templates in mounts are evaluated ({@link refusedTemplates}).
  */
 export function followedPaths(
   model: ComposeModel,
@@ -45,11 +45,11 @@ export function followedPaths(
     const of = (what: string) => `service ${name}: ${what}`;
     const add = (by: FollowedPath["by"], what: string, path: string) => {
       if (!isAbsolute(path)) return;
-      // The engine cleans the paths of mounts before it follows them; compose and buildx do not.
+      // The engine normalizes the paths of mounts before resolving them; compose and buildx do not.
       if (by === "us" && climbsBack(path)) refused.push(of(`${what} ${CLIMBS_BACK}`));
       paths.push({ what: of(what), path: resolve(path), by });
     };
-    // Names of services stand on command lines, where compose would take this one for an option.
+    // Names of services appear on command lines, where this one would be an option of compose.
     if (name.startsWith("-")) refused.push(of("its name begins with a dash"));
     refused.push(...refusedUses(service).map(of));
     for (const volume of objectsAt(service, "volumes")) {
@@ -64,7 +64,7 @@ export function followedPaths(
     }
     refused.push(...readPaths(service, model, add).map(of));
   }
-  // Also those that no service asks for.
+  // Refused even if no service uses them.
   if (Object.keys(objectAt(model, "models")).length > 0) {
     refused.push("models, for which compose runs a program on the machine of Stackwright");
   }
@@ -78,7 +78,7 @@ export function followedPaths(
   if (isStack) refused.push(...refusedTemplates(model));
   const volumes = volumesOf(model, paths, refused);
   for (const { what, name } of volumes) {
-    // In the short text of a mount the engine would take it for a path, or for the end of one.
+    // In the short notation of a mount, such a name would read as a path, or as its end.
     if (/^\/|:/.test(name)) refused.push(`${what} with a name that is a path, or has a colon`);
   }
   for (const { what, path } of paths) {
@@ -87,25 +87,25 @@ export function followedPaths(
   return { paths, refused, containers, shared, volumes };
 }
 
-/** The keys of the networks that are the engine's own bridge; what is refused of others to `refused`. */
+/** Keys of networks that are the engine's default bridge; adds refused networks to `refused`. */
 function bridgesOf(model: ComposeModel, refused: string[]): ReadonlySet<string> {
   const bridges = new Set<string>();
   for (const { key, name } of resourcesOf(model, "networks")) {
     if (name === "bridge" || name === "default") bridges.add(key);
-    // Older engines take it for the network of that container.
+    // Older engines read such a name as the network of that container.
     if (!name.startsWith("container:")) continue;
     refused.push(`networks.${key} with a name that begins with container:`);
   }
   return bridges;
 }
 
-/** The containers that a service shares something with, by the keys that say so. */
+/** The containers whose namespaces or environment a service gets, with the key that says so. */
 function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
   for (const key of ["ipc", "network_mode", "pid"]) {
     const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
     if (container !== undefined) yield { what: key, name: container };
   }
-  // On the engine's own bridge a link tells the whole environment of the other container.
+  // On the default bridge, a link reveals the whole environment of the other container.
   const networks = Object.keys(objectAt(service, "networks"));
   const onBridge = textAt(service, "network_mode") !== "" ||
     networks.some((key) => bridges.has(key));
@@ -115,7 +115,7 @@ function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
   }
 }
 
-/** Uses of a service that would run programs, or hand out credentials, where Stackwright runs. */
+/** Settings of a service that would run programs, or give away credentials, on our machine. */
 function refusedUses(service: JsonObject): string[] {
   const refused: string[] = [];
   if (service["provider"] !== undefined) {
@@ -127,7 +127,7 @@ function refusedUses(service: JsonObject): string[] {
   return refused;
 }
 
-/** Adds the paths of a service that compose reads itself; returns those that are refused. */
+/** Adds the paths of a service that compose itself reads; returns refused ones. */
 function readPaths(
   service: JsonObject,
   model: ComposeModel,
@@ -135,14 +135,14 @@ function readPaths(
 ): string[] {
   const refused: string[] = [];
   for (const option of textsOf(service["security_opt"])) {
-    // Compose reads the profile itself, relative to the project.
+    // Compose itself reads the profile, relative to the project.
     const profile = /^seccomp[=:]([^]*)$/.exec(option)?.[1] ?? "";
     if (profile === "" || profile === "unconfined" || profile === "builtin") continue;
     if (isAbsolute(profile)) add("us", "security_opt seccomp", profile);
     else refused.push("security_opt with a seccomp profile by a relative path");
   }
   const build = service["build"];
-  // Another's image would be lost, which has that name to be kept: a pull moves names as a build does.
+  // A pull or a build would move a name by which another stack's image is kept.
   if (imageNames(service).some(namesKept)) {
     refused.push(`an image by a name of ${KEPT_NAMES}, by which images are kept for rollbacks`);
   }
@@ -152,7 +152,7 @@ function readPaths(
   return [...refused, ...made.refused.map((each) => `build ${each}`)];
 }
 
-/** All names of images that a service has pulled or built. */
+/** All image names that a service pulls or builds. */
 function imageNames(service: JsonObject): string[] {
   const mounts = objectsAt(service, "volumes").filter((each) => each["type"] === "image");
   return [
@@ -163,14 +163,14 @@ function imageNames(service: JsonObject): string[] {
   ];
 }
 
-/** A way to anywhere that leads elsewhere for the engine than for us, who look where it leads. */
+/** Links to files that a process has open: the engine resolves them differently than our check. */
 export const OF_A_PROCESS =
   /^\/(?:proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|fd|map_files|root)|dev\/fd)(?:\/|$)/;
 
-/** What is said of a path that leads there. */
+/** Reason for refusing such a path. */
 export const THROUGH_PROCESS = "through what a process has open";
 
-/** Compose notices what it cannot give to a service when the old container is gone. */
+/** Configs or secrets in use: a missing one makes compose fail after the old container is gone. */
 function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {
   const uses = Object.values(servicesOf(model)).flatMap((service) => [
     ...objectsAt(service, kind),

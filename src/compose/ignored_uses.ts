@@ -17,22 +17,22 @@ const SCOPE_OF: Readonly<Record<TreeUse["kind"], IgnoreScope | undefined>> = {
   build: undefined,
 };
 
-/** Changes that the services of a release want done in place. */
+/** Changes in place that services of a release ask for. */
 export interface IgnoredUses {
-  /** Uses whose content is kept up to date in place and does not replace a container. */
+  /** Uses whose content is updated in place instead of replacing the container. */
   readonly uses: ReadonlySet<TreeUse>;
-  /** Signal to send after such a change, by service. */
+  /** Signal to send after an update in place, by service. */
   readonly signals: ReadonlyMap<string, string>;
-  /** What doco-cd's label names without any effect, in sentences for people. */
+  /** Sentences for people on items in doco-cd's label that have no effect. */
   readonly warnings: readonly string[];
 }
 
 /**
- * The uses that services exempt from replacing them (`stackwright.deployment.recreate.ignore`).
+ * The uses for which services are not replaced (`stackwright.deployment.recreate.ignore`).
  *
- * Throws `config_invalid`, naming the service, when a label cannot be read or names something that is
- * no file of the source mounted by that service: a misspelt name must not replace containers silently.
- * Under doco-cd's name of the label that has no effect, as there, and is a warning.
+ * Throws `config_invalid`, naming the service, for a label that cannot be parsed or that names
+ * something else than a mounted file of the source: a misspelt name must not replace containers
+ * silently. With doco-cd's label, which ignores such names as well, it is only a warning.
  */
 export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): IgnoredUses {
   const ignored = new Set<TreeUse>();
@@ -49,7 +49,7 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
   return { uses: ignored, signals, warnings };
 }
 
-/** What a service asks for, and under which name. */
+/** A service's request, and whether it uses our own label. */
 interface Asked extends RecreateIgnore {
   readonly isOurs: boolean;
 }
@@ -83,15 +83,15 @@ function ignores({ items }: RecreateIgnore): (use: TreeUse) => boolean {
   };
 }
 
-/** Paths of mounts may end in a slash, which says nothing. */
+/** The path of a mount without a final slash, which has no meaning. */
 function trimmed(item: string): string {
   return item.startsWith("/") ? withoutEnd(item, "/") || "/" : item;
 }
 
-/** Names that a message tells; a service may mount ten thousands. */
+/** Names in a message; a service may have tens of thousands of mounts. */
 const MOST_TOLD = 20;
 
-/** The warnings of items that name nothing; under our own label they are errors. */
+/** Warnings about items that match nothing; throws for our own label. */
 function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): string[] {
   const warnings: string[] = [];
   const { recreateIgnore } = BEHAVIOUR_LABELS;

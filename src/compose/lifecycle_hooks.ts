@@ -2,13 +2,13 @@ import { servicesOf } from "./model.ts";
 import { type ComposeModel, errors, listOf } from "../model/mod.ts";
 
 const HOOKS = ["post_start", "pre_stop"] as const;
-/** The first version of compose that runs hooks; earlier ones read them and leave it at that. */
+/** The first version of compose that runs hooks; earlier ones silently ignore them. */
 const RUNS_HOOKS = [2, 30] as const;
 
 /**
- * Refuses hooks of services that the installed compose would pass over in silence: what depends on
- * them would be called deployed without having been done. `version` is asked only where there are
- * hooks. Throws `unsupported`, and what `version` throws.
+ * Refuses hooks that the installed compose would silently ignore: the deployment would count as
+ * done without them. Calls `version` only if there are hooks. Throws `unsupported`, and what
+ * `version` throws.
  */
 export async function requireHooksRun(
   model: ComposeModel,
@@ -28,7 +28,7 @@ export async function requireHooksRun(
   );
 }
 
-/** A version that cannot be read is a new one: nobody should be kept from it. */
+/** An unknown version counts as new, so that it is not blocked. */
 function runsHooks(version: string): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
   if (major === undefined || minor === undefined) return true;

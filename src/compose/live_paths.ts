@@ -2,31 +2,31 @@ import { join } from "node:path/posix";
 import { withoutLonger } from "./contained.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
-/** Paths of a release that are served from `live/`, and what has to be there. */
+/** Paths of a release that are served from `live/`. */
 export interface LivePaths {
-  /** Whether containers see a path from `live` rather than from `current`. */
+  /** Whether containers see a path in `live` instead of `current`. */
   isLive(path: string): boolean;
   /**
-   * What containers see a path as, from the directory of the stack: `current/<path>`, or `live/` with
-   * the path that links lead to, because what they lead to is not beside them there.
+   * The path that containers mount, relative to the stack's directory: `current/<path>`, or `live/`
+   * with links resolved, since `live` lacks the targets of links.
    */
   placeOf(path: string): string;
-  /** Live paths that the source has content for. */
+  /** Live paths with content in the source. */
   readonly tracked: readonly string[];
-  /** Live paths that the source has nothing for: directories for containers to fill. */
+  /** Live paths without content in the source: directories for containers to fill. */
   readonly untracked: readonly string[];
-  /** Uses of those that no container may write to: they see an empty directory. */
+  /** Uses of untracked paths that no container may write to: containers see an empty directory. */
   readonly unfilled: readonly TreeUse[];
 }
 
 /**
- * A mounted path is live when a container may write to it, when it is kept up to date in place
- * (`inPlace`), when it overlaps such a path (all containers must see the same bytes), or when the
- * source has nothing there: the engine would create a missing mount source, and that must not happen
- * inside an immutable tree.
+ * A mounted path is live if a container may write to it, if it is updated in place (`inPlace`), if
+ * it overlaps such a path (all containers must see the same bytes), or if the source has nothing
+ * there: the engine would create a missing mount source, which must not happen inside an immutable
+ * tree.
  *
- * `realPath` says where a path really lies in the tree, links resolved; `tracked` and `untracked` are
- * such paths, and `exists` is asked for them.
+ * `realPath` resolves links of a path in the tree; `tracked`, `untracked` and the argument of
+ * `exists` are resolved paths.
  */
 export function livePaths(
   uses: readonly TreeUse[],
@@ -53,11 +53,11 @@ export function livePaths(
 }
 
 /**
- * Tells whether a path of the tree is one of some others, is inside of one or contains one. A project may
- * mount ten thousands, so nothing is compared with everything.
+ * Makes a function that tells whether a path equals, contains or lies inside one of the others.
+ * Uses binary search, since a project may have tens of thousands of mounts.
  */
 function overlapping(others: readonly string[]): (path: string) => boolean {
-  // With its end, a path comes before everything inside of it, and nothing else comes between.
+  // With a final slash, a path is sorted directly before everything inside of it.
   const withEnd = (path: string) => path === "." ? "" : `${path}/`;
   const outermost = withoutLonger(others.map(withEnd));
   return (path) => {

@@ -30,42 +30,42 @@ import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
 import { plainDollars, type TreeUse } from "./tree_paths.ts";
 
-/** Everything a release is made from. */
+/** All inputs of a release. */
 export interface ReleaseParts {
   readonly key: StackKey;
   readonly revision: Revision;
-  /** Of the configuration, where that comes from another source. */
+  /** Revision of the configuration, if that has another source. */
   readonly configuration?: Revision;
   readonly target: string;
   /** See {@link Release.timeoutSeconds}. */
   readonly timeoutSeconds: number;
   /** See {@link Release.swarm}. */
   readonly swarm?: SwarmRelease;
-  /** Whether it was found by auto-discovery. */
+  /** Whether auto-discovery found the stack. */
   readonly discovered: boolean;
-  /** As `docker compose config` printed it against `tree`. */
+  /** The model as `docker compose config` printed it against `tree`. */
   readonly rendered: ComposeModel;
   readonly invocation: ComposeInvocation;
   /** Directory the model was rendered against. */
   readonly tree: string;
-  /** Directory of the stack as the engine's host sees it. */
+  /** Directory of the stack as seen by the engine's host. */
   readonly stackDirectory: string;
   readonly uses: readonly TreeUse[];
-  /** Which uses change in place. */
+  /** Uses that change in place. */
   readonly inPlace: IgnoredUses;
   readonly live: LivePaths;
   readonly liveManifest: LiveManifest;
   readonly closure: InputClosure;
-  /** Networks and volumes (names as the engine knows them) that exist without our labels. */
+  /** Networks and volumes, by their engine's name, that exist without our labels. */
   readonly foreignResources: ReadonlySet<string>;
-  /** Build arguments that do not stand in the model. */
+  /** Build arguments outside of the model. */
   readonly buildArguments: Readonly<Record<string, string>>;
-  /** Identity of the content of a file or directory that is used. */
+  /** Content id of a file or directory that is used. */
   contentOf(path: string): string;
   digest(text: string): string;
 }
 
-/** Makes the release: a pure function, equal parts give an equal release. */
+/** Makes the release; a pure function, so equal parts give an equal release. */
 export function makeRelease(parts: ReleaseParts): Release {
   const model = rewriteModel(parts.rendered, {
     tree: parts.tree,
@@ -122,7 +122,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   };
 }
 
-/** The labels that every object of a stack carries; none of them may differ between its releases. */
+/** Labels of every object of a stack; they must be the same for all of its releases. */
 function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) {
   return {
     [LABELS.manager]: MANAGER,
@@ -134,8 +134,8 @@ function stableLabels(parts: Pick<ReleaseParts, "key" | "revision" | "target">) 
 }
 
 /**
- * What containers carry besides; a change of it is no reason to replace one. The owner is always named:
- * a label that is not given is taken from the image, whose author would say whose the stack is.
+ * Further labels of containers, whose change replaces no container. They always name the owner: a
+ * missing label would be taken from the image, whose author could claim the stack.
  */
 function serviceLabels({ revision, configuration, discovered, swarm }: ReleaseParts) {
   return {
@@ -145,13 +145,13 @@ function serviceLabels({ revision, configuration, discovered, swarm }: ReleasePa
   };
 }
 
-/** Whose something is for the tools of a swarm: what another stack is destroyed with. */
+/** Label that assigns an object to a swarm stack, which is destroyed together with it. */
 const STACK_NAMESPACE = "com.docker.stack.namespace";
 
-/** Labels by which we know our own; nobody else may say whose a container is. */
+/** Labels by which we recognize our own objects; nobody else may set them. */
 const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), STACK_NAMESPACE]);
 
-/** What a swarm says of its tasks: a container that says it as well is taken for none of its stack's. */
+/** Prefix of labels of swarm tasks: a container with one would not count as part of its stack. */
 const OF_TASKS = "com.docker.swarm.";
 
 function withoutOurs(labels: Readonly<Record<string, string>>) {
@@ -160,16 +160,16 @@ function withoutOurs(labels: Readonly<Record<string, string>>) {
   );
 }
 
-/** What is not ours does not get to look as if it were. */
+/** An external or foreign resource without labels that mark it as ours. */
 function unclaimed(resource: unknown): unknown {
   if (!isObject(resource) || resource["labels"] === undefined) return resource;
   return { ...resource, labels: withoutOurs(labelsOf(resource)) };
 }
 
-/** Labels by which compose knows whose a volume is. */
+/** Labels by which compose assigns a volume to a project. */
 const OF_COMPOSE: ReadonlySet<string> = new Set(Object.values(COMPOSE_LABELS));
 
-/** The same service, whose mounts make no volume that looks like another stack's. */
+/** The service without labels that would assign its volumes to another stack. */
 function withoutForged(service: JsonObject): JsonObject {
   const { volumes, deploy } = service;
   const mounts = !Array.isArray(volumes) ? {} : {
@@ -208,7 +208,7 @@ function withLabels(
     const entries = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
       const own = recordOf(resource);
       const foreign = own["external"] === true || parts.foreignResources.has(String(own["name"]));
-      // A label added to a network that exists would make newer compose versions replace it.
+      // A new label on an existing network would make newer compose versions replace it.
       return [name, foreign ? unclaimed(resource) : labelled(own, {})];
     });
     return { [kind]: Object.fromEntries(entries) };
@@ -217,8 +217,8 @@ function withLabels(
 }
 
 /**
- * A service as a swarm runs it: it restarts what ended unless it is told not to, runs a job to its end,
- * and names its tasks by itself. A global service counts as one, however many nodes there are.
+ * The service as a swarm runs it: it restarts tasks by default, runs a job to its end, and names
+ * tasks itself. A global service counts as one, whatever the number of nodes.
  */
 function swarmService(service: ReleaseService, rendered: ComposeModel): ReleaseService {
   const definition = serviceOf(rendered, service.name);

@@ -4,24 +4,24 @@ import { containing } from "./contained.ts";
 import { isObject } from "./model.ts";
 import { NAMED_VALUES } from "./model_secrets.ts";
 
-/** Length from which a secret is looked for inside other texts. */
+/** Characters of the shortest secret that is searched for inside of other texts. */
 const SHORTEST_PART = 4;
 
 interface MaskOptions {
   /** Keyed digest of a text. */
   digest(text: string): string;
-  /** Values that must not be shown wherever they stand. */
+  /** Values that must never be shown. */
   readonly secrets?: readonly string[];
 }
 
 /**
- * A model as text for people: JSON with sorted keys; the values of variables, build arguments, labels
- * and options that sound secret, and every text with a secret in it, are replaced by a digest. Two
- * masked models still differ where the values differ.
+ * A model as text for people: JSON with sorted keys. Values of variables, build arguments, labels
+ * and options whose names sound secret, and all texts that contain a secret, are replaced by
+ * digests, so different values still differ.
  */
 export function maskedModel(model: ComposeModel, options: MaskOptions): string {
   const mask = (text: string) => `*** (${options.digest(text).slice(0, 8)})`;
-  // Compose doubles the dollar when it prints a value.
+  // Compose doubles dollars in printed values.
   const secrets = (options.secrets ?? []).flatMap((each) => [each, each.replaceAll("$", "$$$$")]);
   const whole = new Set(secrets);
   const contains = containing(secrets.filter(({ length }) => length >= SHORTEST_PART));

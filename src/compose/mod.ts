@@ -1,7 +1,6 @@
 /**
  * The meaning of a rendered compose model: its paths, digests, expectations, claims and secrets,
- * and the release that is made of it. Pure: nothing here reads a file, runs compose or asks an
- * engine.
+ * and the release made from it. Pure: reads no file, runs no program and calls no engine.
  */
 export * from "./built_names.ts";
 export * from "./claims.ts";

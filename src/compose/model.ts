@@ -14,7 +14,7 @@ export function objectAt(value: JsonObject, key: string): JsonObject {
   return recordOf(own(value, key));
 }
 
-/** The objects in the list under `key`; anything else in it is left out. */
+/** The objects in the list under `key`; other entries are left out. */
 export function objectsAt(value: JsonObject, key: string): JsonObject[] {
   return listOf(own(value, key)).filter(isObject);
 }
@@ -25,7 +25,7 @@ export function textAt(value: JsonObject, key: string): string {
   return typeof found === "string" ? found : "";
 }
 
-/** The services of a rendered model, by name; the object answers to no other names. */
+/** The services of a rendered model by name, without a prototype that has further names. */
 export function servicesOf(model: ComposeModel): Readonly<Record<string, JsonObject>> {
   const services = objectAt(model, "services");
   const found = Object.fromEntries(
@@ -44,7 +44,7 @@ export function mapServices(
   return { ...model, services: Object.fromEntries(services) };
 }
 
-/** One service of a rendered model; an empty one where there is none of that name. */
+/** One service of a rendered model; empty for an unknown name. */
 export function serviceOf(model: ComposeModel, name: string): JsonObject {
   return objectAt(objectAt(model, "services"), name);
 }
@@ -66,8 +66,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * A model as compose prints it, with the keys its author wrote: compose doubles every dollar it prints,
- * and takes the double ones back in values only. A label's name would grow with each time.
+ * A printed model with keys as their author wrote them: compose doubles dollars in its output, and
+ * undoes that in values only, so a label's name would grow with each rendering.
  */
 export function withPlainKeys<T>(value: T): T;
 export function withPlainKeys(value: unknown): unknown {

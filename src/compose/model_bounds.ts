@@ -2,31 +2,34 @@ import type { ComposeModel } from "../model/mod.ts";
 import { NAMED_VALUES } from "./model_secrets.ts";
 
 /**
- * Bounds of what a rendered project may have, ten times and more what the largest known ones have. Whatever
- * is done with a model may look at each entry of one list for each of another, since neither is long.
+ * Limits of a rendered project, at least ten times the largest known ones. Code that processes a
+ * model may compare each entry of one list with each of another, since neither is long.
  */
 export const BOUNDS = {
-  /** What is done for each looks at all others. */
+  /** Each service may be compared with all others. */
   services: 500,
-  /** Networks, volumes, configs and secrets of a project, of each kind. */
+  /** Networks, volumes, configs and secrets, of each kind. */
   resources: 1000,
   /** Entries of any other list or map. */
   entries: 2000,
-  /** Ports and exposed ports of all services: a few more than there are of one protocol. */
+  /** Ports and exposed ports of all services: slightly more than one protocol has. */
   ports: 70_000,
-  /** Everything in the model but {@link BOUNDS.ports}, each list and map counted as well. */
+  /** All values except {@link BOUNDS.ports}; lists and maps count as well. */
   values: 100_000,
-  /** Characters of one text; a compose file as a whole may have as many. */
+  /** Characters of one text, and of a whole compose file. */
   text: 256 * 1024,
-  /** Of the name of a service, a network, a volume, a config or a secret. */
+  /** Characters in the name of a service, network, volume, config or secret. */
   name: 255,
-  /** Of all of these, and of the names of images, containers and hosts: each secret is looked for in them. */
+  /**
+   * Characters of all these, and of other names: of images, containers, hosts. Masking searches
+   * them.
+   */
   names: 256 * 1024,
-  /** Of any other key. */
+  /** Characters of any other key. */
   key: 1000,
-  /** Of a path, as many as the kernel takes bytes. */
+  /** Characters of a path; the kernel allows as many bytes. */
   path: 4096,
-  /** Directories of one path. */
+  /** Directories in one path. */
   parts: 256,
 } as const;
 
@@ -34,7 +37,7 @@ const MOST_OF: ReadonlyMap<string, number> = new Map([
   ["services", BOUNDS.services],
   ...["networks", "volumes", "configs", "secrets"].map((each) => [each, BOUNDS.resources] as const),
 ]);
-/** Keys of whatever is no map of its author's own names under which compose has paths. */
+/** Keys for paths, outside of maps with names chosen by authors. */
 const PATHS: ReadonlySet<string> = new Set([
   "context",
   "dockerfile",
@@ -45,20 +48,20 @@ const PATHS: ReadonlySet<string> = new Set([
   "target",
   "working_dir",
 ]);
-/** Keys of the same under which it has names. */
+/** Keys for names, outside of the same maps. */
 const NAMES: ReadonlySet<string> = new Set(["container_name", "hostname", "image", "name"]);
 const NAMED: ReadonlySet<string> = new Set([...NAMED_VALUES, "annotations", "sysctls"]);
 
 /**
- * The first place of a rendered model that has more than {@link BOUNDS} allow, as a sentence without an
- * end that tells no value; `undefined` when there is none.
+ * The first place of a rendered model beyond {@link BOUNDS}, as a sentence without an end and
+ * without a value; `undefined` if there is none.
  */
 export function beyondBounds(model: ComposeModel): string | undefined {
   let [values, ports, names] = [0, 0, 0];
   return look(model, []);
 
   function look(value: unknown, at: readonly string[]): string | undefined {
-    // Ports are counted by themselves; what each of them says is as long as anything else.
+    // Ports have a count of their own, but their texts are checked like all others.
     if (!isOfPort(at) && ++values > BOUNDS.values) {
       return many("the project", "values besides ports", BOUNDS.values);
     }

@@ -12,7 +12,7 @@ import {
 import { isObject, type JsonObject, servicesOf, textAt } from "./model.ts";
 import { resourcesOf } from "./resources.ts";
 
-/** Maps whose names are their author's own, so that a name tells what the value is. */
+/** Maps with names chosen by authors, so that a name tells whether its value is secret. */
 export const NAMED_VALUES: ReadonlySet<string> = new Set([
   "annotations",
   "args",
@@ -23,9 +23,9 @@ export const NAMED_VALUES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The texts of a rendered model that nobody may read: values of what sounds secret, passwords of URLs
- * and of command lines, wherever they stand. Texts that are part of what the model calls its things
- * (services, images, volumes) are left out, since messages have to say those.
+ * The texts of a rendered model to hide: values with names that sound secret, passwords in URLs and
+ * in command lines, anywhere. Texts that are part of a name (of services, images, volumes) are left
+ * out, since messages must show names.
  */
 export function secretsInModel(model: ComposeModel): string[] {
   const found = new Set<string>();
@@ -33,19 +33,19 @@ export function secretsInModel(model: ComposeModel): string[] {
   return withoutNames([...found], model);
 }
 
-/** The same, with pauses for whatever else there is to do: a model may have megabytes of texts. */
+/** {@link secretsInModel} with pauses for other work: a model may have megabytes of texts. */
 export async function secretsInLargeModel(model: ComposeModel, pauses: Pauses): Promise<string[]> {
   const found = new Set<string>();
   for (const [length, texts] of lookedAt(model)) {
     for (const text of texts) found.add(text);
-    // Whoever has so many is refused by who hides them.
+    // More texts than this are refused when they are hidden.
     if (found.size > 2 * MOST_OF_AN_OWNER) break;
     await pauses.after(length);
   }
   return withoutNames([...found], model);
 }
 
-/** Each text of a model that may be or hold a secret, once: its length, and what is to be hidden of it. */
+/** Each text of a model that may hold a secret, once: its length, and the parts to hide. */
 function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly string[]]> {
   const seen = new Set<string>();
   yield* collect(model, false);
@@ -74,7 +74,7 @@ function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly st
   }
 }
 
-/** Everything of a release that nobody may read, as far as the release itself knows. */
+/** All secrets of a release, as far as the release itself contains them. */
 export function secretsOfRelease(
   { model, invocation }: Pick<Release, "model" | "invocation">,
 ): string[] {
@@ -96,7 +96,7 @@ export function externalSecretsIn(
   return secretVariables.flatMap((name) => environment[name] ?? []);
 }
 
-/** The secrets among the variables that a model is rendered with: by name, and by their use as one. */
+/** The secrets among the variables of a model, by name and by use as a secret. */
 export function secretsInVariables(
   model: ComposeModel,
   variables: Readonly<Record<string, string>>,
@@ -110,7 +110,7 @@ export function secretsInVariables(
   ]);
 }
 
-/** `--password x` of a command line; what is one word is found in the text itself. */
+/** Values like that of `--password x`; options in one word are found in the text itself. */
 function optionValues(words: readonly unknown[]): string[] {
   return words.flatMap((word, index) => {
     const name = typeof word === "string" ? /^--?([\w-]+)$/.exec(word)?.[1] : undefined;
@@ -120,18 +120,18 @@ function optionValues(words: readonly unknown[]): string[] {
   });
 }
 
-/** Compose doubles the dollar when it prints a value. */
+/** Undoes that compose doubles dollars in printed values. */
 function undoubled(text: string): string {
   return text.replaceAll("$$", "$");
 }
 
-/** Texts but those that are a part of what the model calls its things. */
+/** Texts that are not part of a name in the model. */
 function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
   const names = namesIn(model).join("\n");
   return texts.filter((each) => !names.includes(each));
 }
 
-/** What a model calls its things. */
+/** All names in a model. */
 function namesIn(model: ComposeModel): string[] {
   const services = servicesOf(model);
   const resources = (["networks", "volumes", "configs", "secrets"] as const).flatMap((kind) =>

@@ -2,9 +2,8 @@ import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, mapServices, objectsAt, servicesOf } from "./model.ts";
 
 /**
- * The meaning of binds of a printed model that do not mention `create_host_path`: compose 2 prints
- * it only where it is true, compose 5 only where it is false. `unclear` when no bind tells them
- * apart.
+ * The meaning of a missing `create_host_path` in a printed model: compose 2 prints it only if it is
+ * true, compose 5 only if it is false. `unclear` if no bind has it.
  */
 export function bindsSay(model: ComposeModel): "nothing" | "false" | "true" | "unclear" {
   const binds = Object.values(servicesOf(model)).flatMap(bindsOf);
@@ -13,15 +12,15 @@ export function bindsSay(model: ComposeModel): "nothing" | "false" | "true" | "u
   return binds.some((bind) => bind["create_host_path"] === false) ? "true" : "unclear";
 }
 
-/** From which version of compose on a bind that says nothing has its path made. */
+/** Whether a version of compose creates the host path of a bind by default. */
 export function makesPathsByDefault(version: string): boolean {
   return Number(/^v?(\d+)/.exec(version)?.[1] ?? 0) >= 5;
 }
 
 /**
- * A printed model in the one form that is recorded and digested, whatever version printed it:
- * `create_host_path` stands there where it is true, and optional dependencies only where they exist.
- * `byDefault` is what a bind means that does not say it.
+ * A printed model in the form that is recorded and digested, independent of compose's version:
+ * `create_host_path` appears if it is true, and optional dependencies only if they exist.
+ * `byDefault` is its value for binds without it.
  */
 export function normalModel(model: ComposeModel, byDefault: boolean): ComposeModel {
   const names = new Set(Object.keys(servicesOf(model)));
@@ -31,7 +30,7 @@ export function normalModel(model: ComposeModel, byDefault: boolean): ComposeMod
   });
 }
 
-/** A recorded model for any version of compose: each bind says whether its path is made. */
+/** A recorded model for any version of compose: each bind has `create_host_path`. */
 export function withExplicitBinds(model: ComposeModel): ComposeModel {
   return withServices(
     model,
@@ -43,7 +42,7 @@ function trueWhereUnsaid({ create_host_path, ...rest }: JsonObject): JsonObject 
   return create_host_path === false ? rest : { ...rest, create_host_path: true };
 }
 
-/** A dependency whose profile is off is not in the model; compose refuses a model that names it. */
+/** The service without optional dependencies whose profile is off: compose refuses missing ones. */
 function withoutMissing(service: JsonObject, names: ReadonlySet<string>): JsonObject {
   const { depends_on: dependencies, ...rest } = service;
   if (!isObject(dependencies)) return service;

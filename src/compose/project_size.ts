@@ -10,12 +10,11 @@ import { type JsonObject, labelsOf, servicesOf } from "./model.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
 /**
- * Characters with which an engine may list all containers of one project. It lists those of all
- * projects at once, with their labels, commands, mounts and ports: an answer that is too long to be
- * read stops everybody's deployments.
+ * Most characters of one project in the engine's list of containers. The engine lists all projects
+ * at once, with labels, commands, mounts and ports: a list too long to read blocks all deployments.
  */
 const MOST_LISTED = 4 << 20;
-/** The keys of a service that such a list tells of, besides its ports. */
+/** The keys of a service that appear in this list, besides ports. */
 const LISTED = [
   "annotations",
   "command",
@@ -30,14 +29,14 @@ const LISTED = [
   "secrets",
   "volumes",
 ] as const;
-/** What it tells of any container, and of each port. */
+/** Characters of any container in this list, and of each port. */
 const LISTED_ANYWAY = 1500;
 const LISTED_PORT = { exposed: 40, published: 140 } as const;
 
 /**
- * The reason why a rendered model is more than one deployment may be, as a sentence without an end;
- * `undefined` when it is not. One line can ask for two billion containers. A swarm lists each task
- * with all that its service says.
+ * Why a rendered model is too large for a deployment, as a sentence without an end; `undefined` if
+ * it is not. A single line can request two billion containers. A swarm lists each task with its
+ * service's whole definition.
  */
 export function tooLargeProject(
   model: ComposeModel,
@@ -69,14 +68,14 @@ export function tooLargeProject(
   return tooLongList(listed);
 }
 
-/** Number of tasks that a one-off run of a job has at once, beside those of its own service. */
+/** Number of simultaneous tasks of a job's one-off run, besides those of its service. */
 function tasksOfRun(service: JsonObject): number {
   return Number(behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.jobSwarmReplicas)) || 0;
 }
 
 /**
- * Characters with which an engine lists one container of each service, but for what images add and
- * containers of others. It lists what a container mounts because another one does like its own.
+ * Characters of one container of each service in the engine's list, without those from images and
+ * from other containers. Mounts inherited from other services count as its own.
  */
 export function listedLengths(model: ComposeModel): ReadonlyMap<string, number> {
   const services = Object.entries(servicesOf(model));
@@ -99,7 +98,7 @@ function listedLength(service: JsonObject): number {
   return told.reduce((sum, each) => sum + each, LISTED_ANYWAY + ports);
 }
 
-/** The reason why a list of so many characters for one project's containers is too long, if it is. */
+/** Why a project's part of the list of containers is too long; `undefined` if it is not. */
 export function tooLongList(length: number): string | undefined {
   if (length <= MOST_LISTED) return undefined;
   return `an engine would list its containers with ${length} characters (labels, commands, mounts, ` +
@@ -108,7 +107,7 @@ export function tooLongList(length: number): string | undefined {
 
 const LAST_PORT = 65_535;
 
-/** The first of the ports that a service exposes which is none; a range of billions would fill memory. */
+/** The first exposed port that is invalid: a range of billions would fill the memory. */
 function unclearPort(exposed: unknown): string | undefined {
   if (!Array.isArray(exposed)) return undefined;
   return exposed.map(String).find((each) => portsIn(each) === undefined)?.slice(0, 100);
@@ -119,7 +118,7 @@ function exposedPorts({ expose }: JsonObject): number {
   return expose.reduce((sum: number, each) => sum + (portsIn(String(each)) ?? 0), 0);
 }
 
-/** The number of ports that a text such as `80`, `80/udp` or `80-90` means; `undefined` for none. */
+/** The number of ports in a text such as `80`, `80/udp` or `80-90`; `undefined` for others. */
 function portsIn(text: string): number | undefined {
   const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?(?:\/[a-z]+)?$/i.exec(text) ?? [];
   if (first === undefined || Number(last) > LAST_PORT) return undefined;

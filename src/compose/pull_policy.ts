@@ -2,19 +2,19 @@ import { serviceOf, textAt } from "./model.ts";
 import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
 /**
- * True when the image of a service is asked for anew whenever its release is prepared, as `up` of
- * compose would: `pull_policy: always`. A poll that finds nothing changed prepares none.
+ * Whether a service's image is pulled whenever its release is prepared, as by compose's `up`:
+ * `pull_policy: always`. A poll without changes prepares no release.
  */
 export function pullsAlways({ model }: Pick<Release, "model">, name: string): boolean {
   return policyOf(model, name) === "always";
 }
 
-/** True when the image of a service must be there already: `pull_policy: never`. */
+/** Whether a service's image must exist already: `pull_policy: never`. */
 export function pullsNever({ model }: Pick<Release, "model">, name: string): boolean {
   return policyOf(model, name) === "never";
 }
 
-/** Throws `pull_failed` for services among `missing` whose image may not be fetched. */
+/** Throws `pull_failed` for services among `missing` whose images must not be pulled. */
 export function requirePullable(
   release: Pick<Release, "model" | "key">,
   missing: readonly Pick<ReleaseService, "name" | "image">[],

@@ -4,8 +4,8 @@ import { embeddedSecrets } from "../system/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
 
 /**
- * The credentials in the engine client's configuration: what it sends to registries and the engine may
- * come back in their refusals. A text that is no JSON has none.
+ * The credentials in the docker client's configuration, which registries and the engine may repeat
+ * in their errors. A text that is not JSON has none.
  */
 export function registrySecrets(text: string): string[] {
   const configuration = parseObject(text);

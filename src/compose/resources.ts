@@ -1,19 +1,19 @@
 import type { ComposeModel } from "../model/mod.ts";
 import { type JsonObject, objectAt, recordOf, textAt } from "./model.ts";
 
-/** Kinds of what a model defines beside its services, which use it by its key. */
+/** Kinds of top-level resources that services refer to by key. */
 type ResourceKind = "networks" | "volumes" | "configs" | "secrets";
 
-/** A resource of a model, by its key there and its name on the engine. */
+/** A resource of a model, with its key there and its name on the engine. */
 export interface Resource {
   readonly key: string;
   readonly name: string;
-  /** True when it has to be there already, whoever made it. */
+  /** Whether it must exist already, whoever made it. */
   readonly external: boolean;
   readonly definition: JsonObject;
 }
 
-/** The resources of one kind; none where the model says something else there. */
+/** The resources of one kind; none if the model has another value there. */
 export function resourcesOf(model: ComposeModel, kind: ResourceKind): Resource[] {
   return Object.entries(objectAt(model, kind)).map(([key, value]) => {
     const definition = recordOf(value);
@@ -22,7 +22,7 @@ export function resourcesOf(model: ComposeModel, kind: ResourceKind): Resource[]
   });
 }
 
-/** The name under which the engine knows a resource of the model. */
+/** The engine's name of a resource in the model. */
 export function resourceName(model: ComposeModel, kind: ResourceKind, key: string): string {
   return textAt(objectAt(objectAt(model, kind), key), "name") || key;
 }

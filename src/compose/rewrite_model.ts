@@ -7,19 +7,19 @@ import { insideTree } from "./tree_paths.ts";
 interface StablePaths {
   /** Directory the model was rendered against. */
   readonly tree: string;
-  /** Directory of the stack as the engine's host sees it; holds `current` and `live`. */
+  /** Directory of the stack as seen by the engine's host; contains `current` and `live`. */
   readonly stackDirectory: string;
-  /** Where a path of the tree is served from, below that directory. */
+  /** The path below that directory from which a path of the tree is served. */
   placeOf(path: string): string;
 }
 
 /**
- * Replaces every path into the tree by one that is the same in every release: `current/…` for what
- * containers read, `live/…` for what they may write. What a container is told about its mounts then
- * never changes with the commit, so compose sees no change either.
+ * Replaces every path into the tree by one that is the same in every release: `current/…` for paths
+ * that containers read, `live/…` for paths that they may write. A container's mounts then never
+ * change with the commit, and compose sees no difference.
  *
- * Also takes out what is not part of a service's identity: replicas are passed with `--scale`, and
- * `develop` only concerns people at a keyboard.
+ * Removes what is not part of a service's identity: replicas are passed with `--scale`, and
+ * `develop` is only for interactive use.
  */
 export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeModel {
   return {
@@ -33,7 +33,7 @@ export function rewriteModel(model: ComposeModel, paths: StablePaths): ComposeMo
   };
 }
 
-/** The same model with the build paths of `original`, for the one command that reads them here. */
+/** The model with the build paths of `original`, for builds, which read them on this machine. */
 export function withBuildPaths(model: ComposeModel, original: ComposeModel): ComposeModel {
   const originals = servicesOf(original);
   const built = mapServices(model, (service, name) => {
@@ -44,7 +44,7 @@ export function withBuildPaths(model: ComposeModel, original: ComposeModel): Com
   return secrets === undefined ? built : { ...built, secrets };
 }
 
-/** The same model with `args` as arguments of every build, over those of its own. */
+/** The model with `args` as arguments of every build, which win over its own. */
 export function withBuildArguments(
   model: ComposeModel,
   args: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ export function withBuildArguments(
   });
 }
 
-/** Compose prints a map; a list is what its author may have written. */
+/** Build arguments as a map, as compose prints them; authors may write a list. */
 function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
   const args = build["args"];
   if (!Array.isArray(args)) return objectAt(build, "args");
@@ -99,7 +99,7 @@ function rewriteFiles(
   return { [kind]: Object.fromEntries(rewritten) };
 }
 
-/** Named volumes may stand for a path of the host; compose makes that absolute too. */
+/** Named volumes may stand for a path of the host, which compose makes absolute, too. */
 function rewriteVolumes(
   model: ComposeModel,
   paths: StablePaths,
@@ -139,7 +139,7 @@ function withoutReplicas(service: JsonObject): JsonObject {
   const { develop: _develop, scale: _scale, deploy, ...rest } = service;
   if (!isObject(deploy)) return rest;
   const { replicas: _replicas, ...others } = deploy;
-  // Compose prints empty groups beside replicas; alone they say nothing.
+  // Compose prints empty groups beside replicas, which have no meaning of their own.
   const speaks = Object.values(others).some((value) =>
     isObject(value) ? Object.keys(value).length > 0 : value !== undefined && value !== null
   );

@@ -17,29 +17,29 @@ import { resourceName } from "./resources.ts";
 
 /** Inputs of the digests of a release. */
 interface DigestInputs {
-  /** As rendered: for the number of replicas. */
+  /** The rendered model, with numbers of replicas. */
   readonly rendered: ComposeModel;
-  /** With stable paths: what containers are told. */
+  /** The model with stable paths, as containers get it. */
   readonly model: ComposeModel;
   readonly uses: readonly TreeUse[];
-  /** Which of them change in place, and whom to tell how. */
+  /** Uses that change in place, and signals to send afterwards. */
   readonly inPlace: IgnoredUses;
-  /** Identity of the content at a path of the tree; `absent` when there is nothing. */
+  /** Content id of a path of the tree; `absent` for a missing one. */
   contentOf(path: string): string;
-  /** Identity of all variables, for secrets that come from one whose value is not in `environment`. */
+  /** Digest of all variables, for configs and secrets from a variable outside of `environment`. */
   readonly variables: string;
-  /** Values of the variables that are known by themselves. */
+  /** Values of individually known variables. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Identity of the build arguments that do not stand in the model; empty without any. */
+  /** Digest of the build arguments outside of the model; empty without any. */
   readonly buildArguments: string;
   /** Keyed digest of a text. */
   digest(text: string): string;
 }
 
 /**
- * The services of a release with their digests: over the definition as compose will get it, the
- * definitions of the networks, volumes, configs and secrets it uses, the content of every file it
- * mounts, reads or builds from, and the digests of the services it must be replaced with.
+ * The services of a release with their digests, which cover the definition for compose, the
+ * definitions of networks, volumes, configs and secrets in use, the content of every file that is
+ * mounted, read or built from, and the digests of followed services.
  */
 export function releaseServices(inputs: DigestInputs): ReleaseService[] {
   const services = servicesOf(inputs.model);
@@ -54,7 +54,7 @@ export function releaseServices(inputs: DigestInputs): ReleaseService[] {
   return withSideImages(result, inputs.model).sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** What the release builds itself is recorded with the service that builds it. */
+/** Adds images besides the services' own, except for those that the release builds itself. */
 function withSideImages(services: readonly ReleaseService[], model: ComposeModel) {
   const built = new Set(services.filter((each) => each.builds).map(({ image }) => image));
   return services.map((each) => {
@@ -116,7 +116,7 @@ function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInpu
   return { inPlace: { files, ...(signal === undefined ? {} : { signal }) } };
 }
 
-/** The image a service runs; compose names one that is only built after project and service. */
+/** The image of a service; compose names a built one without `image` after project and service. */
 function imageOf(name: string, definition: JsonObject, model: ComposeModel): string {
   const image = textAt(definition, "image");
   return image !== "" || !isObject(definition["build"])
@@ -124,7 +124,7 @@ function imageOf(name: string, definition: JsonObject, model: ComposeModel): str
     : `${textAt(model, "name")}-${name}`;
 }
 
-/** A definition with those of the top-level resources it names, which compose resolves by name. */
+/** A definition with those of the top-level resources that it refers to by name. */
 function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
   const named = (kind: string, names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, objectAt(model, kind)[name]]));
@@ -143,9 +143,7 @@ function sources(definition: JsonObject, kind: string): string[] {
     .map((each) => textAt(each, "source")).filter((name) => name !== "");
 }
 
-/**
- * The variables that configs and secrets of the service take their value from when it is applied.
- */
+/** Digests of the variables that configs and secrets of the service take their values from. */
 function variableParts(definition: JsonObject, inputs: DigestInputs): Record<string, string> {
   const parts: Record<string, string> = {};
   for (const kind of ["configs", "secrets"]) {

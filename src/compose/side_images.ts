@@ -1,15 +1,15 @@
 import { objectsAt, servicesOf, textAt } from "./model.ts";
 import type { ComposeModel, ReleaseService } from "../model/mod.ts";
 
-/** An image that a service needs beside its own. */
+/** An image that a service needs besides its own. */
 export interface SideImage {
   readonly service: string;
   readonly image: string;
-  /** `hook`: a container of it runs before the service starts; `volume`: its files are mounted. */
+  /** `hook` for a container that runs before the service starts; `volume` for mounted files. */
   readonly use: "hook" | "volume";
 }
 
-/** The images that `services` need beside their own, each once; what has no name is not one. */
+/** The images that `services` need besides their own, each once. */
 export function sideImages(
   model: ComposeModel,
   services: readonly Pick<ReleaseService, "name" | "image">[],
@@ -27,7 +27,7 @@ export function sideImages(
   return [...Map.groupBy(all, ({ image }) => image).values()].flatMap(([first]) => first ?? []);
 }
 
-/** A model that needs nothing but such images: compose fetches those of services alone. */
+/** A model with services for these images only, because compose only pulls images of services. */
 export function modelOfImages(images: readonly SideImage[]): {
   readonly model: ComposeModel;
   readonly services: readonly Pick<ReleaseService, "name" | "image">[];

@@ -22,7 +22,7 @@ import {
 /** The order in which the containers of a service are replaced. */
 export type UpdateOrder = "start-first" | "stop-first";
 
-/** The order that a service asks for when it goes `forward` to a release, or `back` to the one before. */
+/** The wanted update order, on the way `forward` to a release or `back` to the previous one. */
 export function askedOrder(service: JsonObject, way: "forward" | "back" = "forward"): UpdateOrder {
   if (isRequired(service)) return "start-first";
   const deploy = objectAt(service, "deploy");
@@ -31,15 +31,15 @@ export function askedOrder(service: JsonObject, way: "forward" | "back" = "forwa
   return order === "start-first" ? "start-first" : "stop-first";
 }
 
-/** Whether a service may not be replaced in another order than start-first. */
+/** Whether a service permits no other update order than start-first. */
 export function isRequired(service: JsonObject): boolean {
   return behaviourLabel(labelsOf(service), BEHAVIOUR_LABELS.updateRequire) === "start-first";
 }
 
 /**
- * Checks that every service which requires to be replaced start-first can be.
+ * Checks that services which require start-first can be replaced that way.
  *
- * Throws `config_invalid` naming each that cannot, with what forbids it.
+ * Throws `config_invalid` with the obstacle for each one that cannot.
  */
 export function requireStartFirst(model: ComposeModel): void {
   const problems = Object.entries(servicesOf(model)).flatMap(([name, service]) => {
@@ -55,15 +55,15 @@ export function requireStartFirst(model: ComposeModel): void {
   if (problems.length > 0) throw errors.config_invalid(problems.join("; "));
 }
 
-/** The sentence about a service that requires what is impossible. */
+/** The error text for a service that requires start-first in vain. */
 export function startFirstRefused(name: string, obstacle: string): string {
   return `service ${name} has the label ${BEHAVIOUR_LABELS.updateRequire}=start-first, which is ` +
     `impossible: ${obstacle}; change that, or take the label away`;
 }
 
 /**
- * Tells what keeps a second container of a service from running beside the first, as far as the model
- * says it: the key, and why; `undefined` when nothing does.
+ * Why a second container of a service cannot run beside the first, as far as the model tells: the
+ * key with the reason; `undefined` without an obstacle.
  */
 export function startFirstObstacle(model: ComposeModel, name: string): string | undefined {
   const service = serviceOf(model, name);
@@ -71,7 +71,7 @@ export function startFirstObstacle(model: ComposeModel, name: string): string | 
     sharedBy(model, name) ?? writing(service);
 }
 
-/** One that ends by itself, or that deployments do not start, has nothing to go on with. */
+/** Obstacle: the service ends by itself, or deployments do not start it, so nothing serves on. */
 function ends(model: ComposeModel, name: string): string | undefined {
   const { oneShot, autostart } = expectationOf(name, model);
   if (oneShot) return "it runs once and ends";
@@ -79,7 +79,7 @@ function ends(model: ComposeModel, name: string): string | undefined {
 }
 
 function fixedPort(service: JsonObject): string | undefined {
-  // Each container beside the others takes one of the range.
+  // Each further container takes another port of the range.
   const needed = replicasOf(service) + 1;
   for (const [index, port] of objectsAt(service, "ports").entries()) {
     const published = String(port["published"] ?? "");
@@ -108,7 +108,7 @@ function fixedAddress(service: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Namespaces of which there is one, whoever is in it. */
+/** Obstacle: a namespace that cannot be duplicated. */
 function sharing(service: JsonObject): string | undefined {
   const key = ["network_mode", "ipc", "pid"].find((each) =>
     /^(?:host$|service:|container:)/.test(textAt(service, each))
@@ -119,14 +119,14 @@ function sharing(service: JsonObject): string | undefined {
 function sharedBy(model: ComposeModel, name: string): string | undefined {
   for (const [other, definition] of Object.entries(servicesOf(model))) {
     if (other === name) continue;
-    // What only asks to be started again after it is another container by then in any case.
+    // Services with a mere `restart: true` are no obstacle: they are replaced in any case.
     const how = own(sharesOf(definition), name);
     if (how !== undefined) return `${other} ${how}`;
   }
   return undefined;
 }
 
-/** Two processes that write to one set of data can destroy it; several containers do so anyway. */
+/** Obstacle: two processes that write to the same data can destroy it; irrelevant with replicas. */
 function writing(service: JsonObject): string | undefined {
   if (sharesWrites(service)) return undefined;
   const index = objectsAt(service, "volumes").findIndex((each) =>

@@ -2,23 +2,23 @@ import { isAbsolute, join, relative } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
-/** One path of the source that a service uses. */
+/** A path of the source that a service uses. */
 export interface TreeUse {
   readonly service: string;
   readonly kind: "bind" | "config" | "secret" | "build";
-  /** What its author calls it: target of a bind mount, name of a config or secret, else empty. */
+  /** Target of a bind mount, name of a config or secret, else empty. */
   readonly item: string;
-  /** Relative to the tree, `.` for its root. */
+  /** Path in the tree, `.` for its root. */
   readonly path: string;
-  /** Whether the container may write to it. */
+  /** Whether the container may write to the path. */
   readonly writable: boolean;
-  /** Whether it must exist in the source for the container to start as its author meant. */
+  /** Whether the container needs it to exist in the source. */
   readonly required: boolean;
 }
 
 /**
- * Every path below `tree` that the services of a rendered model mount, read or build from. Paths
- * elsewhere on the host belong to the host and are not ours to follow.
+ * Every path below `tree` that the services of a rendered model mount, read or build from. Other
+ * paths belong to the host and are ignored here.
  */
 export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
   return Object.entries(servicesOf(model)).flatMap(([name, service]) => [
@@ -28,12 +28,12 @@ export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
   ]).map((use) => ({ ...use, path: plainDollars(use.path) }));
 }
 
-/** A text of a rendered model as its author meant it: compose doubles every dollar that it prints. */
+/** A text of a rendered model with plain dollars: compose doubles each dollar that it prints. */
 export function plainDollars(text: string): string {
   return text.replaceAll("$$", "$");
 }
 
-/** `path` relative to `tree`, or `undefined` when it is not inside. */
+/** `path` relative to `tree`; `undefined` if it lies outside. */
 export function insideTree(path: string, tree: string): string | undefined {
   if (!isAbsolute(path)) return undefined;
   const inside = relative(tree, path);
@@ -57,7 +57,7 @@ function bindUses(
   });
 }
 
-/** The path of the host that a mount shows: its own, or the one its named volume stands for. */
+/** The host path of a mount: its own, or its named volume's. */
 function mountedPath(mount: JsonObject, model: ComposeModel): string {
   const source = textAt(mount, "source");
   if (mount["type"] !== "volume") return mount["type"] === "bind" ? source : "";
@@ -110,8 +110,8 @@ function buildUses(
 }
 
 /**
- * The Dockerfile of a build where it lies outside of the context, whose content covers what is inside.
- * Compose prints it as written: relative to the context, or absolute.
+ * A Dockerfile outside of the build context, whose content id does not cover it. Compose prints it
+ * as written: relative to the context, or absolute.
  */
 function dockerfileBeside(build: JsonObject, context: string): string | undefined {
   const written = textAt(build, "dockerfile");

@@ -5,22 +5,22 @@ import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
 import { insideTree } from "./tree_paths.ts";
 
-/** What is said of a path that {@link climbsBack}. */
+/** Reason for refusing a path that {@link climbsBack}. */
 export const CLIMBS_BACK = "by a path that climbs back with ..";
 
 /**
- * Where links lead elsewhere for each process that follows them, which nobody can judge at the place that
- * the engine gives a volume: a mount of the directory itself into a container shows them to nobody else.
+ * Directory with links that lead elsewhere for each process. A volume on it would show them at a
+ * path that nobody can check; a direct bind mount shows them to that container alone.
  */
 const PROCESSES = "/proc";
 const SHOWS_PROCESSES = "that shows the processes of the host";
 
-/** Paths that options of the volumes of a project may name: one text of them is a list. */
+/** Limit of paths in the options of a project's volumes, as one text may hold a list. */
 const MOST_PATHS = 20_000;
 
 /**
- * The volumes of a project that lie on the host, whose paths are added to `paths`, and what is refused of
- * them to `refused`. Throws `config_invalid` for options that name more of them than any project has.
+ * The volumes of a project. Adds their host paths to `paths`, and refused settings to `refused`.
+ * Throws `config_invalid` for more paths in options than any project has.
  */
 export function volumesOf(
   model: ComposeModel,
@@ -48,8 +48,8 @@ export function volumesOf(
 }
 
 /**
- * Whether a path has `..` behind a name. The kernel, which gets the paths of volumes and builds as they are
- * written, climbs from where a link leads: `/var/run/../data` is `/data`.
+ * Whether a path has `..` after a name. The kernel, which resolves paths of volumes and builds as
+ * they are written, climbs from a link's target: `/var/run/../data` is `/data`.
  */
 export function climbsBack(path: string): boolean {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
@@ -58,10 +58,10 @@ export function climbsBack(path: string): boolean {
 }
 
 /**
- * Paths in options of a volume besides its device, as they are written: layers of an overlay, places of
- * other drivers. They are read as the kernel reads them: a backslash keeps the next character, the
- * working directory is the root. So is the device, whatever the type: with `bind` among the options the
- * kernel passes over that. The device of a share (`:/srv`) leads nowhere as a path.
+ * Paths in a volume's options except its device: layers of an overlay, paths of other drivers.
+ * Parsed like in the kernel: a backslash keeps the next character, the working directory is the
+ * root. The device is always a path, whatever the type, which the kernel ignores with `bind`. A
+ * share's device (`:/srv`) leads nowhere as a path.
  */
 function* pathsInOptions(options: JsonObject): Iterable<string> {
   for (const [key, value] of Object.entries(options)) {
@@ -86,15 +86,15 @@ function tooManyPaths(key: string): StackwrightError {
 }
 
 /**
- * What a swarm puts into mounts that can be no path: names and ids of what is there. Anything else can be
- * any text, a path that climbs included.
+ * Templates in mounts whose values cannot be paths: names and ids of existing objects. Others may
+ * yield any text, even a path that climbs.
  */
 const HARMLESS =
   /\{\{\s*\.(?:Service\.(?:ID|Name)|Node\.(?:ID|Hostname)|Task\.(?:ID|Name|Slot))\s*\}\}/g;
 
 /**
- * Uses of templates in mounts by which a swarm would mount something else than what is written: it
- * evaluates them when it makes a task, and `/da{{""}}ta` is `/data` then.
+ * Templates in mounts that are refused because a swarm would mount another path than the written
+ * one: it evaluates them when it makes a task, and `/da{{""}}ta` becomes `/data`.
  */
 export function refusedTemplates(model: ComposeModel): string[] {
   const mounts = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
@@ -111,8 +111,8 @@ export function refusedTemplates(model: ComposeModel): string[] {
 }
 
 /**
- * True when `written`, whose end a swarm may choose by a template, can lead to what is called `ours`, or
- * below it. Without a template it cannot.
+ * Whether `written`, whose end may be a template that a swarm evaluates, can become the path `ours`
+ * or one below it. Impossible without a template.
  */
 export function mayBecome(written: string, ours: string): boolean {
   const at = written.indexOf("{{");

@@ -1,21 +1,21 @@
 import type { ComposeModel } from "../model/mod.ts";
 import { servicesOf, textsOf } from "./model.ts";
 
-/** Others whose volumes the containers of a service mount as well. */
+/** Other services and containers whose volumes a service mounts. */
 interface VolumesFrom {
-  /** Services of the project, also those whose volumes come by way of another one. */
+  /** Services of the project, including those reached through another service. */
   readonly services: readonly string[];
   /** Containers that the service itself names. */
   readonly containers: ReadonlySet<string>;
 }
 
-/** The others of each service, by its name. */
+/** The other services and containers of each service, by its name. */
 export function volumesFrom(model: ComposeModel): ReadonlyMap<string, VolumesFrom> {
   const services = servicesOf(model);
   const names = Object.keys(services);
   const positions = new Map(names.map((name, at) => [name, at]));
   const containers = names.map(() => new Set<string>());
-  // By position: every one of hundreds may name all others.
+  // Bytes by position, since each of hundreds of services may name all others.
   const reached = names.map((name, at) => {
     const row = new Uint8Array(names.length);
     for (const written of textsOf(services[name]?.["volumes_from"])) {
@@ -34,7 +34,7 @@ export function volumesFrom(model: ComposeModel): ReadonlyMap<string, VolumesFro
   }));
 }
 
-/** Loops, since this happens hundred thousands of times. */
+/** A plain loop, since it runs hundreds of thousands of times. */
 function include(into: Uint8Array, row: Uint8Array): void {
   for (let at = 0; at < row.length; at++) if (row[at] === 1) into[at] = 1;
 }
