@@ -241,10 +241,10 @@ async function requireNotOurs(
   }
 }
 
-/** Where links lead from a path of the host; `undefined` for one that leads through a process. */
+/** The host path with links resolved; `undefined` for one that leads through a process. */
 async function placeOf({ files, root }: JudgingParts, path: string): Promise<string | undefined> {
   if (await leadsThroughProcess(files, path)) return undefined;
-  // The engine makes what is not there, behind a link, too.
+  // The engine creates missing directories, even behind a link.
   return join("/", await nearest(root, path.slice(1)) ?? path);
 }
 
