@@ -68,9 +68,8 @@ export async function runJob(
   let ended: ((failed: boolean) => void) | undefined;
   try {
     const parts = await partsFor(anyParts, key, signal);
-    const { found, spec } = await findJob(parts, work, signal);
-    // An adopted run goes on in any case: nobody else would start the services that it has stopped.
-    if (work.adopts === undefined) await requireOwnStops(parts, key, spec, signal);
+    const { found, spec: written } = await findJob(parts, work, signal);
+    const spec = await withOwnStops(parts, work, written, signal);
     await requireNotStopped(parts.host, spec.stopServices, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
@@ -95,24 +94,31 @@ export async function runJob(
 /**
  * Refuses a job that stops services of another source's stack: it could keep them down as long as
  * it likes. Throws `conflict`.
+ *
+ * An adopted run goes on in any case: nobody else would start the services that it has stopped. What
+ * its labels say by now of others' stacks is left out, so that these are not locked until it ends.
  */
-async function requireOwnStops(
+async function withOwnStops(
   parts: Pick<PipelineParts, "host" | "ledger">,
-  key: StackKey,
-  { stopServices }: JobSpec,
+  { key, adopts }: Pick<RunJob, "key" | "adopts">,
+  spec: JobSpec,
   signal: AbortSignal,
-): Promise<void> {
-  for (const { project, service } of stopServices) {
+): Promise<JobSpec> {
+  const stopServices: JobSpec["stopServices"][number][] = [];
+  for (const stop of spec.stopServices) {
+    const { project, service } = stop;
     const other = { ...key, name: project };
     const isKnown = project === key.name || recordedOwner(parts.ledger, other) !== undefined;
     const seen = isKnown ? undefined : await observeAnyway(parts, other, signal);
     const owner = whoseStop(parts.ledger, key, project, seen);
-    if (owner === undefined) continue;
+    if (owner === undefined) stopServices.push(stop);
+    if (owner === undefined || adopts !== undefined) continue;
     throw errors.conflict(
       `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
         "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
     );
   }
+  return { ...spec, stopServices };
 }
 
 interface JobToRun {
