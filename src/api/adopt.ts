@@ -34,11 +34,11 @@ const input = stackInput.extend({
 });
 
 /**
- * Hands a stack to another source or branch, whose next deployment takes over its containers, volumes
- * and files. Without a source, the one that was refused is meant. The owner before is refused from
- * then on.
+ * Hands a stack to another source or branch, whose next deployment takes over its containers,
+ * volumes and files. Without a source, the claimant that was refused gets it. From then on the
+ * previous owner is refused.
  *
- * A call throws `bad_request` for a source that is none, `not_found` when nobody was refused and
+ * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused and
  * `conflict` when several were.
  */
 export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
@@ -91,8 +91,8 @@ function wantedOwner(
 }
 
 /**
- * A name is what a URL becomes; a scheme makes it one: accounts are named where SSH leads there. Behind its
- * host stands a port, 0 for none.
+ * Locates a source given by URL or name. In names, `local/…` stands for a path, `user@host/…` for
+ * SSH, and anything else for HTTPS; a port follows the host as `_8443`, with `_0` for none.
  */
 function namedSource(source: string) {
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/\s]+@[^/\s]+:/.test(source) ||

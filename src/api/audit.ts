@@ -1,18 +1,18 @@
 import { type StackKey, toStackwrightError } from "../model/mod.ts";
 import type { Call } from "./operation.ts";
 
-/** Something a caller wants done to a project or a stack. */
+/** An action of a caller on a project or a stack. */
 interface Audit {
   readonly action: string;
   readonly what: "project" | "stack";
   readonly key: StackKey;
-  /** Anything else that is worth a field of the log. */
+  /** Further fields for the log. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Does `work` and logs one line about it, also when it fails: who did what to which project, and what
- * became of it. Returns what `work` returns and throws what it throws.
+ * Does `work` and logs one line about it, also when it fails: the caller, the action, its project
+ * or stack, and the result. Returns what `work` returns and throws what it throws.
  */
 export async function audited<T>(
   { log, client }: Call,
@@ -28,7 +28,7 @@ export async function audited<T>(
     log.info(`${asked}: done`, fields);
     return result;
   } catch (error) {
-    // What went wrong is the answer, and logged with it where it is our fault.
+    // Only the code: callers get the error itself, and internal errors are logged with the answer.
     log.info(`${asked}: failed`, { ...fields, code: toStackwrightError(error, action).code });
     throw error;
   }

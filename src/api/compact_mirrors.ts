@@ -8,10 +8,10 @@ import { runResult, runWork, type RunWorkParts } from "./run_work.ts";
 
 const trigger = "mirror_compaction";
 
-/** Bytes of packs above which a mirror is not repacked, where nobody says how many. */
+/** Default for the bytes of packs above which a mirror is not repacked. */
 const DEFAULT_MAX_BYTES = 268_435_456;
 
-/** The end of a compaction that was asked for. */
+/** The result of a compaction. */
 const compactionView = runResult.extend({
   busy: z.boolean().describe(
     "Another compaction is under way: nothing was started, and this is it.",
@@ -42,7 +42,7 @@ const input = z.strictObject({
 });
 
 /**
- * Compacts the mirrors of Git repositories, as a run; one at a time. A call throws `not_found` where
+ * Compacts the mirrors of Git repositories, in a run; one at a time. A call throws `not_found` when
  * there is no such mirror.
  */
 export function compactMirrorsOperation(parts: CompactionParts): Operation<CompactionView> {
@@ -57,7 +57,7 @@ export function compactMirrorsOperation(parts: CompactionParts): Operation<Compa
   }, async ({ repository: named, mode, max_size: maxBytes, wait }, call) => {
     const repository = nameOf(named);
     requireMirrors(mirrorsOf(await parts.mirrors(), repository), repository);
-    // From here to the opening of the run nothing is awaited, so nobody comes in between.
+    // No await until the run is opened: no other call may come in between.
     const active = activeRun(parts);
     if (active !== undefined) {
       const run = createRunView(parts.timeZone)(active);
@@ -80,7 +80,7 @@ function activeRun({ runs }: Pick<CompactionParts, "runs">) {
   return active;
 }
 
-/** The name of a repository, which people also give as the URL they clone it from. */
+/** The name of a repository that is given by name or by clone URL. */
 function nameOf(text: string): string {
   if (text === "" || !/[:@]/.test(text)) return text.replace(/\.git$/, "");
   try {

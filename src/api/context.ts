@@ -9,7 +9,7 @@ export const contextInput = z.string().max(128).regex(/^(?:[a-zA-Z0-9][a-zA-Z0-9
   );
 
 /**
- * The same operation, for contexts that there are: where its input names another one, a call throws
+ * Restricts an operation to existing contexts: a call whose input names another one throws
  * `bad_request`.
  */
 export function ofKnownContext<Output>(

@@ -8,12 +8,12 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
-/** Deployments a page has when nobody says how many. */
+/** Default number of deployments of a page. */
 const DEFAULT_DEPLOYMENT_LIMIT = 100;
-/** Most deployments of a page; a greater limit means this one. */
+/** Most deployments of a page; greater limits count as this one. */
 const MOST_DEPLOYMENTS = 500;
 
-/** One stack on the wire; what is unknown is left out. */
+/** One stack in an answer; unknown fields are absent. */
 export const deploymentView = z.strictObject({
   name: z.string(),
   context: z.string().describe("Container context; `default` for the default one."),
@@ -64,7 +64,7 @@ export type DeploymentView = z.output<typeof deploymentView>;
 
 /** Parts of the operation on deployments. */
 export interface DeploymentParts {
-  /** The status of every stack, sorted by context and name, or of `only` one. */
+  /** The status of every stack, sorted by context and name, or of `only` one stack. */
   readonly deployments: (signal: AbortSignal, only?: StackKey) => Promise<readonly StackStatus[]>;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
@@ -81,7 +81,7 @@ const input = z.strictObject({
   context: contextInput,
 });
 
-/** Lists the stacks that Stackwright looks after, with what each of them is and why. */
+/** Lists the stacks that Stackwright manages, with their states and the reasons for them. */
 export function listDeploymentsOperation(parts: DeploymentParts): Operation<DeploymentsView> {
   const time = createTimeFormat(parts.timeZone);
   return defineOperation({

@@ -7,9 +7,9 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { noRelease, stackInput, type StackParts } from "./stack_parts.ts";
 import { splitLines, unifiedDiff } from "./unified_diff.ts";
 
-/** Lines a page has when nobody says how many. */
+/** Default number of lines of a page. */
 const DEFAULT_DIFF_LINES = 1000;
-/** Most lines of a page; a greater limit means this one. */
+/** Most lines of a page; greater limits count as this one. */
 const MOST_DIFF_LINES = 5000;
 
 /** A page of the difference of two releases. */
@@ -29,7 +29,7 @@ const input = stackInput.extend({
   after: z.int().min(1).optional().describe("Lines of the pages before."),
 });
 
-/** A release in the words of its author, and what he wrote beside the model. */
+/** A release in its author's words: the model, then files, images and replicas as comment lines. */
 function asWritten(
   model: string,
   services: Release["services"],
@@ -38,7 +38,7 @@ function asWritten(
   const written = services.flatMap(({ name, inputs, expectation: { replicas } }) => [
     ...Object.entries(inputs).filter(([input]) => WRITTEN_INPUT.test(input))
       .map(([input, digest]) => `# ${name}: ${wordsOf(input)} is ${shortId(digest)}\n`),
-    // The number is no part of a model: it changes without a container being made anew.
+    // Models lack this number, since it changes without recreating containers.
     ...(replicas === 1 ? [] : [`# ${name}: replicas is ${replicas}\n`]),
   ]);
   const ran = Object.entries(images).map(([name, id]) => `# ${name}: image is ${shortId(id)}\n`);
@@ -46,14 +46,14 @@ function asWritten(
   return [text.endsWith("\n") ? text : `${text}\n`, ...written.sort(), ...ran.sort()].join("");
 }
 
-/** Inputs of a service that do not stand in its model. */
+/** Inputs of a service that its model does not contain. */
 const WRITTEN_INPUT = /^(?:(?:file|build|variable):|build_arguments$)/;
 
 function wordsOf(input: string): string {
   return input === "build_arguments" ? "build.args" : input.replace(":", " ");
 }
 
-/** Shows what differs between two releases of a stack. A call throws `not_found`. */
+/** Shows the differences between two releases of a stack. A call throws `not_found`. */
 export function diffReleasesOperation(parts: StackParts): Operation<z.output<typeof diffView>> {
   return defineOperation({
     id: "diffReleases",
@@ -65,7 +65,7 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
     errors: ["bad_request", "not_found", "ledger_unusable"],
   }, async ({ context, name, from, to, limit, after = 0 }, { signal }) => {
     const key = stackKey(context, name);
-    // Each of these steps is long for a large model.
+    // Each of these steps takes long for a large model.
     const pauses = createPauses(1);
     const before = await modelOf(parts, key, from, signal);
     await pauses.after(1);

@@ -12,24 +12,24 @@ import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
-/** The answer of forgetting a stack. */
+/** The answer to forgetting a stack. */
 const forgetView = z.strictObject({
   forgotten: z.literal(true).describe("Nothing of it is looked after any more."),
 });
 
 /** Parts for forgetting stacks. */
 export interface ForgetParts extends Pick<StackParts, "ledger"> {
-  /** Whether a context is there, also one that cannot be used at this moment. */
+  /** Whether a context exists, even if it cannot be used now. */
   readonly hasContext: (context: string) => Promise<boolean>;
   readonly clock: Clock;
 }
 
 /**
- * Forgets a stack whose context is not there any more: no engine can be asked to remove it. What runs
- * there, and what lies on disk for it, is left alone; its history stays.
+ * Forgets a stack whose context does not exist any more, so that no engine can be asked to remove
+ * it. Leaves what runs there, and the stack's files on disk, alone; the history stays.
  *
- * A call throws `conflict` where its context is there, and while something is done to it, and
- * `not_found` when nothing is recorded about it.
+ * A call throws `conflict` while the context exists or the stack is being changed, and `not_found`
+ * when nothing is recorded about the stack.
  */
 export function forgetOperation(
   { ledger, hasContext, clock }: ForgetParts,

@@ -15,10 +15,10 @@ import { currentView, decisionView, viewCurrent, viewDecision } from "./release_
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
-/** Decisions that are shown with a stack. */
+/** Decisions to show with a stack. */
 const SHOWN_DECISIONS = 10;
 
-/** One stack with all that says why it is as it is; what is not there is left out. */
+/** One stack with everything that explains its state; absent fields do not apply. */
 export const deploymentDetail = deploymentView.omit({ release: true }).extend({
   current: currentView.optional().describe("The release that is deployed."),
   failure: z.strictObject({
@@ -41,7 +41,7 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
 /** See {@link deploymentDetail}. */
 export type DeploymentDetail = z.output<typeof deploymentDetail>;
 
-/** Says what a stack is and why. A call throws `not_found` when nothing was ever decided about it. */
+/** Shows a stack's state and the reasons. A call throws `not_found` for an unrecorded stack. */
 export function getDeploymentOperation(
   { deployments, ledger, timeZone }: DeploymentParts & StackParts,
 ): Operation<DeploymentDetail> {
@@ -84,7 +84,7 @@ function viewRecorded(
   };
 }
 
-/** The status of a stack, also of one that is gone, or that nobody has looked at for long. */
+/** The status of a stack, also of one that was removed or forgotten. */
 function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
   return all.find((each) => formatStackKey(each.key) === formatStackKey(key)) ?? {
     key,

@@ -3,7 +3,7 @@ import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
 import { abortable, type Clock, withDeadline } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
-/** The answer of a health check. */
+/** The answer to a health check. */
 export const healthView = z.strictObject({
   details: z.enum(["healthy", "unhealthy"]),
   error: z.string().optional().describe("Present when unhealthy."),
@@ -12,25 +12,25 @@ export const healthView = z.strictObject({
 /** See {@link healthView}. */
 export type HealthView = z.output<typeof healthView>;
 
-/** Longest time the engine may take, in milliseconds. */
+/** Milliseconds for the engine to answer. */
 const LONGEST_CHECK_MS = 3_000;
 
 /** Ports of the health check. */
 export interface HealthParts {
-  /** Proves that the container engine answers; throws when it does not. */
+  /** Checks that the container engine answers; throws when it does not. */
   readonly checkEngine: (signal: AbortSignal) => Promise<unknown>;
-  /** False once shutdown began. */
+  /** False once shutdown has begun. */
   readonly isOpen: () => boolean;
   readonly clock: Clock;
 }
 
 /**
- * The operation that says whether Stackwright can do its work: the container engine answers and
- * shutdown has not begun.
+ * The operation that tells whether Stackwright can work: the container engine answers, and shutdown
+ * has not begun.
  */
 export function healthOperation(parts: HealthParts): Operation<HealthView> {
   let underWay: Promise<HealthView> | undefined;
-  // Nobody needs a key to ask: the engine is asked once for all who ask meanwhile.
+  // Concurrent callers share one question to the engine, as asking takes no key.
   const look = () => underWay ??= checkHealth(parts).finally(() => underWay = undefined);
   return defineOperation({
     id: "getHealth",
@@ -49,7 +49,7 @@ async function checkHealth(parts: HealthParts): Promise<HealthView> {
     await withinTime(parts);
     return { details: "healthy" };
   } catch (error) {
-    // What an unknown error says is for the log of whoever threw it.
+    // Details of unexpected errors are for the log only.
     const known = isStackwrightError(error) && error.code !== "internal";
     return {
       details: "unhealthy",
@@ -59,7 +59,7 @@ async function checkHealth(parts: HealthParts): Promise<HealthView> {
 }
 
 async function withinTime({ checkEngine, clock }: HealthParts): Promise<void> {
-  // Whoever asks may go away: others wait for the same look.
+  // Not the caller's signal: others may wait for the same answer.
   const nobody = new AbortController().signal;
   const why = `the container engine did not answer within ${LONGEST_CHECK_MS / 1000} s`;
   const late = () => errors.timeout(why);

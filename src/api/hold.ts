@@ -8,12 +8,12 @@ import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_pa
 /** Most characters of a reason that people give. */
 const MOST_REASON = 500;
 
-/** The input for why a person does something. */
+/** The input for a person's reason. */
 export const reasonInput = z.string().trim().max(MOST_REASON)
   .regex(/^[^\p{Cc}]*$/u, "must be one line of plain text").default("")
   .describe("Why, for those who wonder later.");
 
-/** A hold by a person, on the wire. */
+/** A person's hold in an answer. */
 export const holdView = z.strictObject({
   reason: z.string(),
   held_at: timestamp,
@@ -22,7 +22,7 @@ export const holdView = z.strictObject({
 
 type HoldView = z.output<typeof holdView>;
 
-/** The answer of resuming: whether the stack was held. */
+/** The answer to resuming: whether the stack was held. */
 const resumeView = z.strictObject({ resumed: z.boolean().describe("False when nobody held it.") });
 
 interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
@@ -42,8 +42,8 @@ const input = stackInput.extend({
 });
 
 /**
- * Holds a stack as it is: what its source says is not deployed, and what is missing of its release
- * still comes back. A call throws `not_found` when nothing is recorded about it.
+ * Holds a stack as it is: newer releases are not deployed, missing parts of the deployed one still
+ * come back. A call throws `not_found` when nothing is recorded about the stack.
  */
 export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation<HoldView> {
   const time = createTimeFormat(timeZone);
@@ -69,8 +69,8 @@ export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation
 }
 
 /**
- * Ends the hold of a stack and the pin of a rollback. A call throws `not_found` when nothing is
- * recorded about it.
+ * Ends the hold of a stack, and the pin of a rollback. A call throws `not_found` when nothing is
+ * recorded about the stack.
  */
 export function resumeOperation(
   { ledger }: Pick<HoldParts, "ledger">,
@@ -95,7 +95,7 @@ export function resumeOperation(
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** The end of a hold. Throws `bad_request` for a text that is none, and for one that is past. */
+/** The end of a hold. Throws `bad_request` for an invalid text, and for a time in the past. */
 function untilFrom(text: string, now: Date): Date {
   const until = instantOf(text, now);
   if (until !== undefined && until > now) return until;
@@ -112,7 +112,7 @@ function untilFrom(text: string, now: Date): Date {
   );
 }
 
-/** Elsewhere that is seconds; who holds a stack thinks of hours. */
+/** A number alone means seconds elsewhere; here people would expect hours, so it is refused. */
 const UNITLESS = /^\s*[+-]?\d+\s*$/;
 
 function instantOf(text: string, now: Date): Date | undefined {

@@ -24,7 +24,7 @@ import {
 } from "./run_work.ts";
 import { timestamp } from "./stack_parts.ts";
 
-/** A service that its labels call a job, and what is known of its runs. */
+/** A service with the labels of a job, and facts about its runs. */
 export interface JobFacts extends LabelledJob {
   readonly status: string;
   readonly repository: string;
@@ -34,12 +34,12 @@ export interface JobFacts extends LabelledJob {
 
 /** Ports for the operations on jobs. */
 export interface JobOperationParts extends RunWorkParts {
-  /** The jobs there are, sorted by stack and name. */
+  /** The jobs of a context, sorted by stack and name. */
   readonly jobs: (context: string, signal: AbortSignal) => Promise<readonly JobFacts[]>;
   readonly runs: Pick<RunStore, "list">;
 }
 
-/** A scheduled job on the wire; what is empty or unknown is left out. */
+/** A scheduled job in an answer; empty or unknown fields are absent. */
 export const jobView = z.strictObject({
   name: z.string().describe("Name of the container, or of the service in a swarm."),
   context: z.string(),
@@ -64,7 +64,7 @@ export const jobView = z.strictObject({
 
 type JobView = z.output<typeof jobView>;
 
-/** Runs that are looked at for the last one of each job. */
+/** Newest runs among which the last one of each job is looked for. */
 const MOST_RUNS = 200;
 
 const listInput = z.strictObject({
@@ -72,7 +72,7 @@ const listInput = z.strictObject({
   context: contextInput,
 });
 
-/** Lists the services that their labels call jobs. */
+/** Lists the services with the labels of a job. */
 export function listJobsOperation(parts: JobOperationParts): Operation<JobView[]> {
   const time = createTimeFormat(parts.timeZone);
   return defineOperation({
@@ -102,8 +102,8 @@ const runInput = z.strictObject({
 });
 
 /**
- * Runs a job now, as a run. A call throws `not_found` for a name that no job has, and `conflict` for
- * one that is disabled or that several have.
+ * Runs a job now. A call throws `not_found` for an unknown name, and `conflict` for a job that is
+ * disabled, or a name that several jobs have.
  */
 export function runJobOperation(parts: JobOperationParts): Operation<RunResult> {
   return defineOperation({
@@ -155,7 +155,7 @@ function chosen(all: readonly JobFacts[], name: string, stack: string | undefine
   throw errors.conflict("multiple scheduled jobs matched, narrow your selection");
 }
 
-/** The last run of a job, while that is known. */
+/** The last run of a job; `null` when it is not known. */
 function lastRuns({ runs, timeZone }: JobOperationParts) {
   const view = createRunView(timeZone);
   const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });

@@ -5,9 +5,9 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { decisionView, viewDecision } from "./release_views.ts";
 import { pageInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
-/** Decisions a page has when nobody says how many. */
+/** Default number of decisions of a page. */
 const DEFAULT_DECISION_LIMIT = 20;
-/** Most decisions of a page; a greater limit means this one. */
+/** Most decisions of a page; greater limits count as this one. */
 const MOST_DECISIONS = 100;
 
 /** A page of the decisions about a stack. */

@@ -5,9 +5,9 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
 import { noRelease, pageInput, type StackParts } from "./stack_parts.ts";
 
-/** Releases a page has when nobody says how many. */
+/** Default number of releases of a page. */
 const DEFAULT_RELEASE_LIMIT = 50;
-/** Most releases of a page; a greater limit means this one. */
+/** Most releases of a page; greater limits count as this one. */
 const MOST_RELEASES = 200;
 
 /** A page of the releases of a stack. */

@@ -1,6 +1,6 @@
 /**
- * The operations: everything that clients can ask for, each defined once with its input, its output
- * and what it does. Nothing here knows through which face it is called.
+ * The operations: everything that clients can ask for, each defined once with its input, output and
+ * handler, whatever face it is called through.
  */
 export * from "./adopt.ts";
 export * from "./compact_mirrors.ts";

@@ -18,50 +18,50 @@ export const TAGS = [
 type Tag = (typeof TAGS)[number];
 
 /**
- * Powers that operations take: `read` is for what only looks, `logs` for what containers print,
- * which may hold anything, `act` for what changes something.
+ * What callers need a key for: `read` to look, `logs` to see output of containers, which may
+ * contain anything, `act` to change something.
  */
 const POWERS = ["read", "logs", "act"] as const;
 
 /** One member of {@link POWERS}. */
 export type Power = (typeof POWERS)[number];
 
-/** A call: who it is, and how long they listen. */
+/** Facts about a call and its caller. */
 export interface Call {
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Carries the id of the request. */
+  /** Log with the id of the request. */
   readonly log: Log;
-  /** Is told the id of the run that a call started, as soon as it has one. */
+  /** Receives the id of the run that the call starts, as soon as it exists. */
   readonly onRun?: (id: string) => void;
-  /** Address of the caller, where there is one: for the log of who did what. */
+  /** Address of the caller, if any, for the audit log. */
   readonly client?: string;
 }
 
-/** Facts about an operation, apart from the face it is called through. */
+/** The description of an operation, whatever face it is called through. */
 export interface OperationFacts<Output> {
-  /** Unique and stable: the operation id of documents. */
+  /** Unique and stable; the operation id in documents. */
   readonly id: string;
   /** One sentence for people. */
   readonly summary: string;
   readonly tag: Tag;
   readonly power: Power;
-  /** What callers may send; faces publish it. */
+  /** The schema of the input; faces publish it. */
   readonly input: z.ZodType;
   readonly output: z.ZodType<Output>;
-  /** Codes a call may throw besides `internal`. */
+  /** Error codes that a call may throw besides `internal`. */
   readonly errors: readonly ErrorCode[];
 }
 
 /**
  * One thing that clients can ask for, defined once for all faces. `call` checks `input`, which may
- * be anything, and throws `bad_request` with every problem when it is not what the operation takes.
+ * be any value, and throws `bad_request` with all problems when it does not fit the schema.
  */
 export interface Operation<Output> extends OperationFacts<Output> {
   call(input: unknown, call: Call): Promise<Output>;
 }
 
-/** Makes an operation whose input is exactly what its schema reads. */
+/** Makes an operation that checks its input with its schema. */
 export function defineOperation<Schema extends z.ZodType, Output>(
   facts: OperationFacts<Output> & { readonly input: Schema },
   handler: (input: z.output<Schema>, call: Call) => Promise<Output> | Output,
@@ -72,7 +72,7 @@ export function defineOperation<Schema extends z.ZodType, Output>(
   };
 }
 
-/** What a schema is checked with: zod's words for a member that is not there name JavaScript's value. */
+/** Replaces zod's text for a missing member, which names JavaScript's `undefined`. */
 export const INPUT_WORDS: z.core.ParseContext<z.core.$ZodIssue> = {
   error: ({ code, input }) =>
     code === "invalid_type" && input === undefined ? "it is missing" : undefined,

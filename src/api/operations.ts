@@ -40,7 +40,7 @@ import {
 import { type SyncWindowParts, syncWindowsOperation } from "./sync_windows.ts";
 import { unpinOperation } from "./unpin.ts";
 
-/** Everything that clients can ask for. */
+/** All operations. */
 export type Operations = ReturnType<typeof createOperations>;
 
 /** Parts of all operations. */
@@ -58,14 +58,11 @@ export interface OperationParts
     StackOperationParts,
     ForgetParts {
   readonly runs: RunStore;
-  /** Names of the contexts there are, and of those that have stacks. */
+  /** Names of the existing contexts, and of those with stacks. */
   readonly contexts: () => Promise<readonly string[]>;
 }
 
-/**
- * The operations for those who only want to know what there is: every fact of them is right, and
- * none can be called.
- */
+/** The operations for describing them only: their facts are right, but they cannot be called. */
 export function describedOperations(): Operations {
   return createOperations({} as OperationParts);
 }
@@ -81,14 +78,14 @@ export function createOperations(parts: OperationParts) {
     listRuns: listRunsOperation(parts),
     getRun: getRunOperation(parts),
     runPolls: runPollsOperation(parts),
-    // Whether something might be deployed is asked of contexts that are yet to come, too.
+    // The context need not exist: the question is whether a deployment would be allowed.
     syncWindows: syncWindowsOperation(parts),
-    // Its context is none that there is.
+    // The context of a stack to forget does not exist.
     forget: forgetOperation(parts),
   };
 }
 
-/** Those that are about one context. */
+/** The operations on one existing context. */
 function ofContexts(parts: OperationParts) {
   return {
     listDeployments: listDeploymentsOperation(parts),

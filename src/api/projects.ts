@@ -6,12 +6,12 @@ import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
-/** Seconds an action on a project may take when nobody says how many. */
+/** Default seconds for an action on a project. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
-/** Most seconds a caller may ask for: what a timer can wait. */
+/** Most seconds that a caller may ask for: the limit of timers. */
 export const MOST_TIMEOUT_SECONDS = 2_147_483;
 
-/** One project on the wire. The names are those of the engine's own tools. */
+/** One project in an answer, with the field names of docker's own tools. */
 export const projectView = z.strictObject({
   ID: z.string(),
   Name: z.string(),
@@ -20,7 +20,7 @@ export const projectView = z.strictObject({
   Reason: z.string().describe("Why its status cannot be told; empty, since it always can."),
 });
 
-/** One container of a project on the wire; neither its environment nor its arguments. */
+/** One container of a project in an answer, without its environment and arguments. */
 export const containerView = z.strictObject({
   ID: z.string(),
   Name: z.string(),
@@ -64,14 +64,14 @@ const named = z.strictObject({
   context: contextInput,
 });
 
-/** Longest time of an action on what runs. */
+/** The input for the time limit of an action. */
 export const timeoutInput = z.int().min(1).max(MOST_TIMEOUT_SECONDS)
   .default(DEFAULT_TIMEOUT_SECONDS)
   .describe("Seconds it may take, waiting for a deployment under way included.");
 
 const timed = named.extend({ timeout: timeoutInput });
 
-/** Lists compose projects, sorted by name, whoever deployed them. */
+/** Lists compose projects, sorted by name, also those that Stackwright did not deploy. */
 export function listProjectsOperation(
   { projects }: ProjectOperationParts,
 ): Operation<ProjectView[]> {
@@ -92,7 +92,7 @@ export function listProjectsOperation(
   });
 }
 
-/** The containers of one project. A call throws `not_found`. */
+/** Shows the containers of one project. A call throws `not_found`. */
 export function getProjectOperation(
   { projects }: ProjectOperationParts,
 ): Operation<ContainerView[]> {
@@ -111,10 +111,10 @@ export function getProjectOperation(
 
 const PAST = { start: "started", stop: "stopped", restart: "restarted" } as const;
 
-/** What a stop means for a stack that is deployed from a repository. */
+/** Says what stopping means for a stack that is deployed from a repository. */
 const STAYS_STOPPED = "; nothing of it is deployed or repaired until it is started again";
 
-/** Starts, stops or restarts a project under its stack's lock; start waits until it is healthy. */
+/** Starts, stops or restarts a project under its stack's lock; a start waits for its health. */
 export function controlProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
     id: "controlProject",
@@ -139,8 +139,8 @@ const recreateInput = named.extend({
 });
 
 /**
- * Makes the containers of a project, or of one service, anew from what is deployed; they need not be
- * stopped first. A call throws `conflict` when that cannot be had.
+ * Recreates the containers of a project, or of one service, from the deployed release, also while
+ * they run. A call throws `conflict` when that release cannot be had.
  */
 export function recreateProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
@@ -225,5 +225,5 @@ function viewContainer(container: ContainerSummary): ContainerView {
   };
 }
 
-/** Labels of other prefixes often carry what was interpolated from a secret. */
+/** Labels that may be shown; others often have values interpolated from secrets. */
 export const TOLD_LABELS = /^(?:com\.docker\.compose|stackwright|org\.opencontainers\.image)\./;

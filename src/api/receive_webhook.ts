@@ -16,7 +16,7 @@ import {
 import { sourceLocation } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
 
-/** The result of a webhook. */
+/** The answer to a webhook. */
 export const webhookResult = z.strictObject({
   outcome: z.enum(["accepted", "complete", "skipped", "failed", "cancelled"]).describe(
     "complete: looked at, whether or not anything had changed. skipped: there was nothing to look " +
@@ -30,11 +30,11 @@ export const webhookResult = z.strictObject({
 /** See {@link webhookResult}. */
 export type WebhookResult = z.output<typeof webhookResult>;
 
-/** The operation that answers webhooks. Their face reads and authenticates them. */
+/** The operation behind webhooks, which its face has read and authenticated. */
 export interface WebhookOperation extends OperationFacts<WebhookResult> {
   /**
-   * Hands work in. Waiting or not, the work goes on when the sender is gone: most of them give up
-   * after ten seconds. Throws `shutting_down`.
+   * Submits the work. The work goes on when the sender disconnects, also with `wait`: most senders
+   * give up after ten seconds. Throws `shutting_down`.
    */
   call(request: WebhookDelivery, options: { readonly wait: boolean }): Promise<WebhookResult>;
 }
@@ -44,9 +44,9 @@ interface WebhookParts {
 }
 
 /**
- * Deploys what a webhook is about. Each reference that was pushed is a run of its own, and webhooks
- * about the same repository, reference and target share the run that waits. The result is about the
- * first run; with `wait`, about the first one that failed, if any did.
+ * Deploys what a webhook names. Each pushed reference gets a run, and webhooks about the same
+ * repository, reference and target share a waiting run. The answer is about the first run; with
+ * `wait`, about the first failed one, if any.
  */
 export function receiveWebhookOperation(parts: WebhookParts): WebhookOperation {
   return {
@@ -68,7 +68,7 @@ export function receiveWebhookOperation(parts: WebhookParts): WebhookOperation {
   };
 }
 
-/** The operation for those who only want to know what there is; it cannot be called. */
+/** The operation for describing it only; it cannot be called. */
 export function describedWebhookOperation(): WebhookOperation {
   return receiveWebhookOperation({} as WebhookParts);
 }
@@ -94,12 +94,12 @@ async function receive(
   return { ...describeEnd(told), ...facts(told) };
 }
 
-/** The whole run is for those who ask for it: printing its times takes longer than all the rest. */
+/** Not the whole run: formatting its times would take longer than everything else. */
 function facts({ id, repository }: Run): Pick<WebhookResult, "job_id" | "repository"> {
   return { job_id: id, repository };
 }
 
-/** Hands in the work of a webhook that is about one source. Throws `shutting_down`. */
+/** Submits the work of a webhook about one source. Throws `shutting_down`. */
 export function submitWebhook(
   source: SourceRequest,
   { intake }: WebhookParts,
@@ -111,7 +111,7 @@ export function submitWebhook(
     {
       repository,
       ...(waits === undefined ? {} : { waits }),
-      // On many hosts, names that differ in case are two repositories: no one's push replaces the other's.
+      // Case matters: on many hosts such names are two repositories, which must not share runs.
       lane: `webhook ${requestKey(source, repository)}`,
     },
   );
@@ -128,7 +128,7 @@ function describeEnd(
   return { outcome: held ? "skipped" : "complete", message };
 }
 
-/** Not looked at any further: filtered out, paused, or outside its windows. */
+/** Held back, that is filtered out, paused, or outside its sync windows. */
 function isHeldBack({ reason }: RunTarget): boolean {
   return reason === "filter_mismatch" || reason === "sync_window" ||
     reason?.startsWith("paused") === true;

@@ -5,7 +5,7 @@ import type { TimeFormat } from "../system/mod.ts";
 import { serviceView, viewServices } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
 
-/** One release in a list. */
+/** One release of a list in an answer. */
 export const releaseView = z.strictObject({
   number: z.int().describe("Counts the releases of the stack, from 1."),
   current: z.boolean().describe("Whether it is the one that is deployed."),
@@ -16,7 +16,7 @@ export const releaseView = z.strictObject({
   message: z.string().describe("What became of it."),
 });
 
-/** The deployed release with all that is told of it. */
+/** The deployed release in an answer. */
 export const currentView = z.strictObject({
   number: z.int(),
   status: z.enum(["applying", "deployed", "failed", "rolled_back"]),
@@ -33,7 +33,7 @@ export const currentView = z.strictObject({
   ),
 });
 
-/** One decision; equal ones in a row are one. */
+/** One decision in an answer; equal ones in a row are one. */
 export const decisionView = z.strictObject({
   number: z.int().describe("Grows with every decision about any stack."),
   trigger: z.string().describe(
@@ -64,7 +64,7 @@ type CurrentView = z.output<typeof currentView>;
 /** See {@link decisionView}. */
 export type DecisionView = z.output<typeof decisionView>;
 
-/** Shows a release in a list; `current` is the id of the one that is deployed. */
+/** Shows a release of a list; `current` is the id of the deployed one. */
 export function viewRelease(
   { id, number, status, revision, createdAt, message }: RecordedRelease,
   current: string | undefined,

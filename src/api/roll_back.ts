@@ -7,7 +7,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { BY_HAND, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
-/** Result of a rollback. */
+/** The answer to a rollback. */
 const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
 });
@@ -20,7 +20,7 @@ const input = stackInput.extend({
 });
 
 /**
- * Puts a stack back to an earlier release and keeps it there, as a run. A call throws `not_found`
+ * Rolls a stack back to an earlier release and keeps it there, in a run. A call throws `not_found`
  * when there is no such release.
  */
 export function rollBackOperation(

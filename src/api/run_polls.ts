@@ -13,15 +13,15 @@ import { parseReference, sourceLocation } from "../source/mod.ts";
 import { type Operation, readInput } from "./operation.ts";
 import { type RunResult, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 
-/** Reads the body of a poll request. Throws `bad_request` with its problems. */
+/** Parses the entries of a poll request. Throws `bad_request` with all problems. */
 type ParsePollRequest = (value: unknown) => SourceRequest[];
 
 /** Parts for running polls. */
 export interface RunPollsParts extends RunWorkParts {
   readonly parsePollRequest: ParsePollRequest;
-  /** Whether a context is there, also one that cannot be used. */
+  /** Whether a context exists, even if it cannot be used. */
   readonly hasContext: (context: string) => Promise<boolean>;
-  /** Names of the contexts there are. */
+  /** Names of the existing contexts. */
   readonly contexts: () => Promise<readonly string[]>;
 }
 
@@ -29,17 +29,15 @@ const input = z.strictObject({
   configs: z.array(pollEntrySchema).min(1).max(MOST_POLL_REQUESTS),
   wait: waitInput,
 });
-/**
- * The entries have a reader of their own, which keeps what their author wrote apart from defaults.
- */
+/** Leaves the entries to {@link ParsePollRequest}, which tells explicit values from defaults. */
 const envelope = input.extend({ configs: z.unknown() });
 
 /**
- * Polls sources now, all in one run. They count as manual work. With `wait` the
- * work is tied to the caller, whose going away cancels it; without, only shutdown ends it.
+ * Polls sources now, in one run, as manual work. With `wait` the caller's disconnect cancels the
+ * work; without, only a shutdown does.
  *
- * A call throws `bad_request` before anything was started, and `shutting_down`. Work that failed is
- * a result.
+ * A call throws `bad_request` before anything is started, and `shutting_down`. Work that fails is a
+ * result.
  */
 export function runPollsOperation(parts: RunPollsParts): Operation<RunResult> {
   return {
@@ -60,7 +58,7 @@ export function runPollsOperation(parts: RunPollsParts): Operation<RunResult> {
   };
 }
 
-/** Reads the entries; what is wrong with the list as a whole has texts of its own. */
+/** Parses the entries; faults of the list as a whole have messages of their own. */
 function readSources(configs: unknown, parse: ParsePollRequest): SourceRequest[] {
   if (configs === null || (Array.isArray(configs) && configs.length === 0)) {
     throw errors.bad_request("no poll configuration provided in request body");
@@ -78,7 +76,7 @@ function readSources(configs: unknown, parse: ParsePollRequest): SourceRequest[]
   }
 }
 
-/** What could never be fetched, whatever the world is like: that is a mistake of who asks. */
+/** Faults of a request that could never be fetched, which are the caller's mistake. */
 function problemsOf({ kind, url, reference }: SourceRequest, index: number): Problem[] {
   const tries = {
     url: () => sourceLocation(kind, url),
@@ -96,8 +94,8 @@ function problemsOf({ kind, url, reference }: SourceRequest, index: number): Pro
 }
 
 /**
- * Contexts of inline deployments; those of a repository are looked for when it was fetched. Each is
- * asked for once, however many deployments name it.
+ * Refuses unknown contexts in inline deployments; those in repositories are checked in the run.
+ * Looks each context up once, however many deployments name it.
  */
 async function requireContexts(
   sources: readonly SourceRequest[],

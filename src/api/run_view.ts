@@ -3,19 +3,19 @@ import { filled, type Run, RUN_STATUSES, type RunTarget, TRIGGERS } from "../mod
 import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { timestamp } from "./stack_parts.ts";
 
-/** The decision for one service, on the wire. */
+/** The plan for one service in an answer. */
 export const serviceView = z.strictObject({
   name: z.string(),
   action: z.enum(["keep", "create", "recreate", "reload", "scale", "start", "remove"]),
   because: z.array(z.string()).describe("Why, in sentences."),
 });
 
-/** Shows the decisions for services. */
+/** Shows the plans for services. */
 export function viewServices(services: NonNullable<RunTarget["services"]>) {
   return services.map(({ name, action, because }) => ({ name, action, because: [...because] }));
 }
 
-/** One target of a run on the wire. */
+/** One target of a run in an answer. */
 export const targetView = z.strictObject({
   context: z.string().describe("Container context; `default` for the default one."),
   stack: z.string(),
@@ -30,7 +30,7 @@ export const targetView = z.strictObject({
   services: z.array(serviceView).optional().describe("What was decided for each service."),
 });
 
-/** One run on the wire; what is unknown or empty is left out. */
+/** One run in an answer; unknown or empty fields are absent. */
 export const runView = z.strictObject({
   job_id: z.string(),
   trigger: z.enum(TRIGGERS),
@@ -52,8 +52,8 @@ export type RunView = z.output<typeof runView>;
 export type TargetView = z.output<typeof targetView>;
 
 /**
- * A function that shows runs as clients see them, with times in an IANA zone. Runs are values, which
- * never change, so one that was shown is not put together again: lists are asked for over and over.
+ * Makes a function that shows runs, with times in an IANA zone. It remembers its results, since
+ * runs never change and lists are asked for again and again.
  */
 export function createRunView(timeZone: string): (run: Run) => RunView {
   const time = createTimeFormat(timeZone);

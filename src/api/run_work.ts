@@ -5,7 +5,7 @@ import { isDeferred, splitFailure } from "../plan/mod.ts";
 import type { Call } from "./operation.ts";
 import { createRunView, runView } from "./run_view.ts";
 
-/** Result of work that a person asked for. */
+/** The result of a person's work. */
 export const runResult = z.strictObject({
   outcome: z.enum(["started", "complete", "deferred", "failed", "cancelled"]).describe(
     "deferred: every deployment is paused or deferred by a sync window.",
@@ -18,10 +18,10 @@ export const runResult = z.strictObject({
 /** See {@link runResult}. */
 export type RunResult = z.output<typeof runResult>;
 
-/** The input that says whether a caller waits. */
+/** The input for whether a caller waits. */
 export const waitInput = z.boolean().default(true).describe("Wait for the end of the run.");
 
-/** The origin of work that a person asks for: it counts as a poll by hand. */
+/** Trigger and origin of work that a person asks for: a manual poll. */
 export const BY_HAND = { trigger: "poll", origin: "manual" } as const;
 
 /** Ports for running work. */
@@ -31,21 +31,21 @@ export interface RunWorkParts {
   readonly timeZone: string;
 }
 
-/** Work, and how it is asked for. */
+/** Work, with how it was asked for. */
 export interface AskedWork {
   readonly work: Work;
   readonly wait: boolean;
-  /** The sentence for who does not wait. */
+  /** The message for a caller who does not wait. */
   readonly started: string;
-  /** What a failure is called, where the message of the run is not that. */
+  /** The message for a failure; by default that of the run. */
   readonly failed?: string;
-  /** See the options of the intake. */
+  /** The lane in the intake, see {@link Intake.submit}. */
   readonly lane?: string;
 }
 
 /**
- * Runs work. With `wait` it is tied to the caller, whose going away cancels it; without, only shutdown
- * ends it. Throws `shutting_down`; work that failed is a result.
+ * Runs work. With `wait` the caller's disconnect cancels it; without, only a shutdown does. Throws
+ * `shutting_down`; work that fails is a result.
  */
 export async function runWork(
   { work, wait, started, failed, lane }: AskedWork,

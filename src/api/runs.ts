@@ -4,9 +4,9 @@ import type { RunStore } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
 
-/** Runs a list has when nobody says how many. */
+/** Default number of runs of a list. */
 const DEFAULT_RUN_LIMIT = 50;
-/** Most runs a list has; a greater limit means this one. */
+/** Most runs of a list; greater limits count as this one. */
 const MOST_RUNS = 200;
 
 interface RunParts {
@@ -42,7 +42,7 @@ export function listRunsOperation({ runs, timeZone }: RunParts): Operation<RunVi
   });
 }
 
-/** One run. A call throws `not_found` when there is none, or none any more. */
+/** Shows one run. A call throws `not_found` when it does not exist or was forgotten. */
 export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView> {
   const view = createRunView(timeZone);
   return defineOperation({

@@ -4,8 +4,8 @@ import type { Ledger } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 
 /**
- * Finds the source that a stack is deployed from: the entry of `polls` that names it, else what the
- * ledger has of its last release. Throws `not_found` when no release was recorded.
+ * Finds the source of a stack: the entry of `polls` that names it, else the source of the newest
+ * release in the ledger. Throws `not_found` when no release was recorded.
  */
 export function sourceOfStack(
   ledger: Pick<Ledger, "history" | "owners">,

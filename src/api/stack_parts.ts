@@ -11,7 +11,7 @@ import { contextInput } from "./context.ts";
 /** Ports for the operations on one stack. */
 export interface StackParts {
   readonly ledger: Ledger;
-  /** The masked model of a recorded release as text for people. */
+  /** The masked model of a recorded release, as text for people. */
   readonly shownModel: (recorded: RecordedRelease, signal: AbortSignal) => Promise<string>;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
@@ -23,7 +23,7 @@ export const stackInput = z.strictObject({
   context: contextInput,
 });
 
-/** The input for a page of what a stack has many of, numbered, newest first. */
+/** The input for a page of a stack's numbered items, newest first. */
 export function pageInput(limit: number, most: number) {
   return stackInput.extend({
     limit: z.int().min(1).default(limit).describe(`At most ${most} are listed.`),
@@ -31,18 +31,18 @@ export function pageInput(limit: number, most: number) {
   });
 }
 
-/** An instant on the wire. */
+/** A time in an answer. */
 export const timestamp = z.string()
   .describe("ISO 8601 with fractional seconds and UTC offset.");
 
-/** The error about a stack of which nothing is recorded. */
+/** The error for a stack about which nothing is recorded. */
 export function unknownStack(key: StackKey): StackwrightError {
   return errors.not_found(
     `nothing is recorded about ${key.name} on context ${key.context}: are name and context right?`,
   );
 }
 
-/** The error about a stack without a release, of which something may be known all the same. */
+/** The error for a stack without a release, about which decisions may be recorded. */
 export function noRelease({ ledger }: Pick<StackParts, "ledger">, key: StackKey): StackwrightError {
   if (ledger.decisions.of(key, 1).length === 0) return unknownStack(key);
   return errors.not_found(
@@ -51,7 +51,7 @@ export function noRelease({ ledger }: Pick<StackParts, "ledger">, key: StackKey)
   );
 }
 
-/** Throws `not_found` when nothing is recorded about a stack: its name is hardly right. */
+/** Throws `not_found` when nothing is recorded about a stack, as its name is probably wrong. */
 export function requireKnown({ ledger }: Pick<StackParts, "ledger">, key: StackKey): void {
   if (ledger.current(key) !== undefined || ledger.decisions.of(key, 1).length > 0) return;
   throw unknownStack(key);

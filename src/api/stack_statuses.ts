@@ -13,41 +13,41 @@ import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import type { DecisionSummary, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
 
-/** The status of a stack: what it is, why, and what it was made from. */
+/** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
   readonly key: StackKey;
-  /** The release that is deployed, if any is. */
+  /** The deployed release, if any. */
   readonly current: RecordedRelease | undefined;
-  /** The last decision about it, if any was made. */
+  /** The last decision about the stack, if any. */
   readonly decision: DecisionSummary | undefined;
-  /** Time at which an attempt is made again by itself. */
+  /** Time of the next automatic attempt. */
   readonly retryAt: Date | undefined;
 }
 
 /** Parts that statuses are made from. */
 export interface StatusParts {
-  /** The engine of a context; rejects for one that is not there, or cannot be used. */
+  /** The engine of a context; rejects for one that does not exist or cannot be used. */
   readonly engineOf: (context: string) => Promise<Engine>;
   readonly ledger: Ledger;
   readonly runs: Pick<RunStore, "list">;
   readonly clock: Clock;
-  /** Milliseconds for which the engine is waited for: what is known is better than nothing. */
+  /** Milliseconds to wait for engines; later answers count as unknown. */
   readonly limitMs?: number;
 }
 
-/** Runs that are looked at for what goes on and for when something is tried again. */
+/** Newest runs to search for work under way and for retries. */
 const MOST_RUNS = 200;
-/** Time for which a stack is remembered that was never deployed and that nobody speaks of any more. */
+/** Milliseconds without a decision after which a stack without a release is not listed any more. */
 const FORGOTTEN_AFTER_MS = 7 * 24 * 60 * 60 * 1000;
-/** Characters of the reason, and entries of drift, of a stack in a list. */
+/** Most characters of the reason, and entries of drift, of a stack in a list. */
 const LISTED_WHY = 2000;
 const LISTED_DRIFT = 20;
-/** Containers whose stacks are judged before everything else gets its turn, and as how many a stack counts. */
+/** Containers to judge before the event loop gets a turn; each stack adds `A_STACK`. */
 const [AT_ONCE, A_STACK] = [500, 50] as const;
-/** The time that the engine has where nobody says another. */
+/** Default milliseconds to wait for engines. */
 const ENGINE_LIMIT_MS = 5_000;
 
-/** What the ledger says of stacks, by their formatted keys; without what is read stack by stack. */
+/** The ledger's facts about stacks by formatted key that one read returns for all stacks. */
 function recordedOf(ledger: Ledger, only: StackKey | undefined) {
   const current = only === undefined
     ? ledger.currents()
@@ -67,8 +67,8 @@ function recordedOf(ledger: Ledger, only: StackKey | undefined) {
 }
 
 /**
- * The status of every stack that is deployed, or was looked at lately, sorted by context and name; or of
- * `only` one. An engine that does not answer leaves those unknown that are nothing else.
+ * The status of every stack that has a release or a recent decision, sorted by context and name; or
+ * of `only` one. An engine that does not answer leaves states that depend on it `unknown`.
  */
 export async function stackStatuses(
   { engineOf, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
@@ -105,12 +105,12 @@ export async function stackStatuses(
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
       ...underWay(entry, goesOn.has(name)),
-      // Nothing where the engine does not say, which is not the same as that nothing runs.
+      // `undefined` where the engine did not answer; that is not the same as no containers.
       observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
     };
     const judged = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
-    // What is held back is not tried again by itself, whatever the failure before said.
+    // A held stack is not retried automatically, whatever the failure before said.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : repairedAgainAt(decision, now);
@@ -135,7 +135,7 @@ function withoutContext(status: StackStatus): StackStatus {
   return { ...status, why };
 }
 
-/** A status with when it is decided again about what waits for a sync window. */
+/** Adds the time of the next decision to the status of a stack that waits for a sync window. */
 function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatus): StackStatus {
   const waiting = status.state === "waiting" ? deferred.get(status.key) : undefined;
   if (waiting === undefined) return status;
@@ -146,13 +146,13 @@ function withDeferred({ deferred }: Pick<Ledger, "deferred">, status: StackStatu
   };
 }
 
-/** A status as it is listed with many others: by itself it is told whole. */
+/** A status cut for lists; asked for by itself it is whole. */
 function inList({ why, drift, ...status }: StackStatus): StackStatus {
   const short = why.length > LISTED_WHY ? `${why.slice(0, LISTED_WHY - 3)}...` : why;
   return { ...status, why: short, drift: drift.slice(0, LISTED_DRIFT) };
 }
 
-/** The services of a release; none of one that was forgotten since it was listed. */
+/** The services of a release; empty when it was forgotten after it was listed. */
 function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services"] {
   try {
     return ledger.services(release);
@@ -162,12 +162,12 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** What an engine says; `undefined` where it did not. */
+/** What was observed on an engine; `undefined` when it did not answer. */
 type Seen = (SeenEngine & { readonly isPartial?: boolean }) | "no context" | undefined;
 
 /**
- * A stack that is only as a job wants it while it runs has not drifted. `stopped` is the sentence about a
- * job that has services of it stopped.
+ * Judges a stack as under way, not drifted, while a job has services of it stopped. `stopped` is
+ * the sentence about the job.
  */
 function withoutStopped(
   judged: StackJudgement,
@@ -178,7 +178,7 @@ function withoutStopped(
   return judgeStack({ ...facts, underWay: stopped });
 }
 
-/** When a repair that failed is made again by itself. */
+/** Time of the automatic retry of a failed repair. */
 function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Date | undefined {
   const at = new Date(decision?.outcome?.retryAt ?? 0);
   return at.getTime() > now ? at : undefined;
@@ -200,7 +200,7 @@ async function whatRuns(
         return await observeEngine(engine, ledger, place, limited);
       } catch (error) {
         if (!place.isManager || !isStackwrightError(error, "engine_refused")) throw error;
-        // It manages no swarm any more: what else runs there is known nevertheless.
+        // The engine is no swarm manager any more, but its containers can still be observed.
         const containers = { ...place, isManager: false };
         return { ...await observeEngine(engine, ledger, containers, limited), isPartial: true };
       }
@@ -215,8 +215,8 @@ async function whatRuns(
 }
 
 /**
- * The newest entry of each stack, or of `only` one, in the runs there are; what a stranger was told is not
- * about it.
+ * The newest entry of each stack, or of `only` one, in the kept runs; leaves out entries of runs of
+ * another source than the stack's owner.
  */
 function lastEntries(
   runs: Pick<RunStore, "list">,
@@ -239,7 +239,7 @@ function lastEntries(
   return entries;
 }
 
-/** A look that goes on is no change of state: a second later it has found nothing, as ever. */
+/** Work under way on a stack. A look does not count, as it ends soon and mostly changes nothing. */
 function underWay(entry: RunTarget | undefined, goesOn: boolean): { readonly underWay?: string } {
   if (entry?.status === "running") {
     return { underWay: entry.message || "a deployment is under way" };
@@ -247,7 +247,7 @@ function underWay(entry: RunTarget | undefined, goesOn: boolean): { readonly und
   return goesOn ? { underWay: "a change is under way" } : {};
 }
 
-/** The sentence about the person who holds a stack, for its judgement. */
+/** The sentence about a person's hold on a stack, for judging it. */
 export function heldBack(
   { holds }: Pick<Ledger, "holds">,
   key: StackKey,
@@ -257,13 +257,13 @@ export function heldBack(
 }
 
 /**
- * True for a stack without a release that is gone rather than new: destroyed, or not looked at any
- * more.
+ * True for a stack without a release that is gone, not new: destroyed, or without a recent
+ * decision.
  */
 function isOver(decision: DecisionSummary | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
-  // A first deployment that failed is what somebody asks about.
+  // A first deployment that failed must stay listed: people ask about it.
   if (kind === "error" || outcome?.status === "failed") return false;
   return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
 }

@@ -5,8 +5,8 @@ import { TOLD_LABELS } from "./projects.ts";
 const count = z.int().min(0);
 
 /**
- * One service of a stack on the wire, as far as nothing in it can be a secret. The names are those of
- * the engine's own API.
+ * One service of a swarm stack in an answer, without fields that may hold secrets. The field names
+ * are those of the Engine API.
  */
 export const stackServiceView = z.strictObject({
   ID: z.string(),
@@ -47,7 +47,7 @@ export const stackServiceView = z.strictObject({
 /** See {@link stackServiceView}. */
 export type StackServiceView = z.output<typeof stackServiceView>;
 
-/** The end of an action on a stack. */
+/** The result of an action on a stack. */
 export const stackActionView = z.strictObject({
   message: z.string().describe("One sentence."),
   results: z.array(z.strictObject({
@@ -60,7 +60,7 @@ export const stackActionView = z.strictObject({
 /** See {@link stackActionView}. */
 export type StackActionView = z.output<typeof stackActionView>;
 
-/** The end of an action for one service, as the API shows it. */
+/** Shows the result of an action for one service. */
 export function viewResult(
   { service, skipped }: StackActionResult,
 ): StackActionView["results"][number] {
@@ -69,7 +69,7 @@ export function viewResult(
     : { service, status: "skipped", reason: skipped };
 }
 
-/** A service of a stack as the API shows it. */
+/** Shows a service of a stack. */
 export function viewService(
   { service, image, desired, running, completed }: StackService,
 ): StackServiceView {

@@ -34,7 +34,7 @@ const named = z.strictObject({
   context: contextInput,
 });
 
-/** Lists the stacks of the swarm with their services, whoever deployed them. */
+/** Lists the stacks of a swarm with their services, also those that Stackwright did not deploy. */
 export function listStacksOperation(
   { stacks }: StackOperationParts,
 ): Operation<Record<string, StackServiceView[]>> {
@@ -53,7 +53,7 @@ export function listStacksOperation(
   });
 }
 
-/** The services of one stack. A call throws `not_found`. */
+/** Shows the services of one stack. A call throws `not_found`. */
 export function getStackOperation({ stacks }: StackOperationParts): Operation<StackServiceView[]> {
   return defineOperation({
     id: "getStack",
@@ -84,8 +84,8 @@ const controlInput = named.extend({
 type ControlInput = z.output<typeof controlInput>;
 
 /**
- * Scales, restarts or runs the services of a stack that the action is for, or a named one, under the
- * stack's lock. A call throws `not_found`, and `conflict` for a service that it is not for.
+ * Scales, restarts or runs services of a stack under its lock: the named one, or all that the
+ * action applies to. A call throws `not_found`, and `conflict` for a service it does not apply to.
  */
 export function controlStackOperation(parts: StackOperationParts): Operation<StackActionView> {
   return defineOperation({

@@ -6,7 +6,7 @@ import { serviceView, viewServices } from "./run_view.ts";
 import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
 import { outdated, type SyncStackParts } from "./sync_stack.ts";
 
-/** The input that names a source, as somebody who stands beside a checkout of it does. */
+/** The input that names a source, as the CLI takes it from a checkout. */
 const sourceInput = z.strictObject({
   url: z.string().min(1).describe("Clone URL, or path on this machine."),
   identity: z.string().optional().describe("Name of the repository that `url` is a copy of."),
@@ -16,7 +16,7 @@ const sourceInput = z.strictObject({
 
 const stackName = { context: z.string(), name: z.string() };
 
-/** The plan of one of the stacks of a source, with what it is about. */
+/** The plan of one stack of a source in an answer. */
 const plannedStackView = z.strictObject({
   id: z.string().describe("The same while what is wanted and what runs are the same."),
   ...stackName,
@@ -30,7 +30,7 @@ const plannedStackView = z.strictObject({
   after: z.string().describe("The masked model that would be."),
 });
 
-/** A stack that cannot be planned, and why. */
+/** A stack that could not be planned, with the reason. */
 const unplannedStackView = z.strictObject({
   ...stackName,
   code: z.enum(ERROR_CODES),
@@ -45,13 +45,13 @@ const unplannedStackView = z.strictObject({
   })).optional(),
 });
 
-/** The plans of a source on the wire. */
+/** The plans of a source in an answer. */
 const sourcePlanView = z.strictObject({
   stacks: z.array(plannedStackView),
   failures: z.array(unplannedStackView),
 });
 
-/** The facts that tell plans of a source from others; the whole plans may be given. */
+/** The parts of plans that identify them; callers may pass whole plans. */
 export const agreedPlans = z.object({
   stacks: z.array(z.object({ id: z.string() })),
   failures: z.array(z.object(stackName)).default([])
@@ -69,13 +69,13 @@ type SourcePlanView = z.output<typeof sourcePlanView>;
 export type AgreedPlans = z.output<typeof agreedPlans>;
 
 interface PlanPart extends Pick<SyncStackParts, "plan"> {
-  /** What the operator says of the source: when there is any, its own files are not read. */
+  /** Inline deployments of the operator; if there are any, the source's own files are not read. */
   readonly deployments?: readonly DeclaredDeployment[];
 }
 
 /**
- * Says what a deployment of all that a source names would change, and changes nothing. A call throws
- * what reading the source and its configuration throws.
+ * Shows what a deployment of all stacks of a source would change, and changes nothing. A call
+ * throws what reading the source and its configuration throws.
  */
 export function planSourceOperation(parts: PlanPart): Operation<SourcePlanView> {
   return defineOperation({
@@ -94,8 +94,8 @@ const applyInput = sourceInput.extend({
 });
 
 /**
- * Deploys what a source says now, as a run whose end is waited for. A call throws `conflict` when the
- * plans it names are out of date.
+ * Deploys what a source says now, in a run, and waits for its end. A call throws `conflict` when
+ * the given plans are out of date.
  */
 export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<RunResult> {
   return defineOperation({

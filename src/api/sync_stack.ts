@@ -24,21 +24,21 @@ import { sourceOfStack } from "./source_of_stack.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
-/** Ports for looking at the source of one stack, and for deploying it. */
+/** Ports for planning and deploying one stack from its source. */
 export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger"> {
   /** The sources that are polled. */
   readonly polls: readonly SourceRequest[];
-  /** Plans what a source says, and changes nothing. */
+  /** Plans a source without changing anything. */
   readonly plan: (request: SourceRequest, signal: AbortSignal) => Promise<PlannedStacks>;
 }
 
 /**
- * Plans that are made at once; others wait. Each copies the ledger, and runs git and compose, and who may
- * only look may ask for as many as there are connections.
+ * Most plans made at once; others wait. Each copies the ledger and runs git and compose, and
+ * clients with read access may ask for as many as there are connections.
  */
 const MOST_PLANS = 2;
 
-/** The plan of one stack on the wire. */
+/** The plan of one stack in an answer. */
 const planView = z.strictObject({
   plan_id: z.string().describe("The same while what is wanted and what runs are the same."),
   kind: z.enum(["skip", "deploy", "destroy"]),
@@ -49,8 +49,8 @@ const planView = z.strictObject({
 });
 
 /**
- * Says what a deployment of a stack would change, and changes nothing. A call throws `not_found` when
- * nothing says where it comes from, and what keeps it from being planned.
+ * Shows what a deployment of a stack would change, and changes nothing. A call throws `not_found`
+ * when the stack's source is not known, and what prevented the plan.
  */
 export function planStackOperation(parts: SyncStackParts): Operation<z.output<typeof planView>> {
   const limiter = createLimiter(MOST_PLANS);
@@ -81,8 +81,8 @@ const applyInput = stackInput.extend({
 });
 
 /**
- * Deploys what the source of a stack says about it now, as a run. A call throws `conflict` when the
- * plan it names is out of date.
+ * Deploys what the source of a stack says about it now, in a run. A call throws `conflict` when the
+ * given plan is out of date.
  */
 export function applyStackOperation(parts: SyncStackParts): Operation<RunResult> {
   return defineOperation({
@@ -105,8 +105,8 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
 }
 
 /**
- * Tries the release of a stack that failed again, whatever its retry options say, as a run. A call
- * throws `conflict` when nothing failed.
+ * Retries the failed release of a stack, whatever its retry options say, in a run. A call throws
+ * `conflict` when nothing failed.
  */
 export function retryStackOperation(parts: SyncStackParts): Operation<RunResult> {
   return defineOperation({
@@ -126,7 +126,7 @@ export function retryStackOperation(parts: SyncStackParts): Operation<RunResult>
   });
 }
 
-/** The error about a plan that is not any more what would be done. */
+/** The error for a plan that is out of date. */
 export function outdated(plan: string): StackwrightError {
   return errors.conflict(
     `${plan} is out of date: what is wanted or what runs has changed since it was made. Nothing was ` +

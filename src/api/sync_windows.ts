@@ -5,11 +5,11 @@ import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts"
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
 
-/** Ports for looking at sync windows. */
+/** Ports for showing sync windows. */
 export interface SyncWindowParts {
   readonly windows: SyncWindows;
   readonly clock: Clock;
-  /** IANA zone of the times that belong to no window. */
+  /** IANA zone of the times that are not of a window. */
   readonly timeZone: string;
 }
 
@@ -43,7 +43,7 @@ const syncWindowsView = z.strictObject({
   decision: decisionView.optional().describe("For what repository, deployment and context name."),
 });
 
-/** The sync windows on the wire. */
+/** The sync windows in an answer. */
 type SyncWindowsView = z.output<typeof syncWindowsView>;
 
 const selector = z.string().optional();
@@ -57,8 +57,8 @@ const input = z.strictObject({
 });
 
 /**
- * Shows the sync windows, and whether a deployment might be made now. What a query does not name is
- * an empty name: no window that is restricted to some deployments is about a query without one.
+ * Shows the sync windows, and whether a deployment would be allowed now. Fields that a query leaves
+ * out count as empty names: a window for certain deployments does not apply to a query without one.
  */
 export function syncWindowsOperation(parts: SyncWindowParts): Operation<SyncWindowsView> {
   const time = createTimeFormat(parts.timeZone);
@@ -87,7 +87,7 @@ function subjectOf({ origin, ...query }: z.output<typeof input>) {
   return { repositories: [source], deployment: name, context: where || "default", origin };
 }
 
-/** Times of a window are those of its own zone. */
+/** Shows a window, with times in its own zone. */
 function viewWindow({ window, ...state }: WindowState): SyncWindowsView["windows"][number] {
   const time = createTimeFormat(window.timeZone);
   return {

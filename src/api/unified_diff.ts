@@ -1,14 +1,14 @@
 import { createTwoFilesPatch } from "diff";
 
-/** Lines that are shown around what differs. */
+/** Unchanged lines to show around changes. */
 const CONTEXT = 3;
 /**
- * Lines that may differ before the whole stretch that they lie in is shown as another one: finding the
- * fewest takes as many steps as the square of these, and how many there are is up to a repository.
+ * Most changed lines for the shortest diff: finding it takes quadratic time, and repositories
+ * decide how many lines change. Beyond, everything between the first and last change is one hunk.
  */
 const MOST_EDITS = 1000;
 
-/** A unified diff of two texts; empty when they are equal. One of large changes is not the shortest. */
+/** A unified diff of two texts; empty when they are equal. Not the shortest for large changes. */
 export function unifiedDiff(from: string, to: string, before: string, after: string): string {
   if (before === after) return "";
   const options = { context: CONTEXT, maxEditLength: MOST_EDITS };
@@ -16,7 +16,7 @@ export function unifiedDiff(from: string, to: string, before: string, after: str
   return patch?.replace(/^=+\n/, "") ?? `--- ${from}\n+++ ${to}\n${oneHunk(before, after)}`;
 }
 
-/** All from the first line that differs to the last one. */
+/** One hunk from the first to the last line that differs. */
 function oneHunk(before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   const most = Math.min(old.length, now.length);
@@ -40,12 +40,12 @@ function oneHunk(before: string, after: string): string {
   ].join("");
 }
 
-/** The lines of a text with their ends. The time is in proportion to the text, whatever else ends lines. */
+/** The lines of a text with their ends. Takes linear time for any text. */
 export function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Lines with their ends; the last one says when it has none. */
+/** Lines with their ends; notes a missing newline at the end of the last one. */
 function linesOf(text: string): readonly string[] {
   const lines = splitLines(text);
   return text === "" || text.endsWith("\n")

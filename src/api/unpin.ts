@@ -4,14 +4,14 @@ import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 
-/** The answer of unpinning: whether the stack was pinned. */
+/** The answer to unpinning: whether the stack was pinned. */
 const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
 });
 
 /**
- * Lets automatic updates of a stack happen again after a rollback. A call throws `not_found` when
- * nothing is recorded about it.
+ * Ends the pin of a rollback, so that automatic updates of the stack go on. A call throws
+ * `not_found` when nothing is recorded about the stack.
  */
 export function unpinOperation(
   { ledger }: Pick<StackParts, "ledger">,
