@@ -11,7 +11,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { engineVerdicts } from "./swarm/convergence.ts";
-import { observedServices, requireFewTasks } from "./swarm/observed_services.ts";
+import { observedServices, requireFewTasks, tasksByService } from "./swarm/observed_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** Identity of a stack for observing it: its key, and whether a swarm runs it. */
@@ -82,10 +82,11 @@ export async function observeAll(
   const tasks = stack === undefined
     ? await tasksOfAll(engine, [...byStack.keys()], signal)
     : await engine.swarm.tasks(label, signal);
+  const tasksOf = tasksByService(tasks);
   for (const [name, own] of byStack) {
     // A compose project of the same name that somebody else runs is not part of this stack.
     const before = stacks.get(name)?.containers.filter(isOurs) ?? [];
-    const observed = withVerdicts(name, own, tasks);
+    const observed = withVerdicts(name, own, own.flatMap(tasksOf));
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }
   return stacks;

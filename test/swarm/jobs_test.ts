@@ -62,7 +62,7 @@ if (swarm.unavailable !== undefined) {
       await engine.swarm.createService({ body, auth: "" }, never);
     }
     async function begin(spec: JobOrder, leaves = false) {
-      const jobs = await findSwarmJobs(engine, "default", never);
+      const jobs = await findSwarmJobs(engine, { context: "default" }, never);
       const found = jobs.find(({ key }) => key.name === stack);
       assert.ok(found?.swarm !== undefined);
       const facts = {

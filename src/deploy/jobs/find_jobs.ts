@@ -20,12 +20,14 @@ export async function findJobs(
   { context, isManager, of }: {
     readonly context: string;
     readonly isManager: boolean;
-    /** Restricts the search to the containers of one service. */
+    /** Restricts the search to the containers of one service, and in a swarm to its stack. */
     readonly of?: { readonly project: string; readonly service: string } | undefined;
   },
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
-  const inSwarm = isManager ? await findSwarmJobs(engine, context, signal) : [];
+  const inSwarm = isManager
+    ? await findSwarmJobs(engine, { context, stack: of?.project }, signal)
+    : [];
   const { jobEnabled } = BEHAVIOUR_LABELS;
   const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
   const own = of &&

@@ -13,33 +13,37 @@ import {
   isRunOfJob,
   shortName,
   taskLabels,
+  tasksByService,
   wantedTasks,
 } from "../swarm/observed_services.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { FoundJob } from "./found_job.ts";
 import { hasActiveTask } from "./swarm_job.ts";
 
-/** Every service of a context's swarm with a job label, sorted by stack and name. */
+/** Every service of a context's swarm, or of one stack there, with a job label, sorted by name. */
 export async function findSwarmJobs(
   { swarm }: Pick<Engine, "swarm">,
-  context: string,
+  { context, stack }: { readonly context: string; readonly stack?: string | undefined },
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
-  const all = await swarm.services({}, signal);
+  const own = stack === undefined ? {} : { [STACK_LABELS.namespace]: stack };
+  const all = await swarm.services(own, signal);
   const jobs = all.filter((each) => !isRunOfJob(each) && isCalled(each));
   if (jobs.length === 0) return [];
   // Tasks of jobs only: those of all stacks may be too many to read.
-  const tasks = await swarm.tasks({ [LABELS.jobTasks]: undefined }, signal);
+  const tasksOf = tasksByService(
+    await swarm.tasks({ ...own, [LABELS.jobTasks]: undefined }, signal),
+  );
+  const runs = Map.groupBy(all.filter(isRunOfJob), ({ labels }) => labels[LABELS.jobOf]);
   return jobs.map((service) => {
     const name = service.labels[STACK_LABELS.namespace] ?? "";
     return {
       key: { context, name },
       service: shortName(name, service.name),
-      container: asContainer(service, tasks),
+      container: asContainer(service, tasksOf(service)),
       scale: 1,
-      executions: all.filter((each) =>
-        isRunOfJob(each) && each.labels[LABELS.jobOf] === service.name
-      ).map((each) => asContainer(each, tasks)),
+      executions: (runs.get(service.name) ?? [])
+        .map((each) => asContainer(each, tasksOf(each))),
       swarm: service,
     };
   }).sort((a, b) => a.swarm.name < b.swarm.name ? -1 : 1);
@@ -58,9 +62,9 @@ export async function activeSwarmJobs(
   const jobs = (await swarm.services(label, signal))
     .filter((each) => isRunOfJob(each) || isCalled(each));
   if (jobs.length === 0) return [];
-  const tasks = await swarm.tasks(label, signal);
-  return jobs.filter((each) => isRunOfJob(each) || hasActiveTask(each, tasks))
-    .map((each) => ({ ...asContainer(each, tasks), state: "running" as const }));
+  const tasksOf = tasksByService(await swarm.tasks(label, signal));
+  return jobs.filter((each) => isRunOfJob(each) || hasActiveTask(each, tasksOf(each)))
+    .map((each) => ({ ...asContainer(each, tasksOf(each)), state: "running" as const }));
 }
 
 function isCalled(service: SwarmService): boolean {

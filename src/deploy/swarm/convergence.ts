@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import type { JsonRecord } from "../../docker/json.ts";
 import { type EngineVerdict, LABELS } from "../../model/mod.ts";
-import { currentTasks, hasEnded, isWanted, shortName, wantedTasks } from "./observed_services.ts";
+import {
+  currentTasks,
+  hasEnded,
+  isWanted,
+  shortName,
+  tasksByService,
+  wantedTasks,
+} from "./observed_services.ts";
 
 /** State of one service in one observation. */
 export type Convergence =
@@ -69,15 +76,15 @@ export function convergence(
 export function engineVerdicts(
   stack: string,
   services: readonly SwarmService[],
-  tasks: readonly SwarmTask[],
+  all: readonly SwarmTask[],
 ): EngineVerdict[] {
+  const tasksOf = tasksByService(all);
   return services.flatMap((service) => {
     const state = VERDICTS.find((each) => each === service.update?.state);
     if (state === undefined) return [];
     const began = new Date(service.update?.startedAt ?? 0);
-    const failed = tasks.filter((each) =>
-      each.serviceId === service.id && each.createdAt >= began && isFailed(each)
-    );
+    const tasks = tasksOf(service);
+    const failed = tasks.filter((each) => each.createdAt >= began && isFailed(each));
     return [{
       service: shortName(stack, service.name),
       id: [service.id, state, service.update?.startedAt ?? service.version].join(" "),

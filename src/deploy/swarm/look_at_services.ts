@@ -23,6 +23,7 @@ export async function lookAtServices(
 ): Promise<Drift[]> {
   const { swarm } = engine;
   const all = await swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
+  const byName = new Map(all.map((each) => [each.name, each]));
   const model = withPlainDollars(rendered);
   const object: StackParts["object"] = (kind, name) => {
     const definition = objectAt(objectAt(model, kind), name);
@@ -33,7 +34,7 @@ export async function lookAtServices(
   const parts = { stack: key.name, model, api, replicas: {}, images, content: {}, object };
   const networks = new Map((await swarm.networks(signal)).map(({ id, name }) => [id, name]));
   return services.flatMap(({ name, digest }) => {
-    const found = all.find((each) => each.name === `${key.name}_${name}`);
+    const found = byName.get(`${key.name}_${name}`);
     if (found?.labels[LABELS.digest] !== digest) return [];
     const drift = serviceDrift(name, serviceBody(name, parts), found.spec, networks);
     const knowsImage = own(images, name) !== undefined;

@@ -20,8 +20,9 @@ export function observedServices(
   tasks: readonly SwarmTask[],
 ): ObservedStack {
   const services = all.filter((each) => !isRunOfJob(each));
+  const tasksOf = tasksByService(tasks);
   const containers = services.flatMap((service) => {
-    const places = currentTasks(service, tasks);
+    const places = currentTasks(service, tasksOf(service));
     return Array.from({ length: placesOf(service) }, (_, index) => {
       const task = places[index];
       return {
@@ -81,6 +82,17 @@ export function imageOf({ spec }: SwarmService): string {
 /** The labels of a service's containers, which include its author's. */
 export function taskLabels({ spec }: SwarmService): Record<string, string> {
   return asTexts(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Labels"]);
+}
+
+/**
+ * Finds the tasks of a service among those of many: who looks at each service goes through them once,
+ * and not once more for each, which takes minutes for as many as an engine may tell of.
+ */
+export function tasksByService(
+  tasks: readonly SwarmTask[],
+): (service: Pick<SwarmService, "id">) => readonly SwarmTask[] {
+  const own = Map.groupBy(tasks, ({ serviceId }) => serviceId);
+  return ({ id }) => own.get(id) ?? [];
 }
 
 /** The newest task of each slot of a service; for a job, of its last run. */

@@ -11,7 +11,7 @@ import {
 import type { Clock, KeyedLock } from "../../system/mod.ts";
 import { withinLock } from "../within_lock.ts";
 import { destroyServices } from "./destroy_services.ts";
-import { isRunOfJob, shortName } from "./observed_services.ts";
+import { isRunOfJob, shortName, tasksByService } from "./observed_services.ts";
 import { changeOf, type StackAction, type StackOrder } from "./stack_actions.ts";
 import { postAgain } from "./post_again.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
@@ -133,8 +133,9 @@ export class Stacks {
     const label = { [STACK_LABELS.namespace]: stack };
     const services = (await swarm.services(label, signal))
       .filter((each) => !isRunOfJob(each));
-    const tasks = services.length === 0 ? [] : await swarm.tasks(label, signal);
-    return services.sort((a, b) => byText(a.name, b.name)).map((each) => counted(each, tasks));
+    const tasksOf = tasksByService(services.length === 0 ? [] : await swarm.tasks(label, signal));
+    return services.sort((a, b) => byText(a.name, b.name))
+      .map((each) => counted(each, tasksOf(each)));
   }
 
   async #services(key: StackKey, signal: AbortSignal): Promise<StackService[]> {

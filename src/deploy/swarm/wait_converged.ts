@@ -3,6 +3,7 @@ import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import { errors, isStackwrightError, type Progress } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
+import { tasksByService } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /** Number of good looks in a row, with the same tasks, that prove a service. */
@@ -77,9 +78,11 @@ async function lookAt(
     const why = "the engine does not answer";
     return new Map([...services.keys()].map((name) => [name, { kind: "waiting", why }]));
   }
+  const tasksOf = tasksByService(tasks);
+  const byName = new Map(found.map((each) => [each.name, each]));
   return new Map([...services].map(([name, wanted]): [string, Convergence] => {
-    const service = found.find((each) => each.name === `${stack}_${name}`);
-    return [name, service === undefined ? REMOVED : judged(service, tasks, wanted)];
+    const service = byName.get(`${stack}_${name}`);
+    return [name, service === undefined ? REMOVED : judged(service, tasksOf(service), wanted)];
   }));
 }
 

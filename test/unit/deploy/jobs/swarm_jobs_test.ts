@@ -29,7 +29,7 @@ const stopping: JobOrder = {
 };
 
 async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = false) {
-  const [found] = await findSwarmJobs(engine, "default", never);
+  const [found] = await findSwarmJobs(engine, { context: "default" }, never);
   assert.ok(found?.swarm !== undefined);
   const clock = createFakeClock();
   const log = createRecordingLog();
