@@ -11,6 +11,8 @@ export interface FollowedPath {
   readonly by: "us" | "engine";
   /** Whether even a path in the tree is refused, since it is not rewritten to a stable one. */
   readonly everywhere?: boolean;
+  /** Whether a volume leads there, so that its place on the engine's disk shows everybody what is there. */
+  readonly ofVolume?: boolean;
 }
 
 /** References of a rendered model to anything outside of it. */

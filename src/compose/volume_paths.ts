@@ -1,9 +1,8 @@
-import { resolve } from "node:path/posix";
+import { join, resolve } from "node:path/posix";
 import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
-import { insideTree } from "./tree_paths.ts";
 
 /** Reason for refusing a path that {@link climbsBack}. */
 export const CLIMBS_BACK = "by a path that climbs back with ..";
@@ -12,8 +11,10 @@ export const CLIMBS_BACK = "by a path that climbs back with ..";
  * Directory with links that lead elsewhere for each process. A volume on it would show them at a
  * path that nobody can check; a direct bind mount shows them to that container alone.
  */
-const PROCESSES = "/proc";
-const SHOWS_PROCESSES = "that shows the processes of the host";
+export const PROCESSES = "/proc";
+
+/** What is said of a volume that leads there. */
+export const SHOWS_PROCESSES = "that shows the processes of the host";
 
 /** Limit of paths in the options of a project's volumes, as one text may hold a list. */
 const MOST_PATHS = 20_000;
@@ -28,23 +29,39 @@ export function volumesOf(
   refused: string[],
 ): FollowedPaths["volumes"] {
   let left = MOST_PATHS;
+  const parts = partsOfVolumes(model);
   return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
     const add = (what: string, written: string, everywhere: boolean) => {
       const path = resolve("/", written);
       if (climbsBack(written)) refused.push(`${what} ${CLIMBS_BACK}`);
-      if (insideTree(path, PROCESSES) !== undefined) refused.push(`${what} ${SHOWS_PROCESSES}`);
-      paths.push({ what, path, by: "engine", everywhere });
+      paths.push({ what, path, by: "engine", everywhere, ofVolume: true });
     };
     if (options["type"] === "proc") refused.push(`volumes.${key} ${SHOWS_PROCESSES}`);
     const device = textAt(options, "device");
     if (device !== "") add(`volumes.${key}`, device, false);
+    for (const part of device === "" ? [] : parts.get(key) ?? []) {
+      add(`volumes.${key}: subpath`, join(device, part), false);
+    }
     for (const path of pathsInOptions(options)) {
       if (--left < 0) throw tooManyPaths(key);
       add(`volumes.${key}.driver_opts`, path, true);
     }
     return { what: `volumes.${key}`, name };
   });
+}
+
+/** What services mount in place of a whole volume, by the key of that. */
+function partsOfVolumes(model: ComposeModel): ReadonlyMap<string, ReadonlySet<string>> {
+  const parts = new Map<string, Set<string>>();
+  for (
+    const mount of Object.values(servicesOf(model)).flatMap((each) => objectsAt(each, "volumes"))
+  ) {
+    const part = textAt(objectAt(mount, "volume"), "subpath");
+    const volume = textAt(mount, "source");
+    if (part !== "") parts.set(volume, (parts.get(volume) ?? new Set()).add(part));
+  }
+  return parts;
 }
 
 /**

@@ -3,12 +3,16 @@ import { dirname, join } from "node:path";
 /** The mounts of this machine: mount point to source, which is a disk and a path on it joined. */
 export type DiskMounts = ReadonlyMap<string, string>;
 
-/** The mounts in the text of `/proc/self/mountinfo`; a later one hides an earlier one. */
+/**
+ * The mounts in the text of `/proc/self/mountinfo`; a later one hides an earlier one. Each mount of
+ * what the kernel says of processes has a disk number of its own, and counts as `/proc`.
+ */
 export function diskMounts(mountInfo: string): DiskMounts {
-  const lines = mountInfo.matchAll(/^\S+ \S+ (\S+) (\S+) (\S+)/gm);
-  const shown = (disk: string, root: string) => join("/", disk, unescaped(root));
+  const lines = mountInfo.matchAll(/^\S+ \S+ (\S+) (\S+) (\S+)(?:.* - (proc) )?/gm);
   return new Map(
-    [...lines].map(([, disk = "", root = "", at = ""]) => [unescaped(at), shown(disk, root)]),
+    [...lines].map(([, disk = "", root = "", at = "", type]) =>
+      [unescaped(at), join("/", type ?? disk, unescaped(root))] as const
+    ),
   );
 }
 

@@ -6,6 +6,8 @@ import {
   insideTree,
   mayBecome,
   pathRelation,
+  PROCESSES,
+  SHOWS_PROCESSES,
   THROUGH_PROCESS,
 } from "../compose/mod.ts";
 import { type ComposeModel, errors, messageOf, type StackwrightError } from "../model/mod.ts";
@@ -214,7 +216,7 @@ async function requireInTree(
 async function requireNotOurs(
   parts: JudgingParts,
   name: string,
-  { what, path, everywhere }: FollowedPath,
+  { what, path, everywhere, ofVolume }: FollowedPath,
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
@@ -224,10 +226,15 @@ async function requireNotOurs(
       "lead to files of Stackwright itself: run it as a user that may look there, or mount another path";
     throw errors.path_escapes(`deployment ${name}: ${why}`, { cause });
   });
-  if (real === undefined) {
-    throw errors.unsupported(`deployment ${name}: ${what} ${THROUGH_PROCESS}; it is not supported`);
+  const reached = real === undefined ? [] : [path, real, onDisk(real, parts.places.mounts)];
+  const unsupported = real === undefined
+    ? THROUGH_PROCESS
+    : ofVolume === true && reached.some((each) => insideTree(each, PROCESSES) !== undefined)
+    ? SHOWS_PROCESSES
+    : undefined;
+  if (unsupported !== undefined) {
+    throw errors.unsupported(`deployment ${name}: ${what} ${unsupported}; it is not supported`);
   }
-  const reached = [path, real, onDisk(real, parts.places.mounts)];
   for (const mine of parts.places.paths) {
     const relations = reached.map((each) => pathRelation(each, mine));
     if (relations.includes("inside")) throw ours(name, what);
@@ -242,8 +249,11 @@ async function requireNotOurs(
 }
 
 /** The host path with links resolved; `undefined` for one that leads through a process. */
-async function placeOf({ files, root }: JudgingParts, path: string): Promise<string | undefined> {
-  if (await leadsThroughProcess(files, path)) return undefined;
+async function placeOf(
+  { files, root, places }: JudgingParts,
+  path: string,
+): Promise<string | undefined> {
+  if (await leadsThroughProcess(files, places.mounts, path)) return undefined;
   // The engine creates missing directories, even behind a link.
   return join("/", await nearest(root, path.slice(1)) ?? path);
 }

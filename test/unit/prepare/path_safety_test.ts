@@ -241,6 +241,42 @@ describe("requireSafeModel()", () => {
       for (const path of theirs) await by(bind(path), {});
     });
 
+    const over = (device: string, volume: Record<string, unknown> = {}) =>
+      [
+        { volumes: [{ type: "volume", source: "v", target: "/x", volume }] },
+        { volumes: { v: { name: "v", driver_opts: { type: "none", o: "bind", device } } } },
+      ] as const;
+
+    it("by a part of a volume around it", async () => {
+      for (const subpath of ["data", "./data/sources", "a/../data"]) {
+        const [web, rest] = over("/", { subpath });
+        await assert.rejects(by(web, { rest }), refused);
+      }
+      const [web, rest] = over("/srv", { subpath: "data" });
+      await by(web, { rest });
+      await assert.rejects(by(web, { rest, links: { "/srv/data": "/data" } }), refused);
+    });
+
+    it("by a volume of what leads to the processes of the host", async () => {
+      const shown = { code: "unsupported", message: /volumes\.v that shows the processes of the/ };
+      const at = (device: string) => {
+        const [web, rest] = over(device);
+        const mountInfo = "23 21 0:77 / /srv/jail/proc rw - proc none rw\n";
+        return by(web, { rest, mountInfo, links: { "/srv/l": "/proc" } });
+      };
+      for (const device of ["/proc", "//proc/./1", "proc", "/srv/l", "/srv/jail/proc"]) {
+        await assert.rejects(at(device), shown, device);
+      }
+      for (const device of ["/process", "/srv", "/srv/jail"]) await at(device);
+      const rest = { volumes: { v: { name: "v", driver_opts: { o: "lowerdir=/x:/proc" } } } };
+      await assert.rejects(by({}, { rest }), {
+        code: "unsupported",
+        message: /driver_opts that shows/,
+      });
+      // A container that mounts it shows it to nobody else.
+      await by(bind("/proc"), {});
+    });
+
     it("by what is mounted there when it runs in a container", async () => {
       const mounts = [
         { destination: "/data", source: "/volumes/x/data", name: "sw", kind: "volume" },
