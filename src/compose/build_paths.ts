@@ -4,8 +4,8 @@ import { refusedCache } from "./build_cache.ts";
 import { type JsonObject, objectAt, objectsAt, textAt, textsOf } from "./model.ts";
 
 /**
- * Expressions that `buildx bake` evaluates in values from compose 2.37 and later: `.%{if
- * true}.%{endif}/x` is `../x` there, but a plain name in earlier versions.
+ * Expressions that compose 2.37 and later leave to `buildx bake`, which evaluates them: to it
+ * `.%{if true}.%{endif}/x` is `../x`, while earlier versions see a plain name.
  */
 const EXPRESSION = /[$%]\{/;
 

@@ -20,10 +20,7 @@ export const BOUNDS = {
   text: 256 * 1024,
   /** Characters in the name of a service, network, volume, config or secret. */
   name: 255,
-  /**
-   * Characters of all these, and of other names: of images, containers, hosts. Masking searches
-   * them.
-   */
+  /** Characters of all names, with images, containers and hosts: secrets are searched in them. */
   names: 256 * 1024,
   /** Characters of any other key. */
   key: 1000,

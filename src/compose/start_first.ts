@@ -71,7 +71,7 @@ export function startFirstObstacle(model: ComposeModel, name: string): string | 
     sharedBy(model, name) ?? writing(service);
 }
 
-/** Obstacle: the service ends by itself, or deployments do not start it, so nothing serves on. */
+/** Obstacle: a service that ends by itself, or is not started by deployments, serves nothing. */
 function ends(model: ComposeModel, name: string): string | undefined {
   const { oneShot, autostart } = expectationOf(name, model);
   if (oneShot) return "it runs once and ends";

@@ -5,7 +5,7 @@ import { observe, type StackPlace } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
 import type { FailureAction } from "./update/update_config.ts";
 
-/** Number of times that a release is tried when the engine goes away, and that it is put back. */
+/** Number of attempts at a release if the engine goes away, and at putting one back. */
 const MOST_ATTEMPTS = 3;
 /** Number of extra attempts at putting a release back because the engine was away. */
 const MOST_RETURNS = 10;

@@ -8,8 +8,8 @@ import { withPlainDollars } from "./engine/plain_dollars.ts";
 const AT_ONCE = 4;
 
 /**
- * Drift of a stack from its release that shows only when its containers are inspected (see {@link
- * fieldDrift}), and missing volumes. A container that vanishes meanwhile has no drift.
+ * Drift of a stack from its release that shows only when its containers are inspected, see
+ * {@link fieldDrift}, and missing volumes. A container that vanishes meanwhile has no drift.
  */
 export async function lookForDrift(
   engine: Pick<Engine, "inspectContainer" | "findVolumes">,

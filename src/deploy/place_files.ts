@@ -82,8 +82,8 @@ export async function placeFiles(
 /**
  * The volumes with complete copies. A leftover container of a copy is no safe sign of an incomplete
  * one: engines are tidied (`docker container prune`) between the death of one process and the start
- * of the next. So each complete copy has a marker volume; if that was tidied away (`docker volume
- * prune`), a container of a stack that mounts the copy proves it complete.
+ * of the next. So each complete copy has a marker volume. If that was tidied away, too, a container
+ * of a stack that mounts the copy proves it complete.
  */
 async function wholeCopies(
   engine: Pick<Engine, "listContainers" | "inspectContainer">,

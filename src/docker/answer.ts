@@ -7,7 +7,7 @@ import type { TransportResponse } from "./transport_messages.ts";
 
 /** Bytes of an answer that are processed between two pauses. */
 const SLICE = 512 << 10;
-/** Bytes of an answer, never an urgent one, after which pauses are rests; their milliseconds. */
+/** Bytes beyond which pauses become rests of `REST_MS`: so long an answer is never urgent. */
 const QUICK = 4 << 20;
 const REST_MS = 40;
 /** Cost of a chunk besides its bytes, in bytes: an engine may send single bytes. */

@@ -172,7 +172,7 @@ export class EngineApi {
     }
   }
 
-  /** The shared request for the version, which only ends when all of its callers have given up. */
+  /** The shared request for the version; aborted only when all of its callers have given up. */
   #asking(): AskedVersion {
     const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
     const end = new AbortController();

@@ -30,7 +30,7 @@ export interface EventOptions {
   readonly withServices?: boolean;
   /** Actions such as `die`; all by default. */
   readonly actions?: readonly string[];
-  /** Nanoseconds since 1970: earlier events come first, as far as the engine still has them. */
+  /** Nanoseconds since 1970: past events since then come first, if the engine still has them. */
   readonly since?: bigint;
 }
 

@@ -8,9 +8,9 @@ const STATES: readonly ContainerState[] = [
 ];
 
 /**
- * Reads health and exit code from a list entry, so that one call observes a stack: `running` + `Up
- * 3 seconds (healthy)`, `exited` + `Exited (137) 2 hours ago`. An unknown state counts as `dead`,
- * since it is certainly not running.
+ * Reads health and exit code from a list entry, so that one call observes a stack: `running` and
+ * `Up 3 seconds (healthy)`, `exited` and `Exited (137) 2 hours ago`. An unknown state counts as
+ * `dead`, since it is certainly not running.
  */
 export function parseContainerStatus(state: string, status: string): ContainerStatus {
   const known = STATES.find((each) => each === state.toLowerCase()) ?? "dead";

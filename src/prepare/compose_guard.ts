@@ -29,8 +29,8 @@ interface Pending {
   readonly bases: readonly string[];
   /**
    * Further directories that an include's `project_directory` and `env_file` may be relative to:
-   * compose takes its relative directory as one below where it runs. They may lie anywhere; only
-   * paths resolved from them are checked.
+   * compose takes an include's own directory as one below where compose runs. They may lie
+   * anywhere; only paths resolved from them are checked.
    */
   readonly working: readonly string[];
   /** Whether compose reads it with a dotenv file of its own, whose variables are unknown here. */

@@ -51,8 +51,8 @@ export async function requireSafeInputs(
 
 /**
  * Refuses a rendered model that would make compose or buildx read files of this service, or that
- * mounts our data directory or our secrets. A mount of a directory around these, or of the engine's
- * socket, is allowed with a warning, since whoever may push may have it.
+ * mounts our data directory or our secrets. Mounts of a directory around these, or of the engine's
+ * socket, are allowed with a warning: whoever may push may have those rights.
  *
  * Returns the error for a missing container if that is the only problem: it fails a new release,
  * but a recorded one gets nothing from a missing container. Throws `path_escapes`, `unsupported`,

@@ -2,10 +2,7 @@ import type { Release, Revision } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import type { Target } from "./target.ts";
 
-/**
- * Whether a target is older than the release: late webhooks, or moved-back branches, revert
- * nothing.
- */
+/** Whether an automatic run would go back, as by a late webhook or a moved-back branch. */
 export async function isSuperseded(
   parts: Pick<PrepareParts, "source">,
   target: Target,

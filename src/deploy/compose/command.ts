@@ -13,7 +13,7 @@ export interface ComposeProject {
   readonly trees?: readonly string[];
 }
 
-/** A command line without the program; whoever runs it adds that. */
+/** A command line without the program, which the caller adds. */
 export type ComposeArguments = readonly string[];
 
 /** Prints the model, fully resolved. */

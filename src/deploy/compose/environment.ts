@@ -3,8 +3,7 @@ import { type ComposeModel, errors } from "../../model/mod.ts";
 import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
 
 /**
- * Permitted names of variables: others cannot be interpolated, and shells export functions under
- * them.
+ * Valid names of variables: compose interpolates no others, and shells export functions by others.
  */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

@@ -21,7 +21,7 @@ export function retiringName(successorId: string, name: string): string {
 }
 
 /**
- * True for a container that was made to replace another one when its maker died half-way. While it
+ * True for a container that was made to replace another one, if its maker died half-way. While it
  * exists the service cannot be replaced, because the temporary name is taken. A running one is from
  * our own rollout: compose starts a container only under its final name.
  */

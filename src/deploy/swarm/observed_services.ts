@@ -40,7 +40,9 @@ export function observedServices(
   return { containers, idle };
 }
 
-/** Whether a service was made for one run of a job: authors may name services like that, too. */
+/**
+ * Whether a service was made for one run of a job; its name does not tell, as anybody may use it.
+ */
 export function isRunOfJob({ labels }: Pick<SwarmService, "labels">): boolean {
   return labels[LABELS.jobRun] !== undefined;
 }

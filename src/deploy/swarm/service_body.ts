@@ -15,8 +15,8 @@ import { taskBody, time } from "./task_body.ts";
 import { withoutCompose } from "./task_mounts.ts";
 
 /**
- * Request for a service of a stack; a pure function of its parts. The model must pass {@link
- * notForSwarm}.
+ * Request for a service of a stack; a pure function of its parts. The model must pass
+ * {@link notForSwarm}.
  */
 export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;

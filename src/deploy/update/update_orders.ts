@@ -111,8 +111,8 @@ function handOver(
 }
 
 /**
- * The plan, with the update order in the reasons of services that ask for one. Throws as {@link
- * findUpdates} does.
+ * The plan, with the update order in the reasons of services that ask for one. Throws as
+ * {@link findUpdates} does.
  */
 export async function withUpdateOrders(
   engine: PlanEngine,
