@@ -148,7 +148,7 @@ type Waiting = ReadonlySet<string> | "all";
 
 /**
  * Finishes interrupted work, as a run that people see, on every engine that answers. Returns after
- * {@link HEAD_START_MS} while it goes on: repositories decide how long it takes.
+ * {@link HEAD_START_MS} at the latest; the work goes on, as repositories decide how long it takes.
  */
 async function tryRecover(
   { log, clock }: System,

@@ -33,7 +33,7 @@ export interface IntakeParts extends PerformParts {
   readonly quietMs?: number;
 }
 
-/** Makes the gate, open. */
+/** Makes the gate, which is open. */
 export function createIntake(parts: IntakeParts): Intake {
   return new Gate(parts);
 }

@@ -75,7 +75,7 @@ export interface Pipeline {
   ): Promise<ReadonlySet<string>>;
   /** Repairs a stack after events of its containers; see {@link reconcile}. */
   reconcile(key: StackKey, why: LookBecause, signal: AbortSignal): Promise<"settled" | "failed">;
-  /** The stacks of a context whose containers, all looked at once, differ from their releases. */
+  /** The stacks of a context that need a repair, found by one look at all its containers. */
   strayed(context: string, signal: AbortSignal): Promise<StackKey[]>;
 }
 
@@ -179,7 +179,7 @@ async function deployTargets(
   }
 }
 
-/** Decides about one stack and acts; tells every end but that an external resource is lacking. */
+/** Decides about one stack and acts; every end is told, but for a lack of something external. */
 async function deployTarget(
   anyParts: PipelineParts,
   { opened, listeners, glances, mayLack }: TargetRun,

@@ -6,9 +6,9 @@ import { clientConfigDir } from "./engines.ts";
 import type { System } from "./system.ts";
 
 /**
- * Makes the secrets of the settings and of the engine client's configuration unprintable. To be called
- * before anything is printed: an engine of another context may say what it was given long ago. May be
- * called again; a configuration that cannot be read has none.
+ * Tells the redactor the secrets of the settings and the logins in the docker client's
+ * configuration. Call it before anything is logged: the engine of another context may quote logins
+ * that it was given earlier. May be called again; an unreadable configuration counts as empty.
  */
 export async function hideSecrets(settings: Settings, system: System): Promise<void> {
   const file = join(clientConfigDir(settings, system), "config.json");

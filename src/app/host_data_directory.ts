@@ -21,7 +21,7 @@ export async function findOwnContainer(
 ): Promise<ContainerDetails | undefined> {
   const id = ownContainerId(await readText(files, "/proc/self/mountinfo") ?? "");
   const found = id === undefined ? undefined : await engine.inspectContainer(id, signal);
-  // Another engine may have a container with that name, which whoever deploys there chose.
+  // Engines find containers by name, too: on another engine one may be named like this id.
   return found?.container.id === id ? found : undefined;
 }
 

@@ -33,7 +33,7 @@ export function cancelBetween({ runs, id, client, cancel }: Cancellable): () => 
   };
 }
 
-/** Targets are `running` from before their first change to the last; jobs tidy up themselves. */
+/** Whether a target is changing containers. Jobs do not count: they may always be cancelled. */
 function changes({ trigger, targets }: Run): boolean {
   return trigger !== "scheduled_job" && targets.some(({ status }) => status === "running");
 }

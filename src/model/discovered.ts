@@ -1,7 +1,7 @@
 import type { StackKey } from "./stack_key.ts";
 import type { AutoDiscoveryOptions } from "./deployment.ts";
 
-/** The configuration that names a stack; only it may remove the stack if it discovered it. */
+/** The configuration that names a stack; a discovered stack may be removed by no other. */
 export interface DiscoveryOwner {
   /** Name of the source with the configuration. */
   readonly source: string;

@@ -98,7 +98,7 @@ export function requestError(
   return new StackwrightError(code, message, { problems: [{ file: "request", message: detail }] });
 }
 
-/** True when `error` is ours and carries one of `codes` (any code when none is given). */
+/** True when `error` is a {@link StackwrightError} with one of `codes` (by default any code). */
 export function isStackwrightError(
   error: unknown,
   ...codes: ErrorCode[]

@@ -49,7 +49,7 @@ export function withFollowers(
   return [...byName.values()];
 }
 
-/** The services that follow each one, by its name. */
+/** The followers of each service, by the name of the followed one. */
 function followersOf(desired: readonly ReleaseService[]) {
   const pairs = desired.flatMap((service) =>
     Object.keys(service.follows).map((name) => ({ name, service }))

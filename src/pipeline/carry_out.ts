@@ -235,7 +235,7 @@ async function rollOutRelease(
   }, signal);
 }
 
-/** The same for a stack of a swarm. */
+/** Rolls a release of a swarm stack out. */
 async function rollOutStack(
   parts: PipelineParts,
   work: DecidedRollout,

@@ -48,7 +48,7 @@ export interface TreeCollectorParts {
   readonly log: Log;
   /** Data directory as this process sees it. */
   readonly dataDir: string;
-  /** The same directory as the engine's host sees it. */
+  /** The data directory as the engine's host sees it. */
   readonly hostDataDir: string;
   /** Good releases before the current one whose trees are kept, so that going back is quick. */
   readonly previousReleases: number;
@@ -61,7 +61,7 @@ const IN_USE_MS = 60 * 60 * 1000;
  * sooner than {@link IN_USE_MS} after its last use.
  */
 const PAUSE_MS = 10 * 60 * 1000;
-/** Containers that engines inspect for us at a time. */
+/** Containers to inspect at once. */
 const ASKED_AT_ONCE = 8;
 /** Milliseconds for all these inspections together. */
 const ANSWER_MS = 30_000;
@@ -168,7 +168,7 @@ export function firstOfEachDigest(releases: readonly RecordedRelease[]): Recorde
   return releases.filter(({ digest }) => !seen.has(digest) && seen.add(digest));
 }
 
-/** Start times of the running containers that see files of a tree, by stack. */
+/** For each stack, start times of the running containers that see files of its trees. */
 async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Promise<TreeHolders[]> {
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();

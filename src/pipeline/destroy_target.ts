@@ -27,7 +27,7 @@ import { ownedElsewhere, requireOwner } from "./stack_owner.ts";
 type DestroyWhat = {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
-  /** Whether named volumes of a swarm stack stay; a destroy by configuration deletes them. */
+  /** Whether the volumes of a swarm stack stay; a destroy by configuration deletes them. */
   readonly keepsStackVolumes?: boolean;
 };
 

@@ -61,7 +61,7 @@ export interface Expansion {
 /** A configuration to expand. */
 interface ToExpand extends RequestOfRound {
   readonly declared: readonly DeclaredDeployment[];
-  /** Where the configuration was read. */
+  /** Revision at which the configuration was read. */
   readonly configuration: Revision;
 }
 
@@ -101,7 +101,7 @@ export async function expandDeployments(
 /** Totals over all discoveries of a run so far. */
 interface Found {
   stacks: number;
-  /** Length of all overrides. */
+  /** Total length of the overrides. */
   bytes: number;
   readonly pauses: Pauses;
 }

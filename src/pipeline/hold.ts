@@ -64,7 +64,7 @@ export type HeldDecision =
     readonly onDisk: ReleaseOnDisk;
     readonly recorded: RecordedRelease;
     readonly observed: ObservedStack;
-    /** Whether its outcome may replace the remembered failure, which may be another release's. */
+    /** Whether its outcome is recorded: not while the recorded failure is another release's. */
     readonly remembers: boolean;
   };
 

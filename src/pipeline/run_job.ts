@@ -92,11 +92,12 @@ export async function runJob(
 }
 
 /**
- * Refuses a job that stops services of another source's stack: it could keep them down as long as
- * it likes. Throws `conflict`.
+ * Returns the job's specification if it stops no services of another source's stack, which it could
+ * keep down as long as it likes. Throws `conflict`.
  *
- * An adopted run goes on in any case: nobody else would start the services that it has stopped. What
- * its labels say by now of others' stacks is left out, so that these are not locked until it ends.
+ * An adopted run goes on in any case: nobody else would start the services that it has stopped.
+ * Other sources' services that its labels name by now are left out, so that it does not lock their
+ * stacks.
  */
 async function withOwnStops(
   parts: Pick<PipelineParts, "host" | "ledger">,

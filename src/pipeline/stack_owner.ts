@@ -55,8 +55,8 @@ export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: 
 }
 
 /**
- * The source whose services no job of a stack may stop; `undefined` where it may: what its own source deployed,
- * or nobody with Stackwright. Labels of what is `seen` of the project tell it where the ledger does not know.
+ * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
+ * source deployed it, or Stackwright did not. Where the ledger has no owner, labels of `seen` tell.
  */
 export function whoseStop(
   ledger: Pick<Ledger, "owners" | "current">,
@@ -211,15 +211,15 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Stac
 
 /** Facts that tell whose a stack is. */
 export interface Owned {
-  /** Its containers and services. */
+  /** The stack's containers and services. */
   readonly parts: readonly Pick<ObservedContainer, "name" | "labels">[];
   readonly recorded: RecordedRelease | undefined;
   readonly owner: RecordedOwner | undefined;
 }
 
 /**
- * Refuses to have a stack `wanted` (`destroyed`) unless all of it is Stackwright's and belongs to
- * `wants`. The owner is who configures a stack: anybody may name a repository to deploy from.
+ * Refuses an action (`wanted`, such as `destroyed`) unless all of a stack is Stackwright's and
+ * `wants` owns it by its configuration: anybody may name a repository to deploy from.
  *
  * Throws `conflict`.
  */

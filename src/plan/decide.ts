@@ -14,8 +14,8 @@ import type { DecideInput } from "./decide_input.ts";
 
 /**
  * Decides what to do to every service so that the engine matches the release, and why. Containers
- * are judged by our own digest label alone: compose's hash means different things in different
- * versions.
+ * are judged by Stackwright's digest label alone: compose's hash means different things in
+ * different versions.
  */
 export function decide(asked: DecideInput): Plan {
   const input = { ...asked, observed: inOrder(asked.observed) };

@@ -31,7 +31,7 @@ export type Why =
     readonly images: Images;
     readonly ran: Images;
   }
-  /** The release before a failed one: what that one added goes, whatever the policy is. */
+  /** The release before a failed one: what the failed one added goes, whatever the policy is. */
   | {
     readonly kind: "taken_back";
     readonly failed: readonly ReleaseService[];

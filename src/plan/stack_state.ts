@@ -59,7 +59,7 @@ export interface StackFacts {
   readonly changed?: readonly Drift[];
 }
 
-/** The state of a stack, and why it is that. */
+/** The state of a stack, with the reason. */
 export interface StackJudgement {
   readonly state: StackState;
   /** One sentence. */
@@ -83,7 +83,7 @@ function differences({ current, observed, underWay, changed = [] }: StackFacts):
   if (current === undefined || observed === undefined || underWay !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
   const all = [...observed.containers, ...observed.idle ?? []];
-  // Without a container it is drift of a swarm's service, or else a lost volume that keeps one out.
+  // Without a container: a swarm's service, if it exists; else a lost volume, if it keeps one out.
   const isTold = (name: string) =>
     all.some(({ service }) => service === name) === (current.swarm !== undefined);
   return [

@@ -102,7 +102,7 @@ function decide(matching: Matching, { origin }: SyncSubject, now: Date): SyncDec
 /**
  * The active windows that deny, and those that allow a repository while none for that repository is
  * active. Each must be allowed: naming another repository to deploy from must not lift a freeze of
- * the own one.
+ * the configuration's repository.
  */
 function blockingAt(matching: Matching, now: Date): Timed[] {
   const isActive = ({ startOf }: Timed) => startOf(now) !== undefined;

@@ -57,7 +57,7 @@ export class DecisionLog extends RedactedTable {
     return id;
   }
 
-  /** Records the outcome of a decision; decisions with an outcome are never counted as one. */
+  /** Records the outcome of a decision; equal decisions get new entries from then on. */
   end(key: StackKey, id: number, outcome: DecisionOutcome): void {
     const redact = (text: string) => this.redact(text, key);
     const { message, ...rest } = redactTexts({ ...outcome }, redact);

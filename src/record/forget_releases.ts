@@ -61,9 +61,9 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
  * Forgets stacks without a release: those destroyed or last decided about long ago, and the oldest
  * beyond {@link MOST_GONE}. Their owners and shown trees stay. Stacks that a person holds stay,
  * however many names come after them: they would be deployed otherwise. Stacks that wait for a
- * window stay as well, since nobody may ask for them again: as many are kept, and of more than that
- * those of the repository with the most go first. Call it in a transaction of the ledger; `now` is
- * in milliseconds since 1970.
+ * window stay as well, since nobody may ask for them again; of more than {@link MOST_GONE}, those
+ * of the repository with the most go. Call it in a transaction of the ledger; `now` is in
+ * milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(

@@ -35,7 +35,7 @@ function labelText(labels: Readonly<Record<string, string>>): string {
   return written.length === 0 ? "" : `{${written.join(",")}}`;
 }
 
-/** A number as the format has it: infinities have a sign and a short name. */
+/** A number in Prometheus's format: infinities have a sign and a short name. */
 export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   if (value === Number.NEGATIVE_INFINITY) return "-Inf";

@@ -1,5 +1,5 @@
 /**
- * What Stackwright remembers: runs, in memory, and in the ledger, which outlives the process, the
+ * What Stackwright remembers: runs in memory, and in the ledger, which outlives the process, the
  * releases of every stack and the last runs.
  */
 export { chooseRelease } from "./choose_release.ts";

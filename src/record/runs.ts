@@ -110,12 +110,12 @@ class MemoryRuns implements RunStore {
     return finished;
   }
 
-  /** Keeps a finished run; ignores failures, as a full disk is reported by what needs it. */
+  /** Keeps a finished run. */
   #keep(run: Run): void {
     try {
       this.#kept?.keep(run);
     } catch {
-      // See above.
+      // Finished work stays done; a full disk is reported by what needs it.
     }
   }
 

@@ -3,7 +3,7 @@ import { numberText, type Sample } from "./metric_text.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Most label values of one metric. */
+/** Most combinations of label values of one metric. */
 export const MOST_SERIES = 5_000;
 
 /** The measurements of one metric, by label values. */
@@ -29,9 +29,9 @@ interface Entry<Value> {
 
 /**
  * Measurements by the values of a metric's labels; other labels are ignored. At most {@link
- * MOST_SERIES}: repositories may name as many stacks as they like. At the limit, the value of the
- * first label, the repository, that has most loses half of its entries: idle ones first (`isIdle`),
- * then those measured longest ago.
+ * MOST_SERIES}: repositories may name as many stacks as they like. At the limit, the repository
+ * (the first label) with the most entries loses half of them: idle ones first (`isIdle`), then
+ * those measured longest ago.
  */
 class ByLabels<Value> {
   readonly #names: readonly string[];

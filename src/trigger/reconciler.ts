@@ -43,7 +43,7 @@ const RETRY_MS = { first: 10_000, longest: 600_000 } as const;
 
 type Marks = Map<string, Set<ReconciliationEvent>>;
 
-/** A stack with news. */
+/** A stack whose containers had events. */
 interface Stirred {
   /** Events since the last look; `all` asks for a look at everything. */
   heard: Marks;

@@ -83,7 +83,7 @@ function pushDelivery(
   return { kind: "deploy", sources };
 }
 
-/** Git allows no such names; whether a valid name is a branch or a tag, the source finds out. */
+/** Forms that no reference has; the source finds out whether a valid one is a branch or tag. */
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 const NO_REFERENCE_NAME = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|^[-./]|[./]$/;
 
