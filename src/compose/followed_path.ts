@@ -11,7 +11,7 @@ export interface FollowedPath {
   readonly by: "us" | "engine";
   /** Whether even a path in the tree is refused, since it is not rewritten to a stable one. */
   readonly everywhere?: boolean;
-  /** Whether a volume leads there, so that its place on the engine's disk shows everybody what is there. */
+  /** Whether a volume has this path, so that its place on the host shows the content to all. */
   readonly ofVolume?: boolean;
 }
 

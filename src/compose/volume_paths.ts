@@ -13,7 +13,7 @@ export const CLIMBS_BACK = "by a path that climbs back with ..";
  */
 export const PROCESSES = "/proc";
 
-/** What is said of a volume that leads there. */
+/** Reason for refusing a volume on {@link PROCESSES}. */
 export const SHOWS_PROCESSES = "that shows the processes of the host";
 
 /** Limit of paths in the options of a project's volumes, as one text may hold a list. */
@@ -51,7 +51,7 @@ export function volumesOf(
   });
 }
 
-/** What services mount in place of a whole volume, by the key of that. */
+/** Subpaths that services mount instead of a whole volume, by the volume's key. */
 function partsOfVolumes(model: ComposeModel): ReadonlyMap<string, ReadonlySet<string>> {
   const parts = new Map<string, Set<string>>();
   for (

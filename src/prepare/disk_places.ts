@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 export type DiskMounts = ReadonlyMap<string, string>;
 
 /**
- * The mounts in the text of `/proc/self/mountinfo`; a later one hides an earlier one. Each mount of
- * what the kernel says of processes has a disk number of its own, and counts as `/proc`.
+ * The mounts in the text of `/proc/self/mountinfo`; a later one hides an earlier one. Mounts of
+ * type `proc` have different disk numbers, so `/proc` stands for each of them.
  */
 export function diskMounts(mountInfo: string): DiskMounts {
   const lines = mountInfo.matchAll(/^\S+ \S+ (\S+) (\S+) (\S+)(?:.* - (proc) )?/gm);

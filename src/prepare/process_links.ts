@@ -8,8 +8,8 @@ const MOST_LINKS = 40;
 
 /**
  * Whether links lead a path through files that a process has open: `/proc/self/cwd` is another
- * directory for the engine, so resolving the path here proves nothing. `mounts` say where else
- * `/proc` is.
+ * directory for the engine, so resolving the path here proves nothing. `mounts` show other mount
+ * points of `/proc`.
  */
 export async function leadsThroughProcess(
   files: Pick<Files, "readLink" | "stat">,

@@ -87,8 +87,8 @@ export function taskLabels({ spec }: SwarmService): Record<string, string> {
 }
 
 /**
- * Finds the tasks of a service among those of many: who looks at each service goes through them once,
- * and not once more for each, which takes minutes for as many as an engine may tell of.
+ * Makes a function that finds a service's tasks. Groups all tasks once: filtering them for each
+ * service takes minutes for the largest numbers that an engine may report.
  */
 export function tasksByService(
   tasks: readonly SwarmTask[],
