@@ -8,7 +8,7 @@ export const OLDEST_API = "1.41";
 /** API versions that an engine reports. */
 interface EngineVersions {
   readonly newest: string;
-  /** Absent in old engines. */
+  /** Absent where the engine does not report it. */
   readonly oldest?: string;
 }
 
