@@ -105,7 +105,7 @@ export function viewCurrent(
 
 /** Shows a decision. */
 export function viewDecision(
-  { id, firstAt, lastAt, changes, services, outcome, ...decision }: RecordedDecision,
+  { id, firstAt, lastAt, changes, services, outcome, code: _, ...decision }: RecordedDecision,
   time: TimeFormat,
 ): DecisionView {
   return {

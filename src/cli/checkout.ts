@@ -109,6 +109,8 @@ async function git(
 }
 
 function notRead(said: string): string {
-  const reason = /^fatal: cannot change to [^]*: ([^:]+)$/.exec(said)?.[1];
+  const reason = said.includes("dubious ownership")
+    ? "it is another user's, which git config --global --add safe.directory DIRECTORY allows"
+    : /^fatal: cannot change to [^]*: ([^:]+)$/.exec(said)?.[1];
   return reason === undefined ? `is no Git repository: ${said}` : `cannot be opened: ${reason}`;
 }

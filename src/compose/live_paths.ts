@@ -1,4 +1,4 @@
-import { join } from "node:path/posix";
+import { extname, join } from "node:path/posix";
 import { withoutLonger } from "./contained.ts";
 import type { TreeUse } from "./tree_paths.ts";
 
@@ -15,7 +15,10 @@ export interface LivePaths {
   readonly tracked: readonly string[];
   /** Live paths without content in the source: directories for containers to fill. */
   readonly untracked: readonly string[];
-  /** Uses of untracked paths that no container may write to: containers see an empty directory. */
+  /**
+   * Uses of untracked paths that no container can fill, since none may write there or a file is meant:
+   * containers see an empty directory.
+   */
   readonly unfilled: readonly TreeUse[];
 }
 
@@ -47,9 +50,14 @@ export function livePaths(
     untracked: [...live].filter((path) => !exists(path)).sort(),
     unfilled: uses.filter((use) => {
       const path = realPath(use.path);
-      return use.kind !== "build" && !exists(path) && !overlapsWritten(path);
+      return use.kind !== "build" && !exists(path) && (!overlapsWritten(path) || meansFile(use));
     }),
   };
+}
+
+/** Whether both ends of a mount are called like a file: what is missing, the engine makes a directory. */
+function meansFile({ path, item }: TreeUse): boolean {
+  return extname(path) !== "" && extname(path) === extname(item);
 }
 
 /**

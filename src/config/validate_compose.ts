@@ -144,29 +144,31 @@ function labelFindings(text: string, file: string): Omit<ComposeFindings, "refer
   return { problems, warnings };
 }
 
-const OUR_PREFIX = "stackwright.";
+/** Of our labels, and of those that mean the same here. */
+const PREFIXES = ["stackwright.", MIGRATION_LABEL_PREFIX];
 
 /** At most so many of a service are told: further ones are no slip any more. */
 const MOST_MISSPELLED = 10;
 
-/** At most `most` labels with our prefix that are none of ours: where they are deployed they have no effect. */
+/**
+ * At most `most` labels with our prefix, or doco-cd's, that mean nothing: where they are deployed they have
+ * no effect.
+ */
 export function misspelledLabels(
   labels: Readonly<Record<string, string>>,
   most = MOST_MISSPELLED,
 ): string[] {
-  const known: readonly string[] = Object.values(BEHAVIOUR_LABELS);
-  const unknown = Object.keys(labels).filter((name) =>
-    name.startsWith(OUR_PREFIX) && !name.includes("$") && !known.includes(name)
-  );
-  return unknown.slice(0, Math.min(most, MOST_MISSPELLED)).map((name) => {
-    const near = nearestKey(withoutPrefix(name), known.map(withoutPrefix));
-    const advice = near === undefined ? "" : `: did you mean ${OUR_PREFIX}${near}?`;
+  const known = Object.values(BEHAVIOUR_LABELS).map((each) => each.replace(/^stackwright\./, ""));
+  const unknown = Object.keys(labels).filter((name) => !name.includes("$")).flatMap((name) => {
+    const prefix = PREFIXES.find((each) => name.startsWith(each));
+    const rest = name.slice(prefix?.length);
+    return prefix === undefined || known.includes(rest) ? [] : [{ name, prefix, rest }];
+  });
+  return unknown.slice(0, Math.min(most, MOST_MISSPELLED)).map(({ name, prefix, rest }) => {
+    const near = nearestKey(rest, known);
+    const advice = near === undefined ? "" : `: did you mean ${prefix}${near}?`;
     return `${clip(name, 80)} is no label of Stackwright and has no effect${advice}`;
   });
-}
-
-function withoutPrefix(name: string): string {
-  return name.slice(OUR_PREFIX.length);
 }
 
 /** The labels of each service, written as a map or as a list. */

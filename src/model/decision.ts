@@ -1,3 +1,4 @@
+import type { ErrorCode } from "./error.ts";
 import type { ServicePlan, SkipReason } from "./plan.ts";
 import type { Origin, Trigger } from "./work.ts";
 
@@ -38,6 +39,8 @@ export interface TargetDecision {
   /** `repair` repairs the deployed release while a newer one is held back. */
   readonly kind: (typeof DECISION_KINDS)[number];
   readonly reason?: SkipReason;
+  /** Of an error. */
+  readonly code?: ErrorCode;
   readonly message: string;
   /** Differences from the deployed release; empty when there are none. */
   readonly changes: readonly InputChange[];

@@ -42,7 +42,7 @@ export interface StackFacts {
     }
     | undefined;
   /** The last decision about the stack. */
-  readonly decision: Pick<TargetDecision, "kind" | "reason" | "message"> | undefined;
+  readonly decision: Pick<TargetDecision, "kind" | "reason" | "code" | "message"> | undefined;
   /** The failure that no success has followed. */
   readonly failure: { readonly message: string } | undefined;
   /** Whether a person rolled the stack back. */
@@ -107,7 +107,10 @@ function stateOf(
   // Paused by configuration. Other pauses have facts of their own, and are over without these.
   if (decision?.reason === "paused") return { state: "held", why: said };
   // The error of a later decision beats the recorded failure.
-  if (decision?.kind === "error") return { state: "failed", why: said };
+  // An engine that was away says nothing about the stack.
+  if (decision?.kind === "error" && decision.code !== "engine_unreachable") {
+    return { state: "failed", why: said };
+  }
   if (decision?.reason === "unnamed") return { state: "orphaned", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };

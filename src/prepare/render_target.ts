@@ -183,7 +183,7 @@ function noteEmpty(
 /** Limit of warnings about misspelled labels, since finding similar names takes time. */
 const MOST_MISSPELLED = 20;
 
-/** Warns of some labels with our prefix that have no meaning. */
+/** Warns of some labels with our prefix, or doco-cd's, that have no meaning. */
 export function noteMisspelled(
   { log }: Pick<PrepareParts, "log">,
   { key }: Pick<ResolvedTarget, "key">,

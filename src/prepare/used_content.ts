@@ -71,7 +71,7 @@ export async function usedContent(
   await requireMounts(parts, target, { uses, contentOf, realPath });
   await requireContent(parts, target, { uses, contentOf, realPath, tree }, signal);
   await requireOwnLive(parts, target, { uses, live, realPath });
-  warnOfNothing(parts, target, live);
+  await warnOfNothing(parts, target, live, realPath);
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
   const secrets = [...revealed.secrets, ...used.secrets];
   return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
@@ -81,15 +81,26 @@ export async function usedContent(
 const MOST_NAMED = 5;
 
 /** Warns of mounts without a source, for a wrong name or a file that was not committed. */
-function warnOfNothing(parts: PrepareParts, { key }: Target, { unfilled }: LivePaths): void {
-  if (unfilled.length === 0) return;
-  const named = unfilled.slice(0, MOST_NAMED)
-    .map(({ service, path, item }) => `${path} (service ${service}, at ${item})`);
-  const left = unfilled.length - named.length;
-  const more = left > 0 ? ` and ${left} more` : "";
+async function warnOfNothing(
+  parts: PrepareParts,
+  { key }: Target,
+  { unfilled }: LivePaths,
+  realPath: (path: string) => string,
+): Promise<void> {
+  const { live } = stackDirectories(parts.options.dataDir, key);
+  const named: string[] = [];
+  for (const { service, path, item } of unfilled) {
+    if (named.length > MOST_NAMED) break;
+    // A person, or the manager before us, may have put a file there.
+    if ((await parts.files.stat(join(live, realPath(path))))?.kind === "file") continue;
+    named.push(`${path} (service ${service}, at ${item})`);
+  }
+  if (named.length === 0) return;
+  const told = named.slice(0, MOST_NAMED).join(", ") +
+    (named.length > MOST_NAMED ? " and more" : "");
   parts.log.warning(
-    `the repository has nothing at ${named.join(", ")}${more}, and ` +
-      "no service may write there: the containers see an empty directory",
+    `the repository has nothing at ${told}, and no service can put a file there: the containers ` +
+      "see an empty directory",
     { stack: key.name, context: key.context },
   );
 }

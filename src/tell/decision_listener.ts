@@ -45,7 +45,8 @@ export function decisionListener(parts: DecisionListenerParts): TargetListener {
           note(() => decisions.end(target.key, id, { status: outcome, message, ...again }));
         }
         if (error === undefined || isStrangers(target)) return;
-        const failed = { kind: "error", message, changes: [], services: [] } as const;
+        const { code } = error;
+        const failed = { kind: "error", code, message, changes: [], services: [] } as const;
         note(() => void add(parts, target, event.revision, failed));
       }
     };
@@ -56,7 +57,7 @@ function add(
   { decisions, clock }: DecisionListenerParts,
   { key, trigger, origin }: ToldTarget,
   revision: Revision,
-  decided: Pick<TargetDecision, "kind" | "reason" | "message" | "changes" | "services">,
+  decided: Pick<TargetDecision, "kind" | "reason" | "code" | "message" | "changes" | "services">,
 ): number {
   const decision = { trigger, origin, revision: formatRevision(revision), ...decided };
   return decisions.add(key, decision, clock.now());

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { composeFile, service } from "./compose_text.ts";
 import {
@@ -184,4 +186,30 @@ describe("secrets that come from variables", () => {
         assert.doesNotMatch(JSON.stringify(world.lines), /secret-value/);
       }));
   }
+});
+
+describe("a mounted file that the repository does not have", () => {
+  it("is told, until somebody put one in its place", () =>
+    inWorld("fake", async (world) => {
+      const compose = (given: string) =>
+        composeFile({
+          web: service({
+            volumes: ["./app.conf:/app.conf", "./data:/data"],
+            environment: { given },
+          }),
+        });
+      const told = () => world.lines.filter(({ message }) => /has nothing at/.test(message));
+      await commit(world, { "compose.yaml": compose("1") });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(told().map(({ message }) => message), [
+        "the repository has nothing at app.conf (service web, at /app.conf), and no service can put " +
+        "a file there: the containers see an empty directory",
+      ]);
+      const place = join(world.dataDir, "releases", "default", world.stack, "live", "app.conf");
+      await rm(place, { recursive: true });
+      await writeFile(place, "by hand");
+      await commit(world, { "compose.yaml": compose("2") });
+      await pollTo(world, "succeeded");
+      assert.equal(told().length, 1);
+    }));
 });

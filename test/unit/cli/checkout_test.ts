@@ -76,6 +76,18 @@ describe("a checkout", () => {
     });
   }
 
+  it("of another user is not said to be no repository", async () => {
+    const stderr = "fatal: detected dubious ownership in repository at '/src/shop'\nTo add an …\n";
+    const run = () => Promise.resolve({ code: 128, stdout: new Uint8Array(), stderr });
+    const system = { commands: { run }, env: {}, log: createRecordingLog() };
+    const named = { repository: "shop", cwd: "/src", reference: "", target: "" };
+    const asked = requestOf(system as unknown as System, named, new AbortController().signal);
+    await assert.rejects(
+      asked,
+      /^[^:]*: \/src\/shop cannot be opened: it is another user's, which/,
+    );
+  });
+
   it("that is not there is not said to be no repository", async () => {
     const system = { commands: systemCommands, env: process.env, log: createRecordingLog() };
     const named = { repository: "/nowhere/at/all", cwd: "/", reference: "", target: "" };

@@ -47,6 +47,18 @@ describe("livePaths()", () => {
     assert.deepEqual(live.unfilled.map(({ path }) => path), ["nowhere.conf"]);
   });
 
+  it("knows which of those a file is meant by, which no container can make", () => {
+    const uses = [
+      { ...use("web/app.conf", true), item: "/etc/app.conf" },
+      { ...use("data.d", true), item: "/data" },
+      { ...use("there.conf", true), item: "/etc/there.conf" },
+      { ...use("data", true), item: "/data" },
+    ];
+    const live = livePaths(uses, new Set(), (path) => path === "there.conf");
+    assert.deepEqual(live.unfilled.map(({ path }) => path), ["web/app.conf"]);
+    assert.equal(live.isLive("web/app.conf"), true);
+  });
+
   it("has none where nothing is written", () => {
     const live = livePaths(paths.map((each) => use(each, false)), new Set(), () => true);
     assert.deepEqual(live.tracked, []);

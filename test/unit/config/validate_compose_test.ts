@@ -45,11 +45,12 @@ describe("validateCompose()", () => {
     assert.deepEqual(variable.problems, []);
   });
 
-  it("warns of a label with our prefix that is none of ours, and of no other", () => {
+  it("warns of a label with our prefix, or doco-cd's, that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",
       "stackwright.deployment.autostart: y",
       "stackwright.elsewhere: z",
+      "cd.doco.job.enable: true",
       "org.example.autostrt: x",
     ].join(", ");
     const found = validateCompose(`services: {a: {labels: {${labels}}}}`, {
@@ -67,6 +68,11 @@ describe("validateCompose()", () => {
           "stackwright.deployment.autostart?",
       },
       { file: "c.yaml", path, message: `stackwright.elsewhere ${none}` },
+      {
+        file: "c.yaml",
+        path,
+        message: `cd.doco.job.enable ${none}: did you mean cd.doco.job.enabled?`,
+      },
     ]);
   });
 

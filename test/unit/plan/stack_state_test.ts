@@ -56,6 +56,7 @@ const paused = { kind: "skip", reason: "paused", message: "shop is paused" } as 
 const resumed = { ...paused, reason: "paused: rolled back" } as const;
 const unnamed = { kind: "skip", reason: "unnamed", message: "kept" } as const;
 const window = { kind: "skip", reason: "sync_window", message: "outside of nights" } as const;
+const away = { kind: "error", code: "engine_unreachable", message: "gone" } as const;
 
 const STATES: readonly [
   when: string,
@@ -87,6 +88,20 @@ const STATES: readonly [
     { decision: { kind: "error", message: "no such branch" } },
     "failed",
     /^no such branch$/,
+  ],
+  ["the engine was away, and is back", { decision: away }, "synced", /^release 7 runs$/],
+  ["the engine is away", { decision: away, observed: undefined }, "unknown", /does not say what/],
+  [
+    "nothing is deployed on one that is",
+    { current: undefined, decision: away },
+    "unknown",
+    /^gone$/,
+  ],
+  [
+    "it failed before the engine went",
+    { decision: away, failure },
+    "failed",
+    /^web exited with 3$/,
   ],
   [
     "it failed, and something else keeps it from being tried again",

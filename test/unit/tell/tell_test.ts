@@ -169,7 +169,8 @@ describe("the log of decisions", () => {
   function recordedOf(isStrangers: boolean, ...news: readonly TargetNews[]): string[] {
     const kept: string[] = [];
     const decisions = {
-      add: (_key: unknown, { kind, message }: TargetDecision) => kept.push(`${kind}: ${message}`),
+      add: (_key: unknown, { kind, code, message }: TargetDecision) =>
+        kept.push(`${[kind, ...(code ? [code] : [])].join(" ")}: ${message}`),
       end(
         _key: unknown,
         id: number,
@@ -197,10 +198,10 @@ describe("the log of decisions", () => {
   });
 
   it("notes an error that kept a decision from being made or tried", () => {
-    assert.deepEqual(recorded(thrown), ["error: no engine"]);
+    assert.deepEqual(recorded(thrown), ["error engine_unreachable: no engine"]);
     assert.deepEqual(recorded(decided({ kind: "destroy" }), STARTED, thrown), [
       "destroy: create web -> failed: no engine",
-      "error: no engine",
+      "error engine_unreachable: no engine",
     ]);
   });
 
