@@ -39,7 +39,7 @@ export interface TargetDecision {
   /** `repair` repairs the deployed release while a newer one is held back. */
   readonly kind: (typeof DECISION_KINDS)[number];
   readonly reason?: SkipReason;
-  /** Of an error. */
+  /** Code of the error, for the kind `error`. */
   readonly code?: ErrorCode;
   readonly message: string;
   /** Differences from the deployed release; empty when there are none. */

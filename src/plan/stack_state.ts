@@ -104,10 +104,10 @@ function stateOf(
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
   if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };
-  // Paused by configuration. Other pauses have facts of their own, and are over without these.
+  // Paused by configuration. Any other pause has facts of its own, and has ended without them.
   if (decision?.reason === "paused") return { state: "held", why: said };
   // The error of a later decision beats the recorded failure.
-  // An engine that was away says nothing about the stack.
+  // An unreachable engine says nothing about the stack.
   if (decision?.kind === "error" && decision.code !== "engine_unreachable") {
     return { state: "failed", why: said };
   }
