@@ -16,6 +16,7 @@ import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import { onDisk } from "./disk_places.ts";
+import { withExistingVolumes } from "./existing_volumes.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -71,16 +72,19 @@ export async function requireSafeModel(
   const parts = { ...given, log, places, root: new RealTree(given.files, "/") };
   // Followed paths have plain dollars.
   const plain = withPlainDollars(model);
-  const found = followedPaths(plain, { isStack: target.swarm !== undefined });
+  const isStack = target.swarm !== undefined;
+  const found = followedPaths(plain, { isStack });
+  const existing = (await withExistingVolumes(given.host, plain, signal))
+    .map((each) => followedPaths(each, { isStack }));
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
-    ? found.refused
+    ? [found, ...existing].flatMap((each) => each.refused)
     : [`${external} is external, which only a swarm has`];
   if (refused !== undefined) {
     throw errors.unsupported(`deployment ${name}: ${refused}; it is not supported`);
   }
   const seen = new Set<string>();
-  for (const each of found.paths) {
+  for (const each of [found, ...existing].flatMap(({ paths }) => paths)) {
     const { what, path, by } = each;
     const key = `${by} ${what} ${path}`;
     if (seen.has(key)) continue;

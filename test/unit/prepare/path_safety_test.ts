@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { LABELS, MANAGER } from "../../../src/model/mod.ts";
 import type { PrepareParts } from "../../../src/prepare/parts.ts";
 import { requireSafeModel } from "../../../src/prepare/path_safety.ts";
 import type { Target } from "../../../src/prepare/target.ts";
@@ -144,16 +145,22 @@ describe("requireSafeModel()", () => {
   });
 
   describe("knows what is ours", () => {
+    const volume = (name: string, device: string, labels: Record<string, string> = {}) => ({
+      ...{ name, labels, options: { type: "none", o: "bind", device } },
+    });
+    const SW = [volume("sw", "/srv/sw")];
     const bind = (source: string) => ({ volumes: [{ type: "bind", source, target: "/x" }] });
     const by = async (
       web: Record<string, unknown>,
-      { links = {}, mounts = [], rest = {}, missing = [], mountInfo = "" }: {
+      { links = {}, mounts = [], rest = {}, missing = [], mountInfo = "", existing = SW }: {
         links?: Record<string, string>;
         /** Paths at which there is nothing. */
         missing?: string[];
         mountInfo?: string;
         mounts?: Record<string, string>[];
         rest?: Record<string, unknown>;
+        /** Volumes of the engine. */
+        existing?: readonly ReturnType<typeof volume>[];
       },
     ) => {
       const parts = {
@@ -174,7 +181,7 @@ describe("requireSafeModel()", () => {
           engine: {
             inspectContainer: () => Promise.resolve({ container: { id: OWN }, mounts }),
             findVolumes: (names: string[]) =>
-              Promise.resolve(names.includes("sw") ? [{ options: { device: "/srv/sw" } }] : []),
+              Promise.resolve(existing.filter(({ name }) => names.includes(name))),
           },
         },
         options: { protectedPaths: ["/var/run/secrets/api", "/none/key"] },
@@ -255,6 +262,23 @@ describe("requireSafeModel()", () => {
       const [web, rest] = over("/srv", { subpath: "data" });
       await by(web, { rest });
       await assert.rejects(by(web, { rest, links: { "/srv/data": "/data" } }), refused);
+    });
+
+    it("by a volume that somebody made there, whatever the model says of it", async () => {
+      const existing = [volume("v", "/data/sources"), volume("around", "/")];
+      const is = (more: Record<string, unknown>) => ({ volumes: { v: more } });
+      await assert.rejects(by({}, { rest: is({ name: "v", external: true }), existing }), refused);
+      await assert.rejects(by({}, { rest: is({}), existing }), refused);
+      const [web] = over("", { subpath: "data" });
+      const around = { rest: is({ name: "around", external: true }), existing };
+      await assert.rejects(by(web, around), refused);
+      await by({}, around);
+      // What the model says is made where the volume gives way.
+      const [own, rest] = over("/data");
+      await assert.rejects(by(own, { rest, existing: [volume("v", "/srv")] }), refused);
+      // Another stack's volume may be one of its live directories, which it may share.
+      const ours = [volume("v", "/data/releases/live", { [LABELS.manager]: MANAGER })];
+      await by({}, { rest: is({ name: "v", external: true }), existing: ours });
     });
 
     it("by a volume of what leads to the processes of the host", async () => {
