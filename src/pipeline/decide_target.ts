@@ -36,7 +36,12 @@ import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
-import { ownershipOf, requireNoForeignVolume, requireNotAnothers } from "./stack_owner.ts";
+import {
+  ownershipOf,
+  recordedOwner,
+  requireNoForeignVolume,
+  requireNotAnothers,
+} from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
 
 /**
@@ -62,7 +67,8 @@ export async function decideTarget(
   const info = await parts.host.info(signal);
   if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
   const swarm = swarmOf(deployment, info);
-  const target = swarm === undefined ? asked : { ...asked, swarm };
+  const isNobodys = recordedOwner(parts.ledger, key) === undefined;
+  const target = { ...asked, isNobodys, ...(swarm === undefined ? {} : { swarm }) };
   const recorded = parts.ledger.current(key);
   await requireChangeableMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);

@@ -25,7 +25,7 @@ import {
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sameRepository } from "../source/mod.ts";
-import { withDeadline } from "../system/mod.ts";
+import { sourceAsOwner, stackAsOwner, withDeadline } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -178,8 +178,10 @@ export async function requireNoForeignVolume(
 }
 
 /** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */
-export function settleOwner({ ledger }: PipelineParts, target: Target): void {
-  ledger.owners.settle(target.key, wantedOwner(target));
+export function settleOwner({ ledger, secrets }: PipelineParts, target: Target): void {
+  const { key, configuration: { source } } = target;
+  ledger.owners.settle(key, wantedOwner(target));
+  secrets.settle(stackAsOwner(key), sourceAsOwner(source.name));
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from "../compose/mod.ts";
 import { MOST_BYTES } from "../config/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
-import { type ComposeInvocation, type ComposeModel, errors, type StackKey } from "../model/mod.ts";
+import { type ComposeInvocation, type ComposeModel, errors } from "../model/mod.ts";
 import {
   createPauses,
   embeddedSecrets,
@@ -21,7 +21,6 @@ import {
   readText,
   secretParts,
   secretsOfFile,
-  stackAsOwner,
   writtenSecrets,
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -56,9 +55,9 @@ export class PlainSecrets {
   #namesCollector = false;
 
   /** Texts that are part of one of `names` are not hidden, so that messages can name the target. */
-  constructor(parts: Parts, key: StackKey, names: readonly string[] = []) {
+  constructor(parts: Parts, owner: string, names: readonly string[] = []) {
     this.#parts = parts;
-    this.#owner = stackAsOwner(key);
+    this.#owner = owner;
     this.#names = names;
   }
 

@@ -22,9 +22,9 @@ import { type RenderedTarget, renderTarget } from "./render_target.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { swarmSources } from "./swarm_sources.ts";
 import { withSecrets } from "./reveal_inputs.ts";
+import { hidingOwner } from "./target.ts";
 import { type UsedContent, usedContent } from "./used_content.ts";
 import { variablesOf } from "./variables.ts";
-import { stackAsOwner } from "../system/mod.ts";
 
 export { renderProject, type Trees } from "./render_project.ts";
 
@@ -94,7 +94,7 @@ async function releaseOf(
     invocation: await withSecrets(invocation, model, {
       decrypted: [...secrets, ...beside?.secrets ?? []],
       plain: rendered.plain.texts,
-      hides: (text) => parts.secrets.hides(text, stackAsOwner(key)),
+      hides: (text) => parts.secrets.hides(text, hidingOwner(target)),
     }),
     tree,
     stackDirectory: stackDirectories(parts.host.dataDir, key).stack,

@@ -19,7 +19,6 @@ import {
   isStackwrightError,
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
-import { stackAsOwner } from "../system/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
@@ -35,6 +34,7 @@ import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
+import { hidingOwner } from "./target.ts";
 import { variablesBesideFiles } from "./variables.ts";
 
 /** A rendered target with its inputs. */
@@ -74,12 +74,12 @@ export async function renderTarget(
   const paths = [...realInputs.values()];
   const toReveal = { revision, tree, paths, complete: inputs.complete };
   const revealed = await revealInputs(parts, toReveal, signal);
-  parts.secrets.hide(revealed.secrets, stackAsOwner(target.key));
+  parts.secrets.hide(revealed.secrets, hidingOwner(target));
   const beside = await configurationFiles(parts, target, signal);
   const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
   target.progress("rendering");
   const variables = invocation.environment;
-  const plain = new PlainSecrets(parts, target.key, namesOf(target));
+  const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose);

@@ -1,9 +1,8 @@
 import { posix } from "node:path";
 import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
 import { errors, type SecretReference, utf8 } from "../model/mod.ts";
-import { stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
-import type { Target } from "./target.ts";
+import { hidingOwner, type Target } from "./target.ts";
 
 /** A target with the values of its external secrets. */
 export interface ResolvedTarget extends Target {
@@ -35,7 +34,7 @@ export async function resolveSecrets(
   const stores = storesOf(references);
   const isLent = parts.lend !== undefined && stores.length > 0;
   const secrets = await (isLent ? parts.lend(stores, ask) : ask());
-  parts.secrets.hide(Object.values(secrets), stackAsOwner(target.key));
+  parts.secrets.hide(Object.values(secrets), hidingOwner(target));
   return { ...target, secrets };
 }
 

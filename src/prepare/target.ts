@@ -11,6 +11,7 @@ import type {
 } from "../model/mod.ts";
 import type { Glance } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
+import { claimAsOwner, stackAsOwner } from "../system/mod.ts";
 
 /** One deployment of one run, as the pipeline's steps pass it on. */
 export interface Target {
@@ -21,6 +22,8 @@ export interface Target {
   readonly revision: Revision;
   /** The revision of its configuration; from another source with `repository_url`. */
   readonly configuration: Revision;
+  /** Whether nobody owns the stack by the ledger, so that other sources may name it as well. */
+  readonly isNobodys?: boolean;
   /** Details of its auto-discovery, if it was discovered. */
   readonly discovered?: DiscoveredStack;
   /** Set for a stack of a swarm, once that is known; absent for containers. */
@@ -38,4 +41,11 @@ export interface Target {
   readonly mayLack?: boolean;
   /** Shared reads of external secrets by the targets of one run; separate by default. */
   readonly secretSession?: SecretSession;
+}
+
+/** The owner of what is hidden while a target is prepared. */
+export function hidingOwner(
+  { key, configuration, isNobodys }: Pick<Target, "key" | "configuration" | "isNobodys">,
+): string {
+  return isNobodys === true ? claimAsOwner(key, configuration.source.name) : stackAsOwner(key);
 }

@@ -25,6 +25,8 @@ export interface Redactor {
    * together. To be called once it is sure; the last one counts.
    */
   belongs(stack: string, source: string): void;
+  /** Notes who owns a stack from now on: what others hid for it, who named it in vain, is forgotten. */
+  settle(stack: string, source: string): void;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
@@ -35,6 +37,23 @@ export interface Redactor {
 /** A stack, as what its secrets belong to and what texts are about. */
 export function stackAsOwner({ context, name }: StackKey): string {
   return `stack ${context}/${name}`;
+}
+
+/**
+ * A stack that nobody owns yet, as what the secrets of one of the sources that name it belong to: texts
+ * about it are about those of all of them, until it is {@link Redactor.settle}d whose it is.
+ */
+export function claimAsOwner(key: StackKey, source: string): string {
+  return claimOf(stackAsOwner(key), sourceAsOwner(source));
+}
+
+function claimOf(stack: string, source: string): string {
+  return `${stack} of ${source}`;
+}
+
+/** The stack and the source of a claim; no name of a stack or context has a space. */
+function partsOf(owner: string): readonly string[] {
+  return /^(stack \S+) of (source .*)$/s.exec(owner)?.slice(1) ?? [];
 }
 
 /** A source, by the name of its repository, as what its secrets belong to and what texts are about. */
@@ -82,6 +101,7 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     },
     forget: (owner) => known.forget(owner),
     belongs: (stack, source) => known.belongs(stack, source),
+    settle: (stack, source) => known.settle(stack, source),
     redact(text, ...about) {
       let masked = maskKnown(text, known.about(about), MASK);
       // Every answer and every line comes by here, and few of them have a URL or an assignment.
@@ -101,6 +121,8 @@ class KnownSecrets {
   /** Words of each owner. */
   readonly #words = new Map<string, KnownTexts>();
   readonly #sources = new Map<string, string>();
+  /** Claims by the stack that they are about. */
+  readonly #claims = new Map<string, Set<string>>();
   #size = 0;
 
   constructor(limits: FormLimits) {
@@ -109,7 +131,7 @@ class KnownSecrets {
   }
 
   add(pieces: Iterable<string>, owner: string): void {
-    const belonging = { owner, group: this.#sources.get(owner) ?? owner };
+    const belonging = { owner, group: this.#groupOf(owner) };
     for (const piece of pieces) {
       const isWord = isRepositorys(owner) && !looksRandom(piece);
       const forms = { random: true, words: !isRepositorys(owner) };
@@ -128,6 +150,10 @@ class KnownSecrets {
   }
 
   forget(owner: string): void {
+    for (const claim of this.#claims.get(owner) ?? []) this.forget(claim);
+    const [stack = ""] = partsOf(owner);
+    const claims = this.#claims.get(stack);
+    if (claims?.delete(owner) && claims.size === 0) this.#claims.delete(stack);
     this.#everywhere.forget(owner);
     const words = this.#words.get(owner);
     if (words !== undefined) this.#size -= words.size + OWNER_COST;
@@ -142,13 +168,20 @@ class KnownSecrets {
     if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#sources.delete(oldest);
   }
 
+  settle(stack: string, source: string): void {
+    this.belongs(stack, source);
+    for (const claim of this.#claims.get(stack) ?? []) {
+      if (claim !== claimOf(stack, source)) this.forget(claim);
+    }
+  }
+
   /** What is masked in a text about owners. */
   about(owners: readonly string[]): readonly KnownTexts[] {
     const all = this.#everywhere.size === 0 ? [] : [this.#everywhere];
     if (this.#words.size === 0) return all;
     if (owners.includes(EVERYONE)) return [...all, ...this.#words.values()];
     for (const owner of owners) {
-      for (const each of [owner, this.#sources.get(owner)]) {
+      for (const each of [owner, this.#sources.get(owner), ...this.#claims.get(owner) ?? []]) {
         const words = each === undefined ? undefined : this.#words.get(each);
         if (words !== undefined && !all.includes(words)) all.push(words);
       }
@@ -171,8 +204,16 @@ class KnownSecrets {
     if (before !== undefined) return before;
     const words = new KnownTexts(this.#limits);
     this.#words.set(owner, words);
+    const [stack] = partsOf(owner);
+    if (stack !== undefined) {
+      this.#claims.set(stack, (this.#claims.get(stack) ?? new Set()).add(owner));
+    }
     this.#size += OWNER_COST;
     return words;
+  }
+
+  #groupOf(owner: string): string {
+    return partsOf(owner)[1] ?? this.#sources.get(owner) ?? owner;
   }
 
   /** Whoever has most among the owners that have most together. */
@@ -184,7 +225,7 @@ class KnownSecrets {
     };
     for (const { owner, group, size } of this.#everywhere.sizes()) count(owner, group, size);
     for (const [owner, { size }] of this.#words) {
-      count(owner, this.#sources.get(owner) ?? owner, size + OWNER_COST);
+      count(owner, this.#groupOf(owner), size + OWNER_COST);
     }
     // The program's own stay.
     sizes.delete("");

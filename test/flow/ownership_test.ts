@@ -116,6 +116,28 @@ describe("a stack of another repository", () => {
       }
     }));
 
+  it("is spoken of in its owner's words: what others hid for its name in vain is forgotten", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        const words = { environment: { A_PASSWORD: "create web", B_TOKEN: "deployed" } };
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\n`,
+          "compose.yaml": composeFile({ web: service({ image: "not.there/at:all", ...words }) }),
+        });
+        await pollTo(world, "failed", { url: other.repository.url });
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        const finished = await pollTo(world, "succeeded");
+        assert.equal(finished.deployments?.[0]?.message, "create web");
+        const answer = await world.request(`/v1/api/deployment/${world.stack}`);
+        const text = await answer.text();
+        assert.match(text, /"message":"create web"/);
+        assert.ok(!text.includes("***"), text);
+      } finally {
+        await other.close();
+      }
+    }));
+
   it("stays its owner's while it has no container; a person hands it over, with its data", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other, take) => {

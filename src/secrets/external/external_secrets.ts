@@ -34,6 +34,8 @@ export interface ExternalSecrets {
   forget(owner: string): void;
   /** Notes whose stack one is; see {@link Redactor.belongs}. */
   belongs(stack: string, source: string): void;
+  /** Notes who owns a stack from now on; see {@link Redactor.settle}. */
+  settle(stack: string, source: string): void;
   /** Whether nothing of a text would be shown in what is about `about`, whoever made it known. */
   hides(text: string, about: string): boolean;
 }
@@ -82,6 +84,7 @@ export function createExternalSecrets(
     },
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source) => redactor.belongs(stack, source),
+    settle: (stack, source) => redactor.settle(stack, source),
     hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text, about)),
   };
 }

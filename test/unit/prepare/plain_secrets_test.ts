@@ -32,7 +32,7 @@ async function withTree(
     for (const [name, text] of Object.entries(files)) await writeFile(join(tree, name), text);
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
     await test({ plain, secrets, tree, shown: (text) => redactor.redact(text, stackAsOwner(KEY)) });
   } finally {
     await rm(directory, { recursive: true });
@@ -81,7 +81,7 @@ describe("PlainSecrets", () => {
   it("refuses more secrets than are remembered of a stack, and those are forgotten with it", () => {
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
     const variables = (count: number) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [`TOKEN_${at}`, `xq81Zr0pKw77${at}`]),
@@ -101,7 +101,7 @@ describe("PlainSecrets", () => {
 
   it("refuses secrets that are longer together than anybody's are", () => {
     const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY);
+    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
     const token = (at: number) => ({ [`TOKEN_${at}`]: `${at}-xq81Zr0pKw77`.repeat(4000) });
     for (let at = 0; at < 30; at++) plain.hideVariables(token(at));
     assert.throws(() => {
@@ -135,7 +135,9 @@ describe("PlainSecrets", () => {
       { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },
       async (made) => {
         const { tree, secrets, shown } = made;
-        const plain = new PlainSecrets({ files: systemFiles, secrets }, KEY, ["shop-web-a1b2c3d4"]);
+        const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY), [
+          "shop-web-a1b2c3d4",
+        ]);
         await plain.hideDotenv([join(tree, "a.env")]);
         assert.equal(shown("web-a1b2c3d4, web-9f8e7d6c"), "web-a1b2c3d4, ***");
         assert.ok(!plain.texts.includes("web-a1b2c3d4"));

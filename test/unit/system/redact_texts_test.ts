@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import {
+  claimAsOwner,
   createLog,
   createRedactor,
   EVERYONE,
@@ -169,6 +170,22 @@ describe("secrets of an owner", () => {
     assert.equal(redactor.redact(text, "source x"), "complete *** opensesame *** ***");
     redactor.forget(bad);
     assert.equal(redactor.redact(text, bad), "complete xq81Zr0pKw77 opensesame *** ***");
+  });
+
+  it("of those who name a stack in vain are forgotten when it is settled whose it is", () => {
+    const redactor = createRedactor();
+    const key = { context: "default", name: "shop" };
+    const stack = stackAsOwner(key);
+    redactor.add("complete", claimAsOwner(key, "host/evil of x"));
+    redactor.add("opensesame", claimAsOwner(key, "host/me"));
+    redactor.belongs(stack, "source host/evil of x");
+    const text = "complete opensesame";
+    assert.equal(redactor.redact(text, stack), "*** ***");
+    assert.equal(redactor.redact(text), text);
+    redactor.settle(stack, "source host/me");
+    assert.equal(redactor.redact(text, stack), "complete ***");
+    redactor.forget(stack);
+    assert.equal(redactor.redact(text, stack, EVERYONE), text);
   });
 
   it("that look random have forms that are words, which are masked in texts about it alone", () => {
