@@ -8,9 +8,11 @@ import {
   type Node,
   type Pair,
   type Scalar,
+  visit,
 } from "yaml";
 import { parseYaml } from "../../config/mod.ts";
 import { checkedScalar } from "./checked_scalar.ts";
+import { isSopsMetadata } from "./metadata.ts";
 import {
   ENCRYPTED_COMMENT,
   type PlainValue,
@@ -33,6 +35,7 @@ export function readYamlText(text: string): SopsText | undefined {
   const documents = parse(text);
   const metadata = documents?.map((each) => metadataOf(each)).find((each) => each !== undefined);
   if (documents === undefined || metadata === undefined) return undefined;
+  if (isSopsMetadata(metadata)) requireOneReading(text, documents);
   const places = documents.flatMap((each) => [...scalarsOf(each.contents, [])]);
   const comments = commentsOf(text, places);
   return {
@@ -65,6 +68,24 @@ function parse(text: string): Document.Parsed[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Ends of lines to readers of YAML 1.1, as the sops program is one, and a mark that they pass over. */
+const OTHER_BREAKS = /[\u0085\u2028\u2029\ufeff]|\r(?!\n)/;
+
+/**
+ * Refuses what the sops program reads otherwise than we do: what is a comment here are further keys to it,
+ * it knows metadata of the first document alone, and passes over tags of lists and maps.
+ */
+function requireOneReading(text: string, documents: readonly Document.Parsed[]): void {
+  const first = documents.map(metadataPair)[0]?.value as Node | undefined;
+  let isPlain = first !== undefined && !OTHER_BREAKS.test(text);
+  visit(first ?? null, { Node: (_key, { tag }) => void (isPlain &&= tag === undefined) });
+  if (isPlain) return;
+  throw new SopsFormatError(
+    "it has an unusual line break, a tag in its metadata, or no metadata in its first document, " +
+      "which SOPS never writes",
+  );
 }
 
 function metadataPair(document: Document.Parsed): Pair | undefined {

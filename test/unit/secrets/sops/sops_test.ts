@@ -564,6 +564,37 @@ describe("decrypt() and its keys", () => {
           `sops: ${JSON.stringify(sops)}\n`;
       },
     ],
+    ...["\r", "\u0085", "\u2028", "\u2029"].map((end) =>
+      [
+        `behind a comment that ends with ${JSON.stringify(end)}`,
+        "x.yaml",
+        (json: string) => {
+          const { sops: { pgp, ...sops }, a } = JSON.parse(json);
+          return `a: ${a}\nsops:\n  pgp: ${JSON.stringify(pgp)}\n  # b${end}  hc_vault: ${EVIL}\n` +
+            Object.entries(sops).map(([key, each]) => `  ${key}: ${JSON.stringify(each)}\n`).join(
+              "",
+            );
+        },
+      ] as const
+    ),
+    [
+      "in a first document, by a name in base64",
+      "x.yaml",
+      (json) => {
+        const { sops, a } = JSON.parse(json);
+        return `!!binary c29wcw==: {hc_vault: ${EVIL}, mac: x}\n---\na: ${a}\n` +
+          `sops: ${JSON.stringify(sops)}\n`;
+      },
+    ],
+    [
+      "in groups that are an ordered map",
+      "x.yaml",
+      (json) => {
+        const { sops, a } = JSON.parse(json);
+        const block = JSON.stringify(sops).replace("{", `{key_groups: !!omap [hc_vault: ${EVIL}],`);
+        return `a: ${a}\nsops: ${block}\n`;
+      },
+    ],
     [
       "as the only entry of a list, without the list",
       "x.json",
