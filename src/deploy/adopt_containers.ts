@@ -12,6 +12,7 @@ import {
 } from "../model/mod.ts";
 import { bringOldData } from "./bring_old_data.ts";
 import type { OldDataParts } from "./copy_old_data.ts";
+import { fewAtOnce } from "./few_at_once.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 import { stackDirectories } from "./stack_files.ts";
 
@@ -51,7 +52,7 @@ export async function adoptContainers(
     if (!hasPrevious) {
       const foreign = adoption.observed.containers.filter((each) => !isOurs(each));
       const { engine } = parts.host;
-      const found = await Promise.all(foreign.map(({ id }) => engine.containerRecipe(id, signal)));
+      const found = await fewAtOnce(foreign, ({ id }) => engine.containerRecipe(id, signal));
       recipes.push(...found.filter((each) => each !== undefined).sort(byNeed));
     }
     brought = await bringOldData(parts, adoption, signal);

@@ -3,9 +3,7 @@ import type { ComposeModel, Drift, ObservedStack, ReleaseService } from "../mode
 import { fieldDrift, mountedVolumes } from "./engine/field_drift.ts";
 import { numberOf } from "./engine/make_containers.ts";
 import { withPlainDollars } from "./engine/plain_dollars.ts";
-
-/** Number of containers that are inspected at once. */
-const AT_ONCE = 4;
+import { fewAtOnce } from "./few_at_once.ts";
 
 /**
  * Drift of a stack from its release that shows only when its containers are inspected, see
@@ -22,14 +20,11 @@ export async function lookForDrift(
 ): Promise<Drift[]> {
   const model = withPlainDollars(rendered);
   const own = containers.filter((each) => services.some(({ name }) => name === each.service));
-  const found: Drift[] = [];
-  for (let from = 0; from < own.length; from += AT_ONCE) {
-    const some = own.slice(from, from + AT_ONCE).map(async (each) => {
-      const details = await engine.inspectContainer(each.id, signal);
-      return details === undefined ? [] : fieldDrift(model, details, numberOf(each));
-    });
-    found.push(...(await Promise.all(some)).flat());
-  }
+  const drift = await fewAtOnce(own, async (each) => {
+    const details = await engine.inspectContainer(each.id, signal);
+    return details === undefined ? [] : fieldDrift(model, details, numberOf(each));
+  });
+  const found: Drift[] = drift.flat();
   // The engine refuses to remove a volume of a container, so only services without one are checked.
   const bare = services.filter(({ name, expectation }) =>
     expectation.replicas > 0 && !containers.some((each) => each.service === name)

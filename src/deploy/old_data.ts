@@ -7,6 +7,7 @@ import {
   type ObservedStack,
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import { fewAtOnce } from "./few_at_once.ts";
 
 /** Data of a container that Stackwright did not make, at a path its successor will not mount. */
 export interface OldData {
@@ -36,11 +37,11 @@ export async function findOldData(
 ): Promise<OldData[]> {
   const foreign = containers.filter((each) => !isOurs(each));
   if (foreign.length === 0) return [];
-  const mounted = await Promise.all(foreign.map(async (container) => ({
+  const mounted = await fewAtOnce(foreign, async (container) => ({
     container,
     binds: (await engine.inspectContainer(container.id, signal))?.mounts
       .filter(({ kind }) => kind === "bind") ?? [],
-  })));
+  }));
   const found = new Map<string, OldData>();
   for (const { service, target, path } of liveMounts(model, hostLive)) {
     for (const { container, binds } of mounted) {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
+import { type Clock, createPauses, type Limiter, type Pauses } from "../system/mod.ts";
 import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
 import { JsonShape } from "./json_shape.ts";
 import { ListEntries, type ListShape } from "./list_entries.ts";
@@ -44,10 +44,19 @@ export async function* unhurried(
   }
 }
 
-/** An answer's JSON value. Throws `engine_refused` for one that is too large, and SyntaxError. */
+/** Members of objects of a large answer, and those that take about a millisecond to parse. */
+const LARGE = 10_000;
+const PER_MS = 1000;
+
+/**
+ * An answer's JSON value. Large ones of an engine are parsed one after the other, with rests: many
+ * that end at the same time would keep everybody else waiting for as long as all of them take.
+ *
+ * Throws `engine_refused` for one that is too large, and SyntaxError.
+ */
 export async function readValue(
   response: TransportResponse,
-  clock: Clock,
+  { clock, turns }: { readonly clock: Clock; readonly turns: Pick<Limiter, "run"> },
   signal: AbortSignal,
 ): Promise<Json> {
   const shape = new JsonShape();
@@ -56,7 +65,11 @@ export async function readValue(
     shape.add(chunk);
     chunks.push(chunk);
   }
-  return parsed(chunks);
+  if (shape.members < LARGE) return parsed(chunks);
+  return await turns.run(async () => {
+    await clock.sleep(shape.members / PER_MS, signal);
+    return parsed(chunks);
+  }, signal);
 }
 
 /** Bytes up to which an answer is parsed at once: finding its entries would take longer. */

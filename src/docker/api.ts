@@ -1,5 +1,12 @@
 import { errors, StackwrightError } from "../model/mod.ts";
-import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
+import {
+  abortable,
+  type Clock,
+  createLimiter,
+  type Limiter,
+  systemClock,
+  withDeadline,
+} from "../system/mod.ts";
 import { readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
@@ -56,6 +63,8 @@ export class EngineApi {
   readonly #options: ApiOptions;
   /** Measures the limits of calls. */
   readonly clock: Clock;
+  /** Turns of large answers. */
+  readonly turns: Pick<Limiter, "run"> = createLimiter(1);
   #version: AskedVersion | undefined;
 
   constructor(transport: Transport, options: ApiOptions = {}) {
@@ -95,7 +104,7 @@ export class EngineApi {
       // Waiting for a container takes as long as it runs.
       const response = await this.#call(request, request.limitMs !== Infinity, within);
       if (!isDone(response.status)) return void response.discard();
-      return await parsing(request, readValue(response, this.clock, within));
+      return await parsing(request, readValue(response, this, within));
     });
   }
 
@@ -192,7 +201,7 @@ export class EngineApi {
     const message = { ...toTransport(request, ""), isWhole: true };
     const response = await this.#send(message, signal);
     if (!isDone(response.status)) throw await refusal(request, response);
-    const answer = asRecord(await parsing(request, readValue(response, this.clock, signal)));
+    const answer = asRecord(await parsing(request, readValue(response, this, signal)));
     const oldest = asText(answer["MinAPIVersion"]);
     const versions = { newest: asText(answer["ApiVersion"]), ...(oldest === "" ? {} : { oldest }) };
     const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);

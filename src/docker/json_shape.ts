@@ -31,6 +31,11 @@ export class JsonShape {
   #isText = false;
   #isEscaped = false;
 
+  /** Members of objects so far. */
+  get members(): number {
+    return this.#members;
+  }
+
   /** Processes the next bytes. Throws `engine_refused` when a limit is exceeded. */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;

@@ -7,9 +7,10 @@ import type { JsonRecord } from "../../../src/docker/json.ts";
 import type { Transport } from "../../../src/docker/transport.ts";
 import type { TransportResponse } from "../../../src/docker/transport_messages.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import { systemClock } from "../../../src/system/mod.ts";
+import { createLimiter, systemClock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { randomFrom } from "../../fakes/random.ts";
+import { until } from "../../flow/until.ts";
 
 const never = new AbortController().signal;
 const refused = (error: unknown) => isStackwrightError(error, "engine_refused");
@@ -107,7 +108,26 @@ describe("readList()", () => {
 });
 
 describe("readValue()", () => {
-  const read = (text: string) => readValue(answer(cut(text, () => 60_000)), systemClock, never);
+  const parts = { clock: systemClock, turns: createLimiter(1) };
+  const read = (text: string) => readValue(answer(cut(text, () => 60_000)), parts, never);
+
+  it("parses large answers one after the other, each after a rest", async () => {
+    const members = Array.from({ length: 20_000 }, (_, at) => `"m${at}":1`).join();
+    const clock = createFakeClock();
+    const all = Array.from({ length: 3 }, () => answer(cut(`{${members}}`, () => 60_000)));
+    let read = 0;
+    const turns = createLimiter(1);
+    const done = all.map((each) =>
+      readValue(each, { clock, turns }, never).then(() => read++, (error) => error)
+    );
+    for (let before = 0; before < all.length; before++) {
+      await until(() => clock.sleepers === 1);
+      assert.equal(read, before);
+      await clock.advance(20);
+      await done[before];
+    }
+    assert.equal(read, all.length);
+  });
   it("refuses what takes long to parse before it is parsed", async () => {
     const names = Array.from({ length: 300_001 }, (_, at) => `"${at}":0`).join();
     const deep = "[".repeat(65);
