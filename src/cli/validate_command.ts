@@ -15,7 +15,7 @@ Checks every .stackwright*.yaml of the checkout (the current directory unless gi
 is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
 files exist, also those that compose files name, names that occur twice; and with auto-discovery the
 directories it finds, each with the file of its own merged. What compose files say is not checked:
-that takes compose, and plan. Warns of what has no effect.
+that takes compose, and plan. Warns of what has no effect, and of misspelled keys in them.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 

@@ -11,6 +11,7 @@ import {
   recordOf,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
+import { misspelledKeys } from "./compose_keys.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { REMOTE } from "./compose_references.ts";
 import { readJobLabels } from "./job_labels.ts";
@@ -55,7 +56,7 @@ export function validateCompose(
     const references = referencesOf(paths, base);
     return {
       problems: [...problems, ...imageProblems(text, file), ...labels.problems],
-      warnings: labels.warnings,
+      warnings: [...misspelledKeys(text, file), ...labels.warnings],
       references,
     };
   } catch (error) {

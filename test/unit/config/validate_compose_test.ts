@@ -76,6 +76,33 @@ describe("validateCompose()", () => {
     ]);
   });
 
+  it("warns of keys that differ little from those of compose, with their position, and of no other", () => {
+    const text = `service: {}
+x-any: &common {enviroment: {A: b}}
+services:
+  web:
+    <<: *common
+    image: b
+    imagee: a
+    whatever: 1
+    x-imagee: 1
+`;
+    const said = (near: string) => `compose knows no such key; did you mean "${near}"?`;
+    const { problems, warnings } = validateCompose(text, { file: "c.yaml", base: "." });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(warnings, [
+      { file: "c.yaml", line: 1, column: 1, path: "service", message: said("services") },
+      { file: "c.yaml", path: "services.web.enviroment", message: said("environment") },
+      {
+        file: "c.yaml",
+        line: 7,
+        column: 5,
+        path: "services.web.imagee",
+        message: said("image"),
+      },
+    ]);
+  });
+
   it("reports what is wrong with a job", () => {
     for (const labels of ['{stackwright.job.enabled: "true"}', "[cd.doco.job.enabled=true]"]) {
       const { problems } = validateCompose(`services: {a: {labels: ${labels}}}`, {

@@ -1,0 +1,71 @@
+import { type Document, isMap, isScalar, LineCounter } from "yaml";
+import { type Problem, recordOf } from "../model/mod.ts";
+import { parseYaml } from "./bounded_yaml.ts";
+import { nearestKey } from "./nearest_key.ts";
+
+const ROOT_KEYS = words(
+  "configs include models name networks secrets services version volumes",
+);
+
+const SERVICE_KEYS = words(
+  "annotations attach blkio_config build cap_add cap_drop cgroup cgroup_parent command configs " +
+    "container_name cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus " +
+    "cpuset credential_spec depends_on deploy develop device_cgroup_rules devices dns dns_opt dns_search " +
+    "domainname entrypoint env_file environment expose extends external_links extra_hosts gpus group_add " +
+    "healthcheck hostname image init ipc isolation label_file labels links logging mac_address mem_limit " +
+    "mem_reservation mem_swappiness memswap_limit models network_mode networks oom_kill_disable " +
+    "oom_score_adj pid pids_limit platform ports post_start pre_stop privileged profiles provider " +
+    "pull_policy pull_refresh_after read_only restart runtime scale secrets security_opt shm_size " +
+    "stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs tty ulimits use_api_socket user " +
+    "userns_mode uts volumes volumes_from working_dir",
+);
+
+function words(text: string): readonly string[] {
+  return text.split(" ");
+}
+
+/**
+ * Warnings of keys in a compose file, and in its services, that differ little from one of compose. Other
+ * unknown keys may be those of a newer compose. Throws `config_invalid` for a text that is no YAML.
+ */
+export function misspelledKeys(text: string, file: string): Problem[] {
+  const lines = new LineCounter();
+  return parseYaml(text, { merge: true, lineCounter: lines }).flatMap((document) => {
+    const root = recordOf(document.toJS());
+    const services = Object.entries(recordOf(root["services"]));
+    const places = [
+      { path: [] as string[], keys: Object.keys(root), known: ROOT_KEYS },
+      ...services.map(([name, service]) => ({
+        path: ["services", name],
+        keys: Object.keys(recordOf(service)),
+        known: SERVICE_KEYS,
+      })),
+    ];
+    return places.flatMap(({ path, keys, known }) =>
+      keys.filter((key) => !known.includes(key) && !key.startsWith("x-")).flatMap((key) => {
+        const near = nearestKey(key, known);
+        if (near === undefined) return [];
+        const message = `compose knows no such key; did you mean "${near}"?`;
+        const at = placeOf(document, path, key, lines);
+        return [{ file, ...at, path: [...path, key].join("."), message }];
+      })
+    );
+  });
+}
+
+/** Line and column of a key; nothing where it was merged from elsewhere. */
+function placeOf(
+  document: Document,
+  path: readonly string[],
+  key: string,
+  lines: LineCounter,
+): { readonly line?: number; readonly column?: number } {
+  const map = path.length === 0 ? document.contents : document.getIn(path, true);
+  const pair = isMap(map)
+    ? map.items.find((each) => isScalar(each.key) && each.key.value === key)
+    : undefined;
+  const range = isScalar(pair?.key) ? pair.key.range : undefined;
+  if (!range) return {};
+  const { line, col } = lines.linePos(range[0]);
+  return { line, column: col };
+}
