@@ -1,5 +1,6 @@
+import { dirname } from "node:path";
 import { hostPath, mountAround } from "../docker/own_mounts.ts";
-import { readText } from "../system/mod.ts";
+import { readText, scratchPrefix } from "../system/mod.ts";
 import { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -9,6 +10,8 @@ const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 /** Places that no container may mount, as seen by the engine's machine. */
 export interface OurPlaces {
   readonly paths: readonly string[];
+  /** Directories with our temporary files, which may lie among those of others. */
+  readonly scratch: readonly string[];
   /** Names of volumes. */
   readonly volumes: readonly string[];
   /** The mounts of that machine; empty if this process cannot see them. */
@@ -40,5 +43,9 @@ export async function ourPlaces(
   const isHere = own === undefined && host.sharesFiles;
   const seen = diskMounts(isHere ? await readText(files, "/proc/self/mountinfo") ?? "" : "");
   const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path, onDisk(path, seen)]);
-  return { paths: [...new Set([...paths, ...devices])], volumes, mounts: seen };
+  const beside = dirname(scratchPrefix("plan"));
+  const scratch = isHere
+    ? [beside, await files.realPath(beside).catch(() => beside) ?? beside]
+    : [];
+  return { paths: [...new Set([...paths, ...devices])], scratch, volumes, mounts: seen };
 }

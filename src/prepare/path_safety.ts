@@ -239,12 +239,11 @@ async function requireNotOurs(
   if (unsupported !== undefined) {
     throw errors.unsupported(`deployment ${name}: ${what} ${unsupported}; it is not supported`);
   }
-  for (const mine of parts.places.paths) {
-    const relations = reached.map((each) => pathRelation(each, mine));
-    if (relations.includes("inside")) throw ours(name, what);
-    if (!relations.includes("around")) continue;
+  const { paths, scratch } = parts.places;
+  const isIn = (inner: string, outer: string) => pathRelation(inner, outer) === "inside";
+  if (paths.some((mine) => reached.some((each) => isIn(each, mine)))) throw ours(name, what);
+  if ([...paths, ...scratch].some((mine) => reached.some((each) => isIn(mine, each)))) {
     parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);
-    break;
   }
   if (showsSocket(parts.host, path)) {
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;

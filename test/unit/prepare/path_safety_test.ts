@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { LABELS, MANAGER } from "../../../src/model/mod.ts";
 import type { PrepareParts } from "../../../src/prepare/parts.ts";
@@ -189,6 +191,7 @@ describe("requireSafeModel()", () => {
       const target = { key: { context: "default", name: "shop" } } as Target;
       const { signal } = new AbortController();
       await requireSafeModel(parts, target, { services: { web }, ...rest }, "/tree", signal);
+      return (parts.log as unknown as ReturnType<typeof createRecordingLog>).lines.length;
     };
     const refused = { code: "path_escapes", message: /mounts data or secrets of Stackwright/ };
 
@@ -198,6 +201,15 @@ describe("requireSafeModel()", () => {
         message:
           /volume mounts \/none\/of\/ours.*cannot be followed \(EACCES\).*a user that may look/,
       }));
+
+    it("and warns of what shows our temporary files beside those of others", async () => {
+      const temporary = tmpdir();
+      assert.equal(await by(bind(temporary), {}), 1);
+      assert.equal(await by(bind("/shown"), { links: { "/shown": temporary } }), 1);
+      assert.equal(await by(bind(join(temporary, "x")), {}), 0);
+      // In a container they are its own.
+      assert.equal(await by(bind(temporary), { mounts: [{ source: "", target: "/x" }] }), 0);
+    });
 
     it("where settings name it through links", async () => {
       const links = { "/data": "/mnt/disk/sw", "/var/run/secrets/api": "/run/secrets/api" };
