@@ -30,8 +30,8 @@ export interface Files {
   /** The same in pieces of at most a mebibyte, for what may be of any size. Fails where there is none. */
   readInPieces(path: string): AsyncIterable<Uint8Array>;
   /**
-   * A plain file; `undefined` for what is none, a link as well, which is not followed, and for one of
-   * more than `mostBytes`.
+   * A plain file; `undefined` for what is none, a link as well, and for one of more than `mostBytes`.
+   * Nothing else is opened.
    */
   readPlain(
     path: string,
@@ -41,7 +41,7 @@ export interface Files {
   write(path: string, data: FileContent, options?: { mode?: number }): Promise<void>;
   /**
    * Overwrites the bytes of an existing file or creates it: the inode, which mounts hold, stays. Fails
-   * with `ELOOP` for a link, which is not followed, and with `ENXIO` for what is no plain file.
+   * with `ENXIO` for what is no plain file, a link as well; nothing else is opened.
    */
   writeInPlace(path: string, data: FileContent, options?: { mode?: number }): Promise<void>;
   /** Information on a path, links not followed; `undefined` when there is nothing. */

@@ -27,13 +27,12 @@ export const systemFiles: Files = {
     }
   },
   async readPlain(path, mostBytes) {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    const flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-    const handle = await unreachableAsUndefined(fs.open(path, flags));
+    const opened = openPlain(path, constants.O_RDONLY);
+    const handle = await codesAsUndefined(["ENOENT", "ENOTDIR", "ENXIO"], opened);
     if (handle === undefined) return undefined;
     try {
       const info = await handle.stat();
-      if (!info.isFile() || info.size > mostBytes) return undefined;
+      if (info.size > mostBytes) return undefined;
       return { data: await handle.readFile(), mode: info.mode & 0o7777 };
     } finally {
       await handle.close();
@@ -56,12 +55,9 @@ export const systemFiles: Files = {
     }
   },
   async writeInPlace(path, data, options) {
-    const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
-    // Not cut off while it is opened: it may be something else than a file by now.
-    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
-    const handle = await fs.open(path, flags, options?.mode ?? 0o644);
+    const handle = await missingAsUndefined(openPlain(path, constants.O_WRONLY)) ??
+      await fs.open(path, "wx", options?.mode ?? 0o644);
     try {
-      if (!(await handle.stat()).isFile()) throw notAFile(path);
       await handle.truncate(0);
       await writeAll(handle, data);
       if (options?.mode !== undefined) await handle.chmod(options.mode);
@@ -134,17 +130,25 @@ async function discard(path: string): Promise<void> {
   await fs.rm(path, { force: true }).catch(() => {});
 }
 
-function notAFile(path: string): Error {
-  return Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
+/** Linux's flag to look a path up and not open what is there; Node has no name for it. */
+const O_PATH = 0o10000000;
+
+/**
+ * Opens a plain file where a container may have put something else at any moment: to open a device is
+ * to act on it, and a pipe lets its writer go on. Fails with `ENXIO` for what is none, a link as well.
+ */
+async function openPlain(path: string, flags: number): Promise<fs.FileHandle> {
+  const place = await fs.open(path, O_PATH | constants.O_NOFOLLOW);
+  try {
+    if ((await place.stat()).isFile()) return await fs.open(`/proc/self/fd/${place.fd}`, flags);
+  } finally {
+    await place.close();
+  }
+  throw Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
 }
 
 function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
   return codesAsUndefined(["ENOENT", "ENOTDIR"], reading);
-}
-
-/** The same for links and sockets, which cannot be opened. */
-function unreachableAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {
-  return codesAsUndefined(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO"], reading);
 }
 
 async function codesAsUndefined<T>(

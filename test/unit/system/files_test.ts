@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemFiles as files } from "../../../src/system/mod.ts";
 
 /** Runs `work` with an empty directory that is removed afterwards. */
@@ -130,7 +133,7 @@ describe("systemFiles.holdDirectory", () => {
     inDirectory(async (directory) => {
       const path = join(directory, "link");
       await files.replaceLink("target", path);
-      await assert.rejects(files.writeInPlace(path, new Uint8Array([1])), hasCode("ELOOP"));
+      await assert.rejects(files.writeInPlace(path, new Uint8Array([1])), hasCode("ENXIO"));
       assert.deepEqual(await files.list(directory), ["link"]);
       await assert.rejects(files.writeInPlace("/dev/null", new Uint8Array([1])), hasCode("ENXIO"));
     }),
@@ -151,6 +154,31 @@ describe("systemFiles.readPlain", () => {
         assert.equal(await files.readPlain(other, 100), undefined);
       }
       assert.equal(await files.readPlain("/dev/null", 100), undefined);
+    }),
+  );
+
+  it(
+    "readPlain() and writeInPlace() open no pipe, whoever waits at its other end",
+    inDirectory(async (directory) => {
+      const pipe = join(directory, "pipe");
+      for (
+        const [redirected, act] of [
+          [">", () => files.readPlain(pipe, 100)],
+          ["<", () => files.writeInPlace(pipe, "x").catch(() => undefined)],
+        ] as const
+      ) {
+        const script = `rm -f "$0"; mkfifo "$0"; echo made; : ${redirected}"$0"; echo opened`;
+        const waiting = spawn("sh", ["-c", script, pipe], { stdio: ["ignore", "pipe", "ignore"] });
+        let said = "";
+        waiting.stdout.on("data", (text) => said += text);
+        while (said === "") await sleep(10);
+        await sleep(100);
+        assert.equal(await act(), undefined);
+        await sleep(100);
+        waiting.kill();
+        await once(waiting, "close");
+        assert.equal(said, "made\n");
+      }
     }),
   );
 });
