@@ -9,7 +9,7 @@ export interface CompactionEnd {
   readonly message: string;
 }
 
-/** Compacts mirrors, one after the other; `reporter` is told which. Never rejects for one of them. */
+/** Compacts mirrors one by one and tells `reporter` which. A mirror that fails does not reject. */
 export async function compactMirrors(
   store: MirrorStore,
   work: Pick<Compaction, "repository" | "mode" | "maxBytes">,
@@ -36,7 +36,7 @@ export async function compactMirrors(
   return compactionEnd(work.mode, done);
 }
 
-/** The mirrors of a repository and of its submodules; all where none is named. */
+/** The mirrors of a repository and of its submodules; all mirrors for an empty `repository`. */
 export function mirrorsOf(all: readonly StoredMirror[], repository: string): StoredMirror[] {
   return all.filter((each) => repository === "" || each.repository === repository);
 }

@@ -6,15 +6,15 @@ const MIB = 1024 ** 2;
 
 /** Work that takes room on a disk. */
 interface DiskUse {
-  /** Bytes that it takes, as far as they are known. */
+  /** Bytes that are about to be written; 0 where nobody knows. */
   readonly bytes: number;
-  /** Whether it is of something that was not here before, and leaves more room to all that was. */
+  /** True for the first fetch of a repository, which must leave a larger reserve free. */
   readonly isNew: boolean;
 }
 
 /**
- * Makes sure that room is left on the disk of `path`, for the ledger and for what is deployed already:
- * who may push can have something new fetched with every commit. Disks that cannot be asked pass.
+ * Keeps a reserve free on the disk of `path` for the ledger and for deployed stacks: an author can
+ * make every commit fetch another repository. Disks whose free space is unknown pass.
  *
  * Throws `data_dir_unusable`.
  */
@@ -39,7 +39,7 @@ export async function requireRoom(
   );
 }
 
-/** Room at the nearest directory that is there. */
+/** Free and total space at the nearest existing directory. */
 async function roomAt(files: Files, path: string) {
   for (let at = path;; at = dirname(at)) {
     const room = await files.room(at);

@@ -24,8 +24,8 @@ export interface GitSourceWithTrees extends Source {
   readonly trees: TreeStore;
   readonly mirrors: MirrorStore;
   /**
-   * Until when the host of a place wants to be left alone by who asks on a timer; `undefined` when it
-   * may be asked.
+   * Time until which polls must not ask the host of a location, because it answered that it gets too
+   * many requests; `undefined` when it may be asked.
    */
   heldUntil(location: SourceLocation): Date | undefined;
 }
@@ -132,7 +132,7 @@ class GitSource implements GitSourceWithTrees {
   async isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<IsAncestor> {
     if (older.source.name !== newer.source.name) return "unknown";
     try {
-      // One mirror tells: that of the older may be another, see GitLayout.mirror.
+      // The sources may have different mirrors (GitLayout.mirror): ask the newer revision's for both.
       const before = this.#place({ ...older, source: newer.source });
       return await this.#ancestry.tell(before, this.#place(newer), signal);
     } catch (error) {
@@ -163,7 +163,7 @@ class GitSource implements GitSourceWithTrees {
     return { source, part: firstPart(this.#place(revision), source) };
   }
 
-  /** What lies on this machine is looked at before git gets to read it. */
+  /** Refuses forbidden paths on this machine before git reads from them. */
   async #checkPlace(url: RepositoryUrl, root?: string): Promise<void> {
     const { files, dataDir } = this.#parts;
     await refuseOwnData(files, url, dataDir);

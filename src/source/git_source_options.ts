@@ -6,13 +6,13 @@ import type { GitCredentials } from "./git/credentials.ts";
 
 /** Everything about the Git source that has a default. */
 export interface GitSourceOptions extends GitOptions, AccessOptions {
-  /** What the operator puts in the place of URLs, wherever these come from. */
+  /** The operator's rewrite rules for URLs, wherever these come from. */
   readonly rewrites: UrlRewrites;
   /** Whether submodules are exported with their parents. */
   readonly submodules: boolean;
   /** Milliseconds after which an unused object reader is ended. */
   readonly readerIdleMs: number;
-  /** Milliseconds in which an object reader that was asked something must say something. */
+  /** Milliseconds without a byte after which an object reader with open questions is given up. */
   readonly readerAnswerMs: number;
   /** Largest file that is read into memory, in bytes. */
   readonly largestFile: number;
@@ -20,7 +20,7 @@ export interface GitSourceOptions extends GitOptions, AccessOptions {
   readonly mostFilesWithoutGit: number;
 }
 
-/** The options where nobody says otherwise. */
+/** The default options. */
 export const DEFAULTS: GitSourceOptions = {
   git: "git",
   path: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -29,7 +29,7 @@ export const DEFAULTS: GitSourceOptions = {
   attempts: 3,
   mostBytes: 0,
   mostMemory: 2 * 1024 ** 3,
-  // The whole history of git itself takes a fifth of it.
+  // Fetching the whole history of git's own repository takes a fifth of it.
   mostProcessorSeconds: 300,
   http: undefined,
   temporaryPrefix: "/tmp/stackwright-git-",
@@ -57,8 +57,8 @@ export interface GitSourceParts {
   /** Absolute path of the data directory. */
   readonly dataDir: string;
   /**
-   * Another data directory, for who only looks: its trees serve where a commit cannot be had any more, and
-   * hosts that it knows are known. Nothing is written there.
+   * Another data directory, for read-only use: its trees serve when a commit cannot be fetched any more,
+   * and its `known_hosts` are trusted. Nothing is written there.
    */
   readonly lender?: string;
   readonly credentials: GitCredentials;

@@ -10,7 +10,7 @@ import { sameRepository, sourceLocation } from "./source_name.ts";
  *
  * `repository` is a URL or a name (`host/owner/repo`; of an artifact without its tag); scheme,
  * credentials, `.git` and letter case do not count. A short reference is the branch of that name.
- * Names that occur twice in the union are found when it is deployed.
+ * The deployment, not this function, refuses a name that occurs twice in the union.
  */
 export function inlineDeploymentsFor(
   entries: readonly Pick<PollEntry, "request">[],

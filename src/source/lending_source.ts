@@ -1,7 +1,7 @@
 import type { Lend } from "../system/mod.ts";
 import type { Source } from "./source.ts";
 
-/** A source of which each answer is waited for by `lend`; also what is here may need a submodule. */
+/** Waits for each answer by `lend`: even reading a fetched revision may fetch a submodule. */
 export function lendingSource(source: Source, lend: Lend): Source {
   return {
     resolve: (request, signal) =>

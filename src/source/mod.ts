@@ -1,8 +1,8 @@
 /**
  * The sources of desired state: Git mirrors that are read by object id, and immutable trees on disk
- * that are made only for what is rendered. `source_by_kind.ts` chooses among kinds; `git_source.ts` is
- * the one there is; `repository_url.ts`
- * and `source_name.ts` say which URLs are accepted and which of them are the same repository.
+ * that are made only for rendered targets. `source_by_kind.ts` chooses among kinds, of which only
+ * `git_source.ts` exists; `repository_url.ts` and `source_name.ts` say which URLs are accepted and which
+ * of them are the same repository.
  */
 export * from "./git/credentials.ts";
 export { createGitSource, type GitSourceWithTrees } from "./git_source.ts";

@@ -1,13 +1,13 @@
 import type { PollRound, Revision, SourceLocation } from "../model/mod.ts";
 
-/** A question to a source. */
+/** A request to a source for the revision that a reference names. */
 export interface ResolveRequest {
   readonly location: SourceLocation;
   /** Full or short reference, or a whole commit id. */
   readonly reference: string;
   /** Commits of history to fetch; 0 is all of it. */
   readonly depth: number;
-  /** Where another question of the same round was answered, that answer is enough. */
+  /** Requests of the same round may share one answer of the remote. */
   readonly round?: PollRound | undefined;
 }
 
@@ -36,8 +36,8 @@ export interface Source {
    */
   resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision>;
   /**
-   * What the reference named when it was last asked for, without asking again; `undefined` when it
-   * never was. For looking after what is deployed while the source is away.
+   * The revision that the reference named at its last fetch, without asking the remote; `undefined`
+   * when it was never fetched. For reconciling deployed stacks while the source is unreachable.
    */
   lastKnown(request: ResolveRequest, signal: AbortSignal): Promise<Revision | undefined>;
   /**
@@ -71,9 +71,9 @@ export interface Source {
    */
   materialise(revision: Revision, signal: AbortSignal): Promise<string>;
   /**
-   * Whether `older` is an ancestor of, or the same as, `newer`. Where the history that was fetched does
-   * not tell, more of it is; where the remote cannot tell any more, the times of the commits do.
-   * `unknown` when one of them is nowhere.
+   * Whether `older` is an ancestor of, or the same as, `newer`. Fetches more history when it is needed;
+   * when the remote cannot give it, compares the times of the commits. `unknown` when one of the
+   * commits cannot be found anywhere.
    */
   isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<boolean | "unknown">;
   /** Ends what the source keeps open. May be called twice. */

@@ -1,19 +1,19 @@
 import { errors, type SourceKind, type SourceLocation } from "../model/mod.ts";
 import type { Source } from "./source.ts";
 
-/** Sources by their kind; a kind that is missing is one that nothing reads yet. */
+/** Sources by their kind; a missing kind is not supported yet. */
 type Sources = { readonly [Kind in SourceKind]?: Source };
 
-/** Words for what a source of a kind is, and for what is read of it. */
+/** Names of each kind for messages, singular and plural. */
 const WORDS: Readonly<Record<SourceKind, readonly [string, string]>> = {
   git: ["a Git repository", "Git repositories"],
   oci: ["an OCI artifact", "OCI artifacts"],
 };
 
 /**
- * A source of every kind: each question goes to the one of the kind that it is about.
+ * A source that passes each request to the source of its kind.
  *
- * Every method throws `unsupported` for a kind that is missing, besides what that source throws.
+ * Every method throws `unsupported` for a missing kind, and what the source of the kind throws.
  */
 export function sourceByKind(sources: Sources): Source {
   const of = (location: SourceLocation) => sources[location.kind] ?? refuse(location, sources);

@@ -5,16 +5,16 @@ import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts"
 const LOCAL = "local";
 
 /**
- * Accounts that forges are reached by over SSH: there a path names the same repository as over HTTP.
- * Behind any other account it begins at a home, or in what that account may see.
+ * SSH accounts of forges, where a path names the same repository as over HTTP. For any other account a
+ * path may start at its home directory.
  */
 const FORGE_USERS: ReadonlySet<string> = new Set(["", "git", "gitea", "forgejo", "gogs"]);
 
 /**
  * The place a URL names, with the identity of its source: `host/owner/repo` for Git, whichever form
- * the URL has, and `user@host/path` over SSH by an account that is no forge's, which nobody but that
- * account can claim; `local/<absolute path>` for a repository on this machine; `registry/repository`,
- * without tag and digest, for an OCI artifact.
+ * the URL has, and `user@host/path` over SSH for an account that is no forge's;
+ * `local/<absolute path>` for a repository on this machine; `registry/repository`, without tag and
+ * digest, for an OCI artifact.
  *
  * Throws `bad_request` when the URL is not one of the accepted forms.
  */
@@ -27,7 +27,7 @@ export function sourceLocation(kind: SourceKind, url: string): SourceLocation {
 function repositoryName(url: RepositoryUrl): string {
   if (url.scheme === "file") return `${LOCAL}${url.path}`;
   if (url.host === LOCAL) {
-    // Its mirror would be that of a repository on this machine, which the author may not read.
+    // It would share the mirror of a repository on this machine, which the author may not read.
     throw errors.bad_request(
       `the host name "${LOCAL}" cannot be used: it stands for repositories on this machine`,
     );
@@ -35,13 +35,13 @@ function repositoryName(url: RepositoryUrl): string {
   return `${accountOf(url)}${url.host}${portOf(url)}/${url.path}`;
 }
 
-/** What a name says of the port; without one, no host called `gitea_3000` is port 3000 of `gitea`. */
+/** The port in a source name; `_0` keeps a host called `gitea_3000` apart from port 3000 of `gitea`. */
 function portOf({ host, port }: RepositoryUrl): string {
   if (port !== "") return `_${port}`;
   return /_\d+$/.test(host) ? "_0" : "";
 }
 
-/** What a name says of the account; encoded, so that it can neither be a host nor leave a directory. */
+/** The account in a source name; encoded, so that it can neither look like a host nor leave a directory. */
 function accountOf({ scheme, user }: RepositoryUrl): string {
   return scheme !== "ssh" || FORGE_USERS.has(user) ? "" : `${encodeURIComponent(user)}@`;
 }

@@ -3,23 +3,23 @@ import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import type { CommitPlace } from "./repository.ts";
 
-/** Depths of history that are fetched, one after the other, until it tells; 0 is all of it. */
+/** Depths of history to fetch, in this order, until one suffices; 0 is the whole history. */
 const DEPTHS = [2, 8, 32, 128, 0];
-/** Answers that are remembered; of each stack one is asked again and again. */
+/** Size of the cache of answers: every stack asks the same question again and again. */
 const MOST_ANSWERS = 1024;
 
-/** The answer to whether one commit comes before another; `unknown` when one cannot be had. */
+/** Whether one commit comes before another; `unknown` when one of them cannot be fetched. */
 export type IsAncestor = boolean | "unknown";
 
-/** Tells which of two commits of one source comes first, also where little history was fetched. */
+/** Tells which of two commits of one source comes first, even in a shallow mirror. */
 export class Ancestry {
   readonly #answers = new Map<string, IsAncestor>();
 
   /**
-   * Whether `older` is an ancestor of `newer`, or the same. Where the history that is here does not
-   * tell, more is fetched, step by step. Where not even the remote can tell, because the newer commit
-   * is gone from it, the one that was committed first counts as the ancestor: who asks wants to know
-   * whether something may be replaced by it, and must not take a doubt for a no.
+   * Whether `older` is an ancestor of `newer`, or the same commit. Fetches more history step by step
+   * when the mirror has too little. When the remote no longer has a commit or cannot be reached, the
+   * commit with the earlier committer time counts as the ancestor: callers ask whether `newer` may
+   * replace `older`, and a doubt must not block that.
    *
    * Throws when the signal is aborted, and for a damaged mirror.
    */
@@ -48,14 +48,14 @@ export class Ancestry {
   }
 }
 
-/** The answer of the history that is here. */
+/** The answer from the history in the mirror; `undefined` when the mirror has too little of it. */
 async function told(
   older: CommitPlace,
   newer: CommitPlace,
   signal: AbortSignal,
 ): Promise<boolean | undefined> {
   if (!await isHere(older, signal) || !await isHere(newer, signal)) return undefined;
-  // History is no circle, so that either way round tells.
+  // History has no cycles, so `newer` being an ancestor of `older` rules out the reverse.
   if (await isClose(older.commit, newer, signal)) return true;
   if (await isClose(newer.commit, older, signal)) return false;
   if (await isBefore(newer.repository, older.commit, newer.commit, signal)) return true;
@@ -63,10 +63,10 @@ async function told(
   return await newer.repository.mirror.hasWholeHistory(newer.commit, signal) ? false : undefined;
 }
 
-/** Commits that are looked at one by one, which costs less than a program that looks at them all. */
+/** Commits that are read one by one before a `git merge-base` process, which costs more, is started. */
 const MOST_CLOSE = 8;
 
-/** True for a commit that is another one or among the few before that; no is no answer. */
+/** True when `wanted` is `commit` or one of its nearest ancestors; false proves nothing. */
 async function isClose(
   wanted: string,
   { repository: { objects }, commit }: CommitPlace,
@@ -99,7 +99,7 @@ async function isHere({ repository, commit }: CommitPlace, signal: AbortSignal):
   return await repository.objects.read(`${commit}^{commit}`, signal) !== undefined;
 }
 
-/** The outcome of a fetch: it is here, or not to be had, or nobody could be asked. */
+/** Outcome of a fetch: the history is here, the remote lacks the commit, or the fetch failed. */
 async function fetchHistory(
   { repository, url, commit }: CommitPlace,
   depth: number,
@@ -124,7 +124,7 @@ async function guess(
   return first === undefined || second === undefined ? "unknown" : first <= second;
 }
 
-/** Seconds of the epoch. */
+/** Committer time in seconds since 1970. */
 async function committedAt(
   { repository, commit }: CommitPlace,
   signal: AbortSignal,

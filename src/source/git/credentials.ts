@@ -4,7 +4,7 @@ import { DEFAULT_PORTS, type RepositoryUrl } from "./repository_url.ts";
 export interface GitHubApp {
   readonly appId: string;
   readonly privateKey: string;
-  /** Empty when it is to be looked up per repository. */
+  /** Empty to look the installation up for each repository. */
   readonly installationId: string;
 }
 
@@ -23,7 +23,7 @@ export interface DomainCredentials {
 /** Everything the operator gave for reaching Git repositories. */
 export interface GitCredentials {
   readonly domains: readonly DomainCredentials[];
-  /** What applies to hosts without an entry. Its token goes only to {@link tokenHosts}. */
+  /** Credentials for hosts without an entry. Their token goes only to {@link tokenHosts}. */
   readonly global: Omit<DomainCredentials, "domains">;
   /** Hosts that the operator named in the configuration: with `:port`, or without for all ports. */
   readonly tokenHosts: readonly string[];
@@ -36,13 +36,13 @@ export type GitLogin =
   | { readonly kind: "github_app"; readonly app: GitHubApp }
   | { readonly kind: "ssh_key"; readonly key: string; readonly passphrase: string };
 
-/** User name that goes with a token when nobody named one. */
+/** User name that goes with a token when neither the URL nor the settings give one. */
 export const DEFAULT_TOKEN_USER = "oauth2";
 
 /**
  * Decides how to log in to a repository. User information in the URL wins for http; then the entry
  * with the exact host and port, the one with the host, the one with the longest `*.suffix`, the
- * global credentials. An entry that lacks what the scheme needs does not fall back to those.
+ * global credentials. An entry that lacks what the scheme needs does not fall back to the global ones.
  *
  * A token never goes over plain http to another machine, and the global one only to hosts that the
  * operator configured: repository authors choose the URLs of other repositories and submodules.
@@ -84,7 +84,7 @@ export function findDomain(
   return best;
 }
 
-/** How exactly an entry names a host: its port too, it alone, or the end of its name; 0 where it does not. */
+/** How exactly an entry names a host: with its port, without, or by a suffix; 0 for no match. */
 function nearness(url: RepositoryUrl, domain: string): number {
   const names = [url.host, withPort(url)];
   if (names.includes(domain)) return LONGEST_NAME + domain.length;
@@ -92,7 +92,7 @@ function nearness(url: RepositoryUrl, domain: string): number {
   return isSuffix ? domain.length : 0;
 }
 
-/** More than any suffix has. */
+/** More characters than any suffix has, so that whole names win over suffixes. */
 const LONGEST_NAME = 10_000;
 
 function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {

@@ -25,7 +25,7 @@ import type { PackQuestion } from "./small_pack.ts";
 import { SmartHttp } from "./smart_http.ts";
 import type { GitResult } from "./git_result.ts";
 
-/** Seconds on processors for a pack of at most a megabyte; beyond them it is git's. */
+/** Processor seconds for a small pack received without git; after them git fetches instead. */
 const SMALL_PACK_SECONDS = 30;
 
 /** Limits of git commands. */
@@ -38,15 +38,15 @@ export interface GitOptions {
   readonly remoteTimeoutMs: number;
   /** Longest time of everything else, in milliseconds. */
   readonly localTimeoutMs: number;
-  /** Number of times that an exchange is begun when the network fails. */
+  /** Attempts of one exchange when the network fails. */
   readonly attempts: number;
   /** Most bytes of one pack that a remote sends, and of all files of one tree; 0 is no limit. */
   readonly mostBytes: number;
-  /** Memory of a git that talks to a remote: references, which it could list without end, are kept. */
+  /** Memory limit of a git that talks to a remote, which could list references without end. */
   readonly mostMemory: number;
   /** Seconds on processors that each program of a fetch may take; 0 is no limit. */
   readonly mostProcessorSeconds: number;
-  /** What asks for references over HTTP; without it git does. */
+  /** Client that asks for references over HTTP; without it git asks. */
   readonly http: HttpClient | undefined;
 }
 
@@ -64,24 +64,24 @@ interface RefsQuestion {
   readonly url: RepositoryUrl;
   /** Full names; all references when there are none. */
   readonly names: readonly string[];
-  /** Whoever is of the same round gets the same answer. */
+  /** Questions of one round share one answer. */
   readonly round: PollRound | undefined;
 }
 
 const FIRST_PAUSE_MS = 250;
-/** Milliseconds of an attempt that is not repeated: who is silent for so long keeps others waiting. */
+/** Milliseconds after which a failed attempt is not repeated: a silent host keeps others waiting. */
 const LONG_MS = 20_000;
 
-/** Most that a git prints where nobody says what it may: a remote decides what it says, for minutes. */
+/** Default limit of bytes that a git may print: a remote can make it print for minutes. */
 const MOST_PRINTED = 64 * 1024 * 1024;
 
-/** Characters at the end of what a git says of its work that are read. */
+/** Characters of standard error that are read, counted from its end. */
 const LONGEST_SAID = 256 * 1024;
 
-/** Characters at the beginning of a text that was cut in which the rest of a secret may stand. */
+/** Characters dropped from the beginning of a cut text: the cut may have split a secret. */
 const LONGEST_SECRET = 64 * 1024;
 
-/** Runs git commands in their own surroundings, with time limits, and sorts their failures. */
+/** Runs git commands in an isolated environment, with time limits, and classifies their failures. */
 export class Git {
   readonly #parts: GitParts;
   readonly #smart: SmartHttp | undefined;
@@ -93,7 +93,7 @@ export class Git {
     this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
   }
 
-  /** Asks a remote for some names with `ask`, once for all who want to know the same now. */
+  /** Asks a remote for references with `ask`; callers with the same question share one answer. */
   async asking(
     { url, names, round }: RefsQuestion,
     ask: (signal: AbortSignal) => Promise<RemoteRefs>,
@@ -104,8 +104,8 @@ export class Git {
   }
 
   /**
-   * What a remote has of some full names, asked without a program; `undefined` when that is not to be
-   * had this way, for whatever reason.
+   * The references of a remote with these full names, asked over HTTP without git; `undefined` when
+   * only git can ask.
    */
   async refs(
     url: RepositoryUrl,
@@ -116,9 +116,9 @@ export class Git {
   }
 
   /**
-   * Puts what a remote has of a commit into a repository that has another one, without a program that
-   * talks to remotes; otherwise that is git's, whatever the reason, and nothing was added. `false` when
-   * what came could not be taken, `undefined` when nothing came.
+   * Fetches a commit over HTTP into a repository that has an earlier one, without `git fetch`. When it
+   * does not return `true`, nothing was added and git has to fetch: `false` when git refused the
+   * received pack, `undefined` when no pack came.
    */
   async fetchPack(
     { url, gitDir, ...question }: PackQuestion & {
@@ -129,7 +129,7 @@ export class Git {
   ): Promise<boolean | undefined> {
     const pack = await this.#smart?.pack(url, question, signal);
     if (pack === undefined) return undefined;
-    // Strict, so that a commit is only taken with all that it leads to.
+    // Strict refuses a pack whose commit lacks objects that it leads to.
     const args = ["index-pack", "--stdin", "--fix-thin", "--strict"];
     const command = gitCommand(await this.#surroundings(), { args, gitDir, stdin: pack });
     const { mostProcessorSeconds: most } = this.#parts.options;
@@ -140,7 +140,7 @@ export class Git {
     return failure === undefined;
   }
 
-  /** Until when the host of a remote wants to be left alone; `undefined` when it may be asked. */
+  /** Time until which the host of a remote asked for no more requests; `undefined` for none. */
   heldUntil(url: RepositoryUrl): Date | undefined {
     return this.#smart?.heldUntil(url);
   }
@@ -192,19 +192,19 @@ export class Git {
     }
   }
 
-  /** Bounds of a program that takes what a remote sends. */
+  /** Limits of a program that receives data from a remote. */
   #bounds(): Pick<Command, "timeoutMs" | keyof Limits> {
     const { remoteTimeoutMs, mostBytes, mostMemory, mostProcessorSeconds } = this.#parts.options;
     return {
       timeoutMs: remoteTimeoutMs,
       mostMemory,
       ...(mostProcessorSeconds === 0 ? {} : { mostProcessorSeconds }),
-      // The kernel ends who writes more into one file, and a fetch writes one pack.
+      // A fetch writes one pack, so the kernel's limit on the size of a file bounds the fetch.
       ...(mostBytes === 0 ? {} : { mostFileBytes: mostBytes }),
     };
   }
 
-  /** A server of plain files is asked for as many of them as it says there are, each with its own bound. */
+  /** A server of plain files may send any number of files, which the limit per file does not bound. */
   #growth(scheme: string, gitDir: string | undefined): Pick<Command, "mostGrowth"> {
     const { mostBytes } = this.#parts.options;
     const isBounded = gitDir !== undefined && mostBytes > 0 && /^https?$/.test(scheme);
@@ -235,7 +235,7 @@ export class Git {
       ? "unkept_host_key"
       : undefined;
     const redacted = this.#parts.redactor.redact(without(secrets, said));
-    // Half a secret is not known as one.
+    // The redactor does not recognise a secret that the cut split.
     const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;
     return { stdout: result.stdout, stderr, failure, code: result.code };
   }
@@ -247,8 +247,8 @@ export class Git {
 }
 
 /**
- * A text without the secrets of one command. They are not made known to all: whoever writes a URL would
- * decide what is masked everywhere, and each would be kept for ever.
+ * A text without the secrets of one command. They stay out of the shared redactor: authors of URLs
+ * would decide what is masked everywhere, and each secret would be kept for ever.
  */
 function without(secrets: readonly string[], text: string): string {
   if (secrets.length === 0 || text === "") return text;

@@ -52,9 +52,8 @@ export class GitAccess {
   }
 
   /**
-   * How to log in where a remote is asked over HTTP without git; `undefined` where only git keeps the
-   * operator's rules: certificates that are not checked, other kinds of proxies, and exceptions from
-   * proxies by address.
+   * The login for asking a remote over HTTP without git; `undefined` where only git follows the
+   * operator's settings: unchecked certificates, proxies other than http, exceptions by address.
    */
   async forHttp(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin | undefined> {
     const { options } = this.#parts;
@@ -64,7 +63,7 @@ export class GitAccess {
     return await this.#login(url, signal);
   }
 
-  /** Removes keys and everything else that was made. May be called twice. */
+  /** Removes the private directory with its keys. May be called twice. */
   async close(): Promise<void> {
     const directory = this.#directory;
     this.#directory = undefined;
@@ -81,8 +80,8 @@ export class GitAccess {
   }
 
   async #local(): Promise<RemoteAccess> {
-    // Other users own most repositories that are mounted into a service. The remote side of git
-    // believes only a configuration file in this.
+    // Repositories mounted into the service mostly belong to other users. For upload-pack, git takes
+    // `safe.directory` only from a configuration file.
     const path = join(await this.#private(), "local.gitconfig");
     await this.#place(path, "[safe]\n\tdirectory = *\n", 0o600);
     return { scheme: "file", config: [], env: { GIT_CONFIG_GLOBAL: path } };

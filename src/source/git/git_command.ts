@@ -16,23 +16,23 @@ export interface RemoteAccess {
   readonly scheme: RepositoryScheme;
   readonly config: readonly (readonly [string, string])[];
   readonly env: Readonly<Record<string, string>>;
-  /** Texts that nothing the command says may show; a URL that anybody wrote may have them. */
+  /** Secrets to redact from the output of this command; a URL that anybody wrote may hold some. */
   readonly secrets?: readonly string[];
-  /** Takes back what was made for the one command this is for; nothing where it is absent. */
+  /** Removes the files made for this one command, if any. */
   readonly release?: () => Promise<void>;
 }
 
 /** One git command, before it has an environment. */
 export interface GitInvocation {
   readonly args: readonly string[];
-  /** Bare repository it works on; without one it works outside of any. */
+  /** Bare repository that the command works on; absent for commands outside of any. */
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly indexFile?: string;
-  /** Needed by commands that talk to a remote; all others may use no transport at all. */
+  /** Present for commands that talk to a remote; without it git may use no transport at all. */
   readonly access?: RemoteAccess;
   readonly stdin?: string | Uint8Array;
-  /** Most bytes that it may print, where a repository decides how much that is. */
+  /** Most bytes that the command may print, where a repository decides how much it prints. */
   readonly mostBytes?: number;
 }
 
@@ -45,14 +45,14 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["protocol.ext.allow", "never"],
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  // Every fetch stays one pack: loose objects would pile up, packs are what compaction counts.
+  // Every fetch stays one pack: loose objects would pile up, and compaction counts packs.
   ["fetch.unpackLimit", "1"],
   ["fetch.writeCommitGraph", "false"],
   ["submodule.recurse", "false"],
   ["advice.detachedHead", "false"],
 ];
 const REMOTE_SETTINGS: readonly (readonly [string, string])[] = [
-  // A server that sends less than this for so long hangs.
+  // A server that sends less than 1000 bytes per second for 60 seconds counts as hanging.
   ["http.lowSpeedLimit", "1000"],
   ["http.lowSpeedTime", "60"],
   ["http.followRedirects", "initial"],

@@ -17,18 +17,18 @@ export type GitFailure =
   | "unreachable"
   | "unwanted";
 
-/** Tried from top to bottom: several lines of one failure may match, the first says most. */
+/** Tried from top to bottom: one failure may match several signs, the first one is the most precise. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ["memory", /^(?:fatal|error): Out of memory, /m],
-  // Nobody but the kernel kills it so, and its own bounds end it in other ways.
+  // Only the kernel, out of memory, kills index-pack by SIGKILL; our limits end it in other ways.
   ["memory", /index-pack died of signal 9\b/],
-  // Index-pack is ended when its file would be larger than it may be, or when it takes too long; when
-  // it fails it says why. What ended it is not always told.
+  // Signals 25 and 24 are our limits on file size and processor time. index-pack explains its own
+  // failures, so the bare last message also means a limit ended it.
   [
     "too_large",
     /(?:died of signal 25|index-pack died of signal 24)\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
   ],
-  // The other side's disk is not ours.
+  // Lines of the remote speak of its own disk, not of ours.
   [
     "disk",
     /^(?!remote:|fatal: remote error:).*(?:No space left on device|Read-only file system|Disk quota exceeded)/im,
@@ -77,26 +77,26 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
 ];
 
 /**
- * Lines of an error, and characters at either end of one, that are looked at: the other side says what
- * it likes for minutes, and some signs take time by the square of a line.
+ * Lines of an error, and characters at either end of a line, that are classified: a remote may print
+ * for minutes, and some patterns take time quadratic in the length of a line.
  */
 const MOST_LINES = 50;
 const LONGEST_END = 1000;
-/** Said of packs that come over HTTP, however quiet git is to be. */
+/** Progress lines that git prints for packs over HTTP even with `--quiet`. */
 const PROGRESS = /^(?:Receiving objects|Resolving deltas|Indexing objects): /;
 
 /**
- * Whether a command that succeeded did so with a host whose key is forgotten at once: SSH says so, before
- * it lets the other side say anything, and goes on.
+ * Whether ssh could not store the key of a new host, so that any key would pass the next time. ssh says
+ * so before the remote can print anything, and goes on.
  */
 export function lostHostKey(stderr: string): boolean {
   return stderr.slice(0, LOST_WITHIN).includes("Failed to add the host to the list of known hosts");
 }
 
-/** Characters in which that stands. */
+/** Characters at the beginning of standard error that hold ssh's own message. */
 const LOST_WITHIN = 16 * 1024;
 
-/** Sorts the standard error of a failed command. Lines of the other side (`remote:`) count last. */
+/** Classifies the standard error of a failed command. Lines of the remote (`remote:`) count last. */
 export function classifyFailure(stderr: string): GitFailure {
   const lines = stderr.split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== "" && !PROGRESS.test(line));
@@ -105,7 +105,7 @@ export function classifyFailure(stderr: string): GitFailure {
   return firstSign(last(ours)) ?? firstSign(last(lines)) ?? "other";
 }
 
-/** The reason stands at the end, behind a URL of any length. */
+/** Keeps both ends of a long line: the reason stands at its end, behind a URL of any length. */
 function shortened(line: string): string {
   if (line.length <= 2 * LONGEST_END) return line;
   return `${line.slice(0, LONGEST_END)} ${line.slice(-LONGEST_END)}`;
@@ -189,14 +189,14 @@ function lastWords(stderr: string): string {
 
 const DAMAGED: unique symbol = Symbol("damaged mirror");
 
-/** The error of a mirror that lacks what it must have; it is repaired where it is caught. */
+/** The error of a mirror that lacks objects; whoever catches it repairs the mirror. */
 export function damagedError(message: string): StackwrightError {
   return errors.source_invalid(message, { cause: DAMAGED });
 }
 
 /**
- * The same error, unless it is of a damaged mirror: then that of a remote, for where nothing was that
- * could have been damaged before.
+ * Turns the error of a damaged mirror into one that blames the remote, for a mirror that was just made
+ * and cannot have been damaged before. Other errors stay as they are.
  */
 export function blamingRemote(error: unknown): unknown {
   if (!(error instanceof StackwrightError) || !isDamaged(error)) return error;
@@ -217,7 +217,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === TOO_LARGE;
 }
 
-/** The error of a fetch that was ended because of what it took. */
+/** The error of a fetch that was ended because it exceeded a limit. */
 export function tooLarge(
   { mostBytes, mostProcessorSeconds: seconds }: {
     readonly mostBytes: number;

@@ -2,7 +2,7 @@ import { errors, memberOf, messageOf, parseJson, type StackwrightError } from ".
 import type { HttpAnswer, HttpClient } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** GitHub itself, GitHub with a domain of the customer, or GitHub on a server of one's own. */
+/** URL of the API: of github.com, of GitHub Enterprise Cloud (`ghe.com`), or of an Enterprise Server. */
 export function apiBase(url: RepositoryUrl): string {
   const host = `${url.host}${url.port === "" ? "" : `:${url.port}`}`;
   if (url.host === "github.com") return "https://api.github.com";
@@ -65,12 +65,12 @@ function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
   throw unexpected(url, `it answered ${status}${because}, which is no answer of GitHub's API`);
 }
 
-/** The error where GitHub refuses the App, or it is not installed. */
+/** The error for an App that GitHub refuses, or that is not installed. */
 export function denied(url: RepositoryUrl, why: string): StackwrightError {
   return errors.repository_denied(`no token of a GitHub App for ${shown(url)}: ${why}`);
 }
 
-/** The error where GitHub cannot be asked, or answers as it should not. */
+/** The error for a GitHub that cannot be reached, or answers unexpectedly. */
 export function unexpected(url: RepositoryUrl, why: string): StackwrightError {
   return errors.repository_unreachable(
     `no token of a GitHub App for ${shown(url)}: asked ${apiBase(url)}, but ${why}`,
@@ -81,13 +81,13 @@ function shown(url: RepositoryUrl): string {
   return `${url.host}/${url.path}`;
 }
 
-/** A member that is text; empty where it is none. */
+/** The text under `key`; empty when the value is missing or no text. */
 export function textAt(value: unknown, key: string): string {
   const found = memberOf(value, key);
   return typeof found === "string" ? found : "";
 }
 
-/** A member that is a whole number. */
+/** The whole number under `key`; `undefined` when the value is missing or no whole number. */
 export function numberAt(value: unknown, key: string): number | undefined {
   const found = memberOf(value, key);
   return typeof found === "number" && Number.isSafeInteger(found) ? found : undefined;

@@ -5,11 +5,11 @@ import type { GitHubApp } from "./credentials.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { denied } from "./github_api.ts";
 
-/** Clocks differ: GitHub refuses a time in its future, and lifetimes above ten minutes. */
+/** Clocks differ: GitHub refuses claims issued in its future, and lifetimes above ten minutes. */
 const BACKDATED_S = 30;
 const LIFETIME_S = 9 * 60;
 
-/** The owner of claims, so that the old ones are forgotten: each lives for minutes. */
+/** Owner of claims in the redactor, which forgets an owner's old secrets: claims live for minutes. */
 const CLAIMS = "claims of GitHub Apps";
 
 /** The App's own proof of identity: a JSON Web Token signed with its key. */

@@ -27,10 +27,10 @@ interface Token {
   readonly expiresAt: number;
 }
 
-/** A fetch that begins with a token must also end with it. */
+/** Remaining lifetime that a kept token needs: it must outlive the fetch that begins with it. */
 const SPARE_MS = 5 * 60 * 1000;
 
-/** The owner of tokens, so that the old ones are forgotten: each lives for an hour. */
+/** Owner of tokens in the redactor, which forgets an owner's old secrets: tokens live for an hour. */
 const TOKENS = "tokens of GitHub Apps";
 
 /** Makes the tokens of one process. */
@@ -50,7 +50,7 @@ export function createGitHubTokens(parts: GitHubTokensParts): GitHubTokens {
         request = makeToken(parts, app, url).finally(() => asking.delete(key));
         asking.set(key, request);
       }
-      // One caller going away must not take the others' token with him.
+      // A caller that aborts must not abort the request that other callers share.
       const token = await abortable(request, signal);
       kept.set(key, token);
       return token.value;
@@ -86,6 +86,6 @@ async function makeToken(
   if (value === "") throw unexpected(url, "it gave no token");
   parts.redactor.add(value, TOKENS);
   const expiresAt = Date.parse(textAt(answer, "expires_at"));
-  // A lifetime nobody knows is none: the token serves this one fetch.
+  // Without a known expiry the token serves this one fetch and is not kept.
   return { value, expiresAt: Number.isNaN(expiresAt) ? 0 : expiresAt };
 }

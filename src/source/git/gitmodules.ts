@@ -20,13 +20,12 @@ export function parseSubmoduleConfig(output: string): ReadonlyMap<string, string
  * The URL of a submodule, before rewrites: relative URLs (`./x`, `../x`) start at the parent's
  * remote.
  *
- * `parent` is the parent as its own URL was written, not where a rewrite leads: what an author may
- * name is judged by what was written, and an operator's rule for one repository opens no others.
- * `root` is the directory of the source on this machine that the tree begins with, if it does.
+ * `parent` is the parent's URL before rewrites: an operator's rewrite of one repository must not let
+ * its author name others beside the new place.
+ * `root` is the directory around the tree's source, when that source lies on this machine.
  *
- * Throws `bad_request` for a URL that is none, and for a place on this machine, except one below
- * `root` that a relative URL of a repository on this machine leads to: authors must not read what
- * this service can read.
+ * Throws `bad_request` for a malformed URL, and for a path on this machine, because authors must not
+ * read what this service can read. A relative URL that leads to a repository below `root` is allowed.
  */
 export function submoduleUrl(
   url: string,

@@ -1,22 +1,22 @@
 import type { Clock, HttpAnswer } from "../../system/mod.ts";
 
-/** Milliseconds for which a host is left alone that does not say how long; doubles each time. */
+/** First hold, in milliseconds, for a host that sends no `Retry-After`; each further one doubles. */
 const FIRST_HOLD_MS = 60_000;
-/** The longest of these. */
+/** Longest hold without a `Retry-After`. */
 const LONGEST_GUESS_MS = 15 * 60_000;
-/** Longest that a host is left alone, whatever it says. */
+/** Longest hold, whatever `Retry-After` says. */
 const LONGEST_HOLD_MS = 60 * 60_000;
-/** Hosts that something is remembered of; with more than that all are asked as usual. */
+/** Most hosts that are remembered; one more host makes all holds be forgotten. */
 const MOST_HOSTS = 1_000;
 
 interface Hold {
   /** In milliseconds since 1970. */
   readonly until: number;
-  /** Number of times that it asked in a row to be left alone. */
+  /** Number of answers in a row that asked for fewer requests. */
   readonly times: number;
 }
 
-/** Hosts that said that they are asked too much. Who asks by itself, on a timer, leaves them alone. */
+/** Hosts that answered that they get too many requests; polls do not ask them while a hold lasts. */
 export class HostHolds {
   readonly #clock: Clock;
   readonly #holds = new Map<string, Hold>();
@@ -26,8 +26,8 @@ export class HostHolds {
   }
 
   /**
-   * Notes what a host answered: 429 is a hold, as is 503 with a `Retry-After`, and whatever is no
-   * error ends one. Returns until when it wants to be left alone, if it does.
+   * Notes the status of an answer: 429, or 503 with a `Retry-After`, begins a hold; a status below 400
+   * ends it. Returns the end of the hold that this answer began, if it did.
    */
   note(host: string, answer: HttpAnswer): Date | undefined {
     const { status } = answer;
@@ -45,16 +45,16 @@ export class HostHolds {
     return new Date(until);
   }
 
-  /** Until when a host wants to be left alone; `undefined` when it may be asked. */
+  /** End of the hold of a host; `undefined` when the host may be asked. */
   until(host: string): Date | undefined {
     const until = this.#holds.get(host)?.until ?? 0;
     const left = until - this.#clock.now().getTime();
-    // A clock that was set back does not make it longer.
+    // A hold longer than the longest one means that the clock was set back.
     return left > 0 && left <= LONGEST_HOLD_MS ? new Date(until) : undefined;
   }
 }
 
-/** The pause that a `Retry-After` asks for, in seconds or as a date; `undefined` when it is neither. */
+/** Milliseconds that a `Retry-After` of seconds or a date asks for; `undefined` for other texts. */
 function pauseOf(said: string | undefined, now: number): number | undefined {
   if (said === undefined) return undefined;
   if (/^\d{1,9}$/.test(said)) return Number(said) * 1000;

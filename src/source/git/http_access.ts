@@ -22,7 +22,7 @@ export function httpAccess(
 ): RemoteAccess {
   const origin = `${url.scheme}://${url.host}${url.port === "" ? "" : `:${url.port}`}`;
   const config: [string, string][] = unchecked ? [[`http.${origin}.sslVerify`, "false"]] : [];
-  // To a proxy the name of this machine is its own, and a token for it would leave in the clear.
+  // A proxy takes `localhost` for itself, and a token for this machine would reach it in the clear.
   const proxies = isLoopback(url.host) ? {} : {
     ...named("http_proxy", httpProxy),
     ...named("https_proxy", httpsProxy),
@@ -37,7 +37,7 @@ export function httpAccess(
   return { scheme: url.scheme, config, env, secrets: secretsOf(login) };
 }
 
-/** A password, and the two words as they are sent. */
+/** The password, and `user:password` as basic authentication sends them. */
 function secretsOf(login: GitLogin): string[] {
   if (login.kind !== "password") return [];
   const { user, password } = login;

@@ -4,8 +4,8 @@ import type { Files } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /**
- * Refuses a repository on this machine that lies in the data directory, links resolved: the mirrors
- * of other sources are there, and who may name one could read it all. Other URLs pass.
+ * Refuses a repository on this machine that lies in the data directory, links resolved: whoever may
+ * name a repository could read the mirrors of other sources there. Other URLs pass.
  *
  * Throws `forbidden`.
  */
@@ -26,11 +26,11 @@ export async function refuseOwnData(
 }
 
 /**
- * Refuses a submodule on this machine that, links resolved, does not lie below the directory of the
- * source it belongs to, or lies in a checkout: what is checked out there was written by its authors,
- * who could build a repository of files that borrows the objects of any other.
+ * Refuses a submodule on this machine that, links resolved, does not lie below `root`, the directory
+ * around its source, or that lies in a checkout: the authors of a checkout could commit files that
+ * form a repository and borrow the objects of any other (`objects/info/alternates`).
  *
- * `root` is that directory. Throws `forbidden`.
+ * Throws `forbidden`.
  */
 export async function refuseOutsideRoot(
   files: Files,
@@ -51,8 +51,8 @@ export async function refuseOutsideRoot(
 }
 
 /**
- * Places that git may take for the repository: it adds the suffix itself. Empty for none, and where this
- * user may not look: git, which says so, is the same user.
+ * Real paths that git may use for the repository, with and without `.git`. Leaves out paths that this
+ * user may not read: git runs as the same user and fails on them.
  */
 async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<string[]> {
   const found = await Promise.all(

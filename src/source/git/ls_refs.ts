@@ -1,15 +1,15 @@
 import { type Packet, readPackets, writePackets } from "./pkt_line.ts";
 import type { RemoteRefs } from "./remote_refs.ts";
 
-/** The answer of a server that is asked for what it has, in protocol 2 or in an older one. */
+/** First answer of a server: its capabilities in protocol 2, all references in an older protocol. */
 type Advertisement =
   | { readonly version: 2; readonly capabilities: readonly string[] }
-  /** It told all that it has at once. */
+  /** The server listed all references at once. */
   | { readonly version: 0; readonly refs: RemoteRefs };
 
 const ID = "[0-9a-f]{40}(?:[0-9a-f]{24})?";
 
-/** Reads the first answer of a server; `undefined` when it is none of the usual ones. */
+/** Reads the first answer of a server; `undefined` when it is malformed. */
 export function readAdvertisement(body: string): Advertisement | undefined {
   const packets = readPackets(new TextEncoder().encode(body));
   if (packets === undefined || packets.at(-1) !== "flush") return undefined;
@@ -24,7 +24,7 @@ export function readAdvertisement(body: string): Advertisement | undefined {
   return refs === undefined ? undefined : { version: 0, refs };
 }
 
-/** The question for some full names in protocol 2, to a server with these capabilities. */
+/** The request for references by full name in protocol 2, to a server with these capabilities. */
 export function lsRefsRequest(names: readonly string[], capabilities: readonly string[]): string {
   const format = capabilities.find((each) => each.startsWith("object-format="));
   return writePackets([
@@ -38,7 +38,7 @@ export function lsRefsRequest(names: readonly string[], capabilities: readonly s
   ]);
 }
 
-/** Reads the answer to {@link lsRefsRequest}; `undefined` when it is no such answer. */
+/** Reads the answer to {@link lsRefsRequest}; `undefined` when it is malformed. */
 export function readLsRefs(body: string): RemoteRefs | undefined {
   const packets = readPackets(new TextEncoder().encode(body));
   const isWhole = packets?.at(-1) === "flush";
@@ -64,7 +64,7 @@ function readOldRefs(lines: readonly string[]): RemoteRefs | undefined {
   for (const line of [first, ...lines.slice(1)]) {
     const [, id, name] = new RegExp(`^(${ID}) ([^ ]+)$`).exec(line) ?? [];
     if (id === undefined || name === undefined) return undefined;
-    // An empty repository has this instead of references.
+    // An empty repository lists this placeholder instead of references.
     if (name !== "capabilities^{}") ids.set(name, id);
   }
   return { ids, head: /(?:^| )symref=HEAD:([^ ]+)/.exec(capabilities)?.[1] };
@@ -74,7 +74,7 @@ function textOf(packet: Packet | undefined): string | undefined {
   return typeof packet === "object" ? packet.text : undefined;
 }
 
-/** The texts, where there is nothing else. */
+/** The texts of packets; `undefined` when one of them is a mark. */
 function textsOf(packets: readonly Packet[]): string[] | undefined {
   const texts = packets.map(textOf).filter((text) => text !== undefined);
   return texts.length === packets.length ? texts : undefined;

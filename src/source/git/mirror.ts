@@ -14,14 +14,14 @@ import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { noteUse } from "./unused_mirrors.ts";
 
-/** Logins that are remembered of one mirror; a repository may make up any number. */
+/** Most logins that one mirror remembers: authors may make up any number of them. */
 const MOST_LOGINS = 100;
-/** Milliseconds in which it is written down once that a mirror is used. */
+/** Milliseconds between two writes of the time at which a mirror was used. */
 const NOTED_EVERY_MS = 10 * 60 * 1000;
 
 /** The commit that a reference names now. */
 interface Resolved {
-  /** Full where known. */
+  /** Full name where known, or the commit id. */
   readonly reference: string;
   readonly id: string;
 }
@@ -36,7 +36,7 @@ export class Mirror {
   readonly #content: MirrorContent;
   readonly #exchange: MirrorExchange;
   #notedAt = 0;
-  /** URLs, with their logins, to which the remote answered. */
+  /** URLs with logins that the remote accepted. */
   readonly #answered = new Set<string>();
 
   constructor(parts: MirrorParts) {
@@ -49,7 +49,7 @@ export class Mirror {
     return this.#parts.directory;
   }
 
-  /** Finds what a reference names now. An unchanged one costs one question to the remote. */
+  /** Finds the commit that a reference names now. An unchanged one costs one question to the remote. */
   async resolve(request: MirrorRequest, signal: AbortSignal): Promise<Resolved> {
     const reference = parseReference(request.reference);
     if (reference.kind === "commit") {
@@ -67,7 +67,7 @@ export class Mirror {
     return { reference: name, id };
   }
 
-  /** What a reference named when it was last fetched. Where `HEAD` led then is not kept. */
+  /** The commit that a reference named at its last fetch; `undefined` for `HEAD`, which is not kept. */
   async lastKnown(text: string, signal: AbortSignal): Promise<Resolved | undefined> {
     const reference = parseReference(text);
     if (reference.kind === "head") return undefined;
@@ -99,7 +99,7 @@ export class Mirror {
       try {
         await this.#fetch(wanted, signal);
       } catch (error) {
-        // The network and the remote were fine, so what failed is the mirror.
+        // The network and the remote were fine, so the mirror is damaged.
         if (!isStackwrightError(error, "source_invalid")) throw error;
         await this.#rebuild(wanted, signal);
       }
@@ -116,12 +116,12 @@ export class Mirror {
     return await this.#content.depthOf(id, signal) === Number.POSITIVE_INFINITY;
   }
 
-  /** Fetches unless the mirror has it all; returns the commit id, which may be newer than `id`. */
+  /** Fetches unless the mirror has all of `wanted`; returns the commit id, maybe newer than `id`. */
   async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
     await this.#noteUse();
     if (await this.#content.isCurrent(wanted, id, signal)) return id;
     return await this.#exclusive(signal, async () => {
-      // Whoever came before us may have fetched it, under this name or another.
+      // The previous holder of the lock may have fetched the commit, under this name or another.
       const isHere = await this.#content.has(wanted, id, signal);
       if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
       if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
@@ -137,8 +137,8 @@ export class Mirror {
   }
 
   /**
-   * Asks the remote once whether who asks for a commit that is here may read it: another one, with a
-   * login of its own, may have fetched it, and ids are no secrets.
+   * Asks the remote whether this login may read a commit that the mirror already has: a request with
+   * another login may have fetched it, and commit ids are no secrets. Asks once per login.
    */
   async #requireAccess(request: MirrorRequest, id: string, signal: AbortSignal): Promise<void> {
     if (this.#answered.has(loginOf(request))) return;
@@ -146,7 +146,7 @@ export class Mirror {
     await this.#ask(request, ["HEAD"], signal);
   }
 
-  /** Often enough for who removes what is not used. */
+  /** Marks the mirror as used, often enough for the removal of unused mirrors. */
   async #noteUse(): Promise<void> {
     const { clock, files } = this.#parts;
     const now = clock.now().getTime();
@@ -219,7 +219,7 @@ function loginOf({ url: { remote, user, password } }: MirrorRequest): string {
   return JSON.stringify([remote, user, password]);
 }
 
-/** The branch that `HEAD` leads to; a remote may write anything there, and git is given it as a name. */
+/** The branch that `HEAD` leads to. Checked, because the remote chooses this text and git gets it. */
 function branchOf({ head = "" }: RemoteRefs): string {
   return head.startsWith("refs/") && isReference(head) ? head : "HEAD";
 }

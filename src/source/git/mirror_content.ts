@@ -21,7 +21,7 @@ export class MirrorContent {
     return git.local({ ...invocation, gitDir: directory }, signal);
   }
 
-  /** Whether the commit is here with as much history as is wanted. */
+  /** Whether the mirror has the commit with the wanted depth of history. */
   async has(wanted: Wanted, id: string, signal: AbortSignal): Promise<boolean> {
     try {
       if (await this.commitId(id, signal) !== id) return false;
@@ -33,13 +33,13 @@ export class MirrorContent {
     }
   }
 
-  /** Whether our reference of that name is at the commit, with as much history as is wanted. */
+  /** Whether our reference of that name is at the commit, with the wanted depth of history. */
   async isCurrent(wanted: Wanted, id: string, signal: AbortSignal): Promise<boolean> {
     const known = await this.commitId(localName(wanted.name), signal);
     return known === id && await this.has(wanted, id, signal);
   }
 
-  /** The commit that one of our references, or an id, leads to; `undefined` when it is not here. */
+  /** The commit that one of our references, or an id, leads to; `undefined` if the mirror lacks it. */
   async commitId(name: string, signal: AbortSignal): Promise<string | undefined> {
     try {
       return (await this.#parts.reader.read(`${name}^{commit}`, signal))?.id;
@@ -49,7 +49,7 @@ export class MirrorContent {
     }
   }
 
-  /** Number of commits of the history of a commit that are here; infinite when nothing is missing. */
+  /** Depth to which the mirror has the history of a commit; infinite when nothing is missing. */
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;

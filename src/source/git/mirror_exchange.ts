@@ -14,12 +14,12 @@ import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
-/** Holds what commit searches found; only a search writes there. */
+/** Namespace of the references that a search for a commit fetches; only a search writes there. */
 const SEARCH = "refs/stackwright-search";
 
 /**
  * Fetches from the remote into a mirror or, while a damaged one is replaced, into the directory
- * beside it. One fetch into a directory at a time is the caller's affair.
+ * beside it. The caller makes sure that only one fetch at a time runs in a directory.
  */
 export class MirrorExchange {
   readonly #parts: MirrorParts;
@@ -30,7 +30,7 @@ export class MirrorExchange {
     this.#content = content;
   }
 
-  /** Makes an empty mirror where there is none, and takes away what a killed git left in one. */
+  /** Makes an empty mirror where there is none; removes what a killed git left in an existing one. */
   async prepare(directory: string, signal: AbortSignal): Promise<void> {
     const { files } = this.#parts;
     if (await files.stat(join(directory, "HEAD")) === undefined) {
@@ -48,7 +48,7 @@ export class MirrorExchange {
     }
   }
 
-  /** Fetches what is wanted; returns the commit it leads to now. */
+  /** Fetches the wanted reference or commit; returns the commit that it leads to now. */
   async fetchInto(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
     const isNew = await this.#content.isEmpty(directory);
     await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
@@ -67,8 +67,8 @@ export class MirrorExchange {
   }
 
   /**
-   * Fetches a commit of a branch whose earlier one is in the mirror with all of its history, if that can
-   * be had without git's own exchange; false when it cannot.
+   * Fetches the next commit of a branch over HTTP without `git fetch`, into a mirror with full history.
+   * False when that is not possible and git has to fetch.
    */
   async fetchSmall({ url, name }: Wanted, want: string, signal: AbortSignal): Promise<boolean> {
     const { git, directory, files, clock } = this.#parts;
@@ -84,8 +84,8 @@ export class MirrorExchange {
     try {
       isThere = await git.fetchPack({ url, gitDir: directory, want, have }, signal);
     } finally {
-      // One that was killed leaves half a pack, and others may come this way for months. Where none was
-      // begun, what is new is of another process that fetches as well.
+      // A failed index-pack leaves half a pack, which nothing else might remove for months. Without a
+      // started index-pack the new files belong to another process that fetches too.
       if (isThere === false) {
         await removeStaleLocks(files, directory, (madeAt) => madeAt >= started);
       }
@@ -93,7 +93,7 @@ export class MirrorExchange {
     return isThere === true && await this.#content.keep(directory, name, want, signal);
   }
 
-  /** Takes away what a git that was killed with an earlier process left. */
+  /** Removes lock files and half packs of a git that was killed with an earlier process. */
   async #tidy(directory: string): Promise<void> {
     const { files, clock } = this.#parts;
     const aMinuteAgo = new Date(clock.now().getTime() - 60_000);
@@ -126,7 +126,7 @@ export class MirrorExchange {
     );
   }
 
-  /** In a new mirror, which the reader of this one cannot see. */
+  /** The commit in a new mirror, which the object reader of the old one cannot see. */
   async #commitIn(directory: string, name: string, signal: AbortSignal) {
     const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
     const result = await this.#parts.git.local({ args, gitDir: directory }, signal);
@@ -134,7 +134,7 @@ export class MirrorExchange {
     return result.failure === undefined && /^[0-9a-f]{40}$/.test(id) ? id : undefined;
   }
 
-  /** Looks for a commit the server does not hand out by its id: in the history of everything. */
+  /** Searches all branches and tags for a commit that the server does not hand out by its id. */
   async #search(directory: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
     const refspecs = [`+refs/heads/*:${SEARCH}/heads/*`, `+refs/tags/*:${SEARCH}/tags/*`];
     for (const depth of await this.#searchDepths(directory, wanted.depth)) {

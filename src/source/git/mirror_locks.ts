@@ -2,9 +2,8 @@ import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 
 /**
- * Removes lock files and half-received packs that a killed git left in a mirror, as far as
- * `isStale` says so of the time they were made. Only fixed places are looked at: our references are
- * flat, so all of them lie in one directory.
+ * Removes lock files and half-received packs that a killed git left in a mirror, when `isStale` says
+ * so of their time. Fixed directories suffice: our references are flat, so they lie in one directory.
  *
  * Removing the lock of a git that still runs makes that git fail cleanly when it wants to finish.
  */
@@ -25,9 +24,9 @@ export async function removeStaleLocks(
 }
 
 /**
- * Removes the objects that came since a fetch began which was ended because of what it took: a server of
- * plain files sends them one by one, and they stay. What another process fetched meanwhile goes with
- * them; it is fetched again when it is missed.
+ * Removes the objects written since `began`, after a fetch that exceeded its limits: a server of plain
+ * files sends objects one by one, and they would stay. Objects that another process fetched meanwhile
+ * go with them and are fetched again when they are needed.
  */
 export async function removeNewObjects(files: Files, mirror: string, began: Date): Promise<void> {
   const objects = join(mirror, "objects");

@@ -19,7 +19,7 @@ export interface MirrorParts {
   readonly name: string;
 }
 
-/** A question to a mirror: where and how deep to look. */
+/** A request to a mirror for what a reference names. */
 export interface MirrorRequest {
   readonly url: RepositoryUrl;
   readonly reference: string;
@@ -28,7 +28,7 @@ export interface MirrorRequest {
   readonly round?: PollRound | undefined;
 }
 
-/** The purpose of one fetch. */
+/** The reference or commit that a fetch is for. */
 export interface Wanted {
   readonly url: RepositoryUrl;
   /** Full name on the remote, or a commit id. */
@@ -36,7 +36,7 @@ export interface Wanted {
   readonly depth: number;
 }
 
-/** The error of a failed git command; `doing` what it was for. */
+/** The error of a failed git command; `doing` says what the command was for. */
 export function mirrorError(
   { git, name }: MirrorParts,
   result: GitResult,

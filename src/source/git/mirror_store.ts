@@ -32,13 +32,13 @@ type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 export interface MirrorStore {
   /** Every mirror, those of submodules included, sorted by repository and path. */
   list(): Promise<StoredMirror[]>;
-  /** Removes those that nobody needs; returns how many. Throws `data_dir_unusable`. */
+  /** Removes mirrors that nobody needs; returns how many. Throws `data_dir_unusable`. */
   removeUnused(use: MirrorUse, signal: AbortSignal): Promise<number>;
   /** The packfiles of every mirror, and their bytes. */
   packs(): Promise<(StoredMirror & { readonly packs: number; readonly bytes: number })[]>;
   /**
-   * Compacts one, unless somebody uses it at this moment. What goes wrong is a result; when the signal
-   * aborts, that is one, and the packs are what they were.
+   * Compacts one mirror unless it is in use. Failures are results, not rejections; an aborted signal
+   * gives `cancelled` and leaves the packs as they were.
    */
   compact(
     mirror: StoredMirror,
@@ -96,7 +96,7 @@ function partOfName(directory: string): string {
   return directory.replace(/%$/, "").replaceAll("%25", "%");
 }
 
-/** A source has `mirror`, and `submodules` with a mirror for each; no part of a name is called so. */
+/** A source has `mirror` and one mirror each in `submodules`; no part of a source name is called so. */
 async function mirrorsBelow(
   files: Files,
   root: string,
@@ -132,7 +132,7 @@ async function compact(
   const isSingle = before.packs <= 1 && before.loose === 0;
   if (isSingle && mode === "copy") return { result: "skipped_single_pack", bytes: same };
   const started = new Date(parts.clock.now().getTime() - 50);
-  // What no reference leads to stays: releases name commits that their branch has left.
+  // Keeps unreachable objects: releases may name commits that their branch no longer has.
   const args = ["-c", "repack.writeBitmaps=false", "repack", "-a", "-d", "-k", "-q"];
   const anew = mode === "repack" ? ["-f", "--window=10"] : [];
   const done = await parts.git.local({ args: [...args, ...anew], gitDir: path }, signal);

@@ -9,7 +9,7 @@ export interface ReaderParts {
   readonly clock: Clock;
   /** Milliseconds without a question after which the program is ended. */
   readonly idleMs: number;
-  /** Milliseconds without a byte after which a program that was asked something is given up. */
+  /** Milliseconds without a byte after which a program with open questions is given up. */
   readonly answerMs: number;
   /** Largest object that is read into memory, in bytes. */
   readonly largest: number;
@@ -31,7 +31,7 @@ export class Session {
   readonly #parts: ReaderParts;
   readonly #questions: Question[] = [];
   readonly #stopIdling = new AbortController();
-  /** Time at which it was asked something or said something. */
+  /** Time of the last byte from the program, or of the first of its open questions. */
   #lastUse: number;
   #ended = false;
 
@@ -45,7 +45,7 @@ export class Session {
 
   ask(name: string): Promise<GitObject | undefined> {
     if (this.#ended) return Promise.reject(ENDED);
-    // More questions must not make up for answers that do not come.
+    // Further questions must not postpone the timeout of an unanswered one.
     if (this.#questions.length === 0) this.#use();
     return new Promise((resolve, reject) => {
       this.#questions.push({ name, resolve, reject });
@@ -78,7 +78,7 @@ export class Session {
     for (const question of this.#questions.splice(0)) question.reject(ENDED);
   }
 
-  /** The content would follow anyway, so the program has to go. */
+  /** Refuses an object that is too large and ends the program, which would send its content anyway. */
   #refuse(size: number): void {
     const question = this.#questions.shift();
     question?.reject(
@@ -94,7 +94,7 @@ export class Session {
     this.#lastUse = this.#parts.clock.now().getTime();
   }
 
-  /** Ends the program when nobody asks it anything any more, and when it does not answer. */
+  /** Ends the program when it is idle for too long, and when it does not answer. */
   async #watch(): Promise<void> {
     const { clock, idleMs, answerMs } = this.#parts;
     const limit = () => this.#questions.length > 0 ? answerMs : idleMs;
@@ -109,7 +109,7 @@ export class Session {
     }
   }
 
-  /** A program that hangs may take its time to go, too. */
+  /** Rejects the open questions without waiting for the hanging program to end. */
   #giveUp(): void {
     this.#ended = true;
     const seconds = this.#parts.answerMs / 1000;

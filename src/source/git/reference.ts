@@ -63,7 +63,7 @@ export function localName(remoteName: string): string {
   return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
 }
 
-/** Names that a wanted one is compared with: a server lists as many as it likes. */
+/** Most names that a wanted one is compared with: a server may list any number. */
 const MOST_COMPARED = 500;
 
 /** Up to three of `names` that a person who wrote `wanted` may have meant, nearest first. */

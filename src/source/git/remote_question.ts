@@ -19,10 +19,10 @@ import type { RepositoryUrl } from "./repository_url.ts";
 
 /** Bytes of a list of references that are read: more than a hundred thousand names. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** Most references of one round that are asked for at once; who wants another one asks alone. */
+/** Most references of one round in one request; requests for further ones are made singly. */
 const MOST_REFERENCES = 100;
 
-/** The references that the remote has of some full names, and maybe others; all when there are none. */
+/** References of the remote with these full names, and maybe others; all for an empty list. */
 export async function askRemote(
   parts: MirrorParts,
   { url, round }: Pick<MirrorRequest, "url" | "round">,
@@ -34,7 +34,7 @@ export async function askRemote(
   return await parts.git.asking({ url, names: wanted, round }, ask, signal);
 }
 
-/** Names that all of a round want to know, where these are among them. */
+/** The names that a whole round asks for, if `names` are among them; else `names` alone. */
 function namesOfRound(round: PollRound, names: readonly string[]): readonly string[] {
   const all = new Set<string>();
   for (const each of round.references.slice(0, MOST_REFERENCES)) {
@@ -60,7 +60,7 @@ async function askAlone(
   return parseRemoteRefs(utf8(result.stdout));
 }
 
-/** The error for a missing reference, with what the remote has that is near. */
+/** The error for a missing reference; suggests similar names that the remote has. */
 export async function missingReference(
   parts: MirrorParts,
   request: MirrorRequest,
@@ -81,7 +81,7 @@ export async function missingReference(
   return errors.reference_not_found(`${name} has no reference ${asked}; ${hint}`);
 }
 
-/** The way on for who asked for a reference that a remote with these does not have. */
+/** Advice for the error: what to do when a remote with these references lacks the wanted one. */
 function hintAt(reference: string, names: readonly string[]): string {
   if (names.length === 0) {
     return "it is empty, or what answers is no Git server, as some login pages look to git: push a " +

@@ -25,7 +25,7 @@ export function parseRemoteRefs(output: string): RemoteRefs {
 export interface RemoteRef {
   /** Full name. */
   readonly name: string;
-  /** The commit, or for a tag without an annotation whatever it points to. */
+  /** The commit, or whatever a tag without an annotation points to. */
   readonly id: string;
 }
 
@@ -38,7 +38,7 @@ export function pickRef(refs: RemoteRefs, candidates: readonly string[]): Remote
   return undefined;
 }
 
-/** Some of the names that a server told: it matches their beginnings, or tells all that it has. */
+/** Keeps only `names` of an answer: servers match by prefix, or list all references. */
 export function only(names: readonly string[], { ids, head }: RemoteRefs): RemoteRefs {
   const wanted = new Map<string, string>();
   for (const name of names.flatMap((each) => [each, `${each}^{}`])) {

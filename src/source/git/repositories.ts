@@ -10,15 +10,15 @@ type RepositoriesParts =
   & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
 
 /**
- * Repositories that stay open: what is remembered of each is megabytes, and deployments name as many as
- * their authors like.
+ * Most repositories that stay open: each caches megabytes, and deployments may name any number of
+ * repositories.
  */
 export const MOST_OPEN = 100;
 
 /** The repositories of this process; those that were used lately are opened once. */
 export class Repositories {
   readonly #parts: RepositoriesParts;
-  /** The one that was used last is the last. */
+  /** In order of use, the most recently used last. */
   readonly #open = new Map<string, Repository>();
 
   constructor(parts: RepositoriesParts) {
@@ -34,7 +34,7 @@ export class Repositories {
     const [oldest] = this.#open;
     if (this.#open.size > MOST_OPEN && oldest !== undefined) {
       this.#open.delete(oldest[0]);
-      // Whoever still reads it goes on: its program is started again.
+      // A reader that is still in use starts its program again.
       void oldest[1].objects.close().catch(() => {});
     }
     return repository;
@@ -48,7 +48,7 @@ export class Repositories {
     return createRepository(mirror, reader);
   }
 
-  /** Ends the programs that read them. May be called twice. */
+  /** Ends the programs that read the repositories. May be called twice. */
   async close(): Promise<void> {
     const open = [...this.#open.values()];
     this.#open.clear();

@@ -5,7 +5,7 @@ import { RevisionReader } from "./revision_reader.ts";
 import { isDamaged } from "./git_failure.ts";
 import { TreeListings } from "./tree_listings.ts";
 
-/** A mirror with its readers: everything that is known about one repository. */
+/** A mirror of one repository, with the readers and caches of its objects. */
 export interface Repository {
   readonly mirror: Mirror;
   readonly objects: ObjectReader;

@@ -9,7 +9,7 @@ export interface RepositoryUrl {
   readonly scheme: RepositoryScheme;
   /** Lower-case host name; empty for `file`. */
   readonly host: string;
-  /** Empty when it is the scheme's own port. */
+  /** Empty for the default port of the scheme. */
   readonly port: string;
   /** Decoded; empty when the URL has none. */
   readonly user: string;
@@ -17,11 +17,11 @@ export interface RepositoryUrl {
   readonly password: string;
   /** Decoded path without `.git`, without slashes at its ends; absolute for `file`. */
   readonly path: string;
-  /** What git is given: the same place, without password (and without user for http). */
+  /** The URL as git gets it: without the password, and for http without the user. */
   readonly remote: string;
 }
 
-/** The port of a URL that names none; empty where there are no ports. */
+/** The default port of each scheme; empty for `file`. */
 export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
   http: "80",
   https: "443",
@@ -34,8 +34,8 @@ const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)$/;
 /**
  * Reads a repository URL: `http(s)://`, `ssh://`, `user@host:path`, `file://` or an absolute path.
  *
- * Throws `bad_request` for anything else, and for what could be taken for an option, leave a
- * directory or hide in a log. The message never holds credentials.
+ * Throws `bad_request` for other forms, and for texts that git could take for an option, that climb out
+ * of a directory or that hold control characters. The message never holds credentials.
  */
 export function parseRepositoryUrl(url: string): RepositoryUrl {
   const text = url.trim();
@@ -106,7 +106,7 @@ function scpUrl(text: string, scp: RegExpExecArray): RepositoryUrl {
   const user = scp[1] ?? "";
   const { host } = splitHost(scp[2] ?? "", text);
   const path = scp[3] ?? "";
-  // Git takes the first sign away.
+  // Of `X~user` git drops the first character and passes `~user` on.
   if (path[1] === "~" && path[0] !== "/") throw refused(text, 'its path has "~" in second place');
   checkUser(user, text);
   checkPath(path, text);
@@ -148,8 +148,8 @@ function checkUser(user: string, text: string): void {
 }
 
 /**
- * Git looks for the host of an SSH URL in decoded text, and for brackets behind `@` in all of it: it would
- * go to another one than is read here, with the key for this one.
+ * Git finds the host of an SSH URL in the decoded text, and looks for brackets behind `@` in all of it:
+ * it could connect to another host than the one read here, with the key for this one.
  */
 function checkOneHost(user: string, path: string, text: string): void {
   if (/[/:[\]]/.test(user)) throw refused(text, "its user name is not valid");
@@ -179,7 +179,7 @@ function splitOnce(text: string, separator: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** The URL appears without anything in front of its last `@`, which is where secrets are. */
+/** The error shows the URL without the text before its last `@`, which may hold secrets. */
 function refused(text: string, why: string): StackwrightError {
   const shown = JSON.stringify(
     text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, "").slice(0, 200),

@@ -3,11 +3,11 @@ import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
 import { MOST_ENTRIES, parseTreeObject, tooManyEntries } from "./tree_object.ts";
 
-/** Number of commits and directories that are remembered; ids are content, so nothing ever becomes stale. */
+/** Most cached commits and directories. Ids stand for content, so entries never become stale. */
 const MOST_REMEMBERED = 4096;
 /**
- * Of larger directories as many are remembered as one tree may have: more would be most of this
- * process's memory, and fewer would be read again for each of their files.
+ * Entries above which a directory is cached apart, together at most {@link MOST_ENTRIES} of them: more
+ * would fill this process's memory, and with fewer a directory would be read again for each file.
  */
 const LARGE_DIRECTORY = 1000;
 
@@ -17,7 +17,7 @@ export class RevisionReader {
   readonly #directories = new Map<string, ReadonlyMap<string, TreeEntry>>();
   readonly #roots = new Map<string, string>();
   readonly #large = new Map<string, ReadonlyMap<string, TreeEntry>>();
-  /** Sizes of the large directories that were seen in a commit. */
+  /** Sizes of the large directories that were read, by commit. */
   readonly #sizes = new Map<string, Map<string, number>>();
 
   constructor(objects: ObjectReader) {
@@ -41,7 +41,7 @@ export class RevisionReader {
     return entry;
   }
 
-  /** Id of the root directory of a commit. Throws the error of a damaged mirror when it is not here. */
+  /** Id of the root directory of a commit. Throws the error of a damaged mirror that lacks the commit. */
   async root(commit: string, signal: AbortSignal): Promise<string> {
     const known = this.#roots.get(commit);
     if (known !== undefined) return known;
@@ -72,7 +72,7 @@ export class RevisionReader {
     }
   }
 
-  /** A tree is listed only when it is deployed; until then its paths could be looked up for hours. */
+  /** Bounds lookups by path as the listing bounds deployments: huge trees would take hours. */
   #count(commit: string, directory: string, size: number): void {
     if (size <= LARGE_DIRECTORY) return;
     const sizes = this.#sizes.get(commit) ?? new Map<string, number>();

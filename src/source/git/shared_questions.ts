@@ -1,13 +1,13 @@
 import { abortable } from "../../system/mod.ts";
 
-/** Questions that several ask at the same time and that are asked once. */
+/** Deduplicates questions: callers that ask the same at the same time share one answer. */
 export interface SharedQuestions<Answer> {
   /**
-   * The answer to the question under `key`: of whoever asks it in the same turn, or of `ask`. Nobody
-   * gets an answer to a question that was asked before, because what made somebody ask may have
-   * happened since; but where `round` is given, whoever gives the same object gets the same answer or
-   * failure, however much later. It is kept as long as the object is. The question is given up when
-   * everybody has given up; rejects with the reason of `signal`, or with what `ask` threw.
+   * The answer to the question under `key`. Callers of the same turn share one call of `ask`. A later
+   * caller never gets an older answer, because the event that made it ask may be newer; but callers
+   * with the same `round` object share one answer or failure for as long as that object lives. The
+   * call of `ask` is aborted when every caller has aborted. Rejects with the reason of `signal`, or
+   * with what `ask` threw.
    */
   ask(
     key: string,
@@ -25,15 +25,15 @@ interface Question<Answer> {
 
 type Rounds<Answer> = WeakMap<object, Map<string, Question<Answer>>>;
 
-/** Makes it, with no question under way. */
+/** Makes shared questions, with none under way. */
 export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
-  /** Those that were not asked yet. */
+  /** Questions whose `ask` has not been called yet. */
   const open = new Map<string, Question<Answer>>();
   const rounds: Rounds<Answer> = new WeakMap();
   const begin = (key: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const given = new AbortController();
     const later = async () => {
-      // Whoever was started together with the first one comes by here before these are over.
+      // Callers that were started together with the first one join within three microtasks.
       for (let turn = 0; turn < 3; turn++) await Promise.resolve();
       if (open.get(key) === question) open.delete(key);
       given.signal.throwIfAborted();

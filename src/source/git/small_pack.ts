@@ -1,15 +1,15 @@
 import { Buffer } from "node:buffer";
 import { writePackets } from "./pkt_line.ts";
 
-/** The question of who has the history of one commit for what another one has beyond that. */
+/** A request for the objects that one commit has beyond the history of another. */
 export interface PackQuestion {
-  /** The commit that is wanted. */
+  /** The commit to fetch. */
   readonly want: string;
-  /** One that is here with all of its history. */
+  /** A commit that the mirror has with all of its history. */
   readonly have: string;
 }
 
-/** The question in protocol 2, to a server with these capabilities; `undefined` where it takes none. */
+/** The request in protocol 2; `undefined` for a server whose capabilities lack `fetch`. */
 export function packRequest(
   { want, have }: PackQuestion,
   capabilities: readonly string[],
@@ -30,7 +30,7 @@ export function packRequest(
   ]);
 }
 
-/** The pack in the answer to {@link packRequest}; `undefined` when there is anything unusual in it. */
+/** The pack in the answer to {@link packRequest}; `undefined` for any unusual answer. */
 export function readPack(answer: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   const pieces: Uint8Array[] = [];
@@ -41,7 +41,7 @@ export function readPack(answer: Uint8Array): Uint8Array | undefined {
       return begun && at + 4 === bytes.length ? Buffer.concat(pieces) : undefined;
     }
     const end = at + Number.parseInt(head, 16);
-    // Other sections, as a shallow server sends them, come before the pack: all of that is git's.
+    // Only git understands the sections that, for example, shallow servers send before the pack.
     if (!/^[0-9a-f]{4}$/i.test(head) || end < at + 5 || end > bytes.length) return undefined;
     if (!begun && bytes.toString("latin1", at + 4, end) !== "packfile\n") return undefined;
     if (begun && bytes[at + 4] === 1) pieces.push(bytes.subarray(at + 5, end));

@@ -16,28 +16,28 @@ interface SmartHttpParts {
 
 /** Facts about a remote from earlier answers. */
 interface Known {
-  /** Whether it wanted a login. */
+  /** Whether the remote demanded a login. */
   readonly login: boolean;
-  /** In protocol 2, where it speaks that. */
+  /** Capabilities in protocol 2; `undefined` for a remote with an older protocol. */
   readonly capabilities: readonly string[] | undefined;
 }
 
-/** Milliseconds for which a remote is left to git after an answer that was not as usual. */
+/** Milliseconds for which a remote is left to git after an unusual answer. */
 const LEAVE_TO_GIT_MS = 10 * 60 * 1000;
 
-/** Remotes that something is remembered of; more than that are asked as if they were new. */
+/** Most remotes that are remembered; one more makes all of them be forgotten. */
 const MOST_REMOTES = 10_000;
 
 /**
- * Asks remotes for references over HTTP on a connection that is kept, without a program: what is
- * asked most often by far. It answers what git would, or nothing: whatever is not an ordinary
- * answer, be it an error, a redirect or a certificate, is left to git, which knows all of that and
- * says what is wrong. Only a host that wants to be left alone is not asked by git, too.
+ * Asks remotes for references over kept HTTP connections, without a git process: polls ask this most
+ * often by far. It answers as git would or not at all: errors, redirects and certificates are left to
+ * git, which handles them and explains them. A host that answers with too many requests is not asked
+ * again by git.
  */
 export class SmartHttp {
   readonly #parts: SmartHttpParts;
   readonly #known = new Map<string, Known>();
-  /** Until when a remote is left to git, in milliseconds since 1970. */
+  /** Time until which a remote is left to git, in milliseconds since 1970. */
   readonly #left = new Map<string, number>();
   readonly #holds: HostHolds;
 
@@ -46,15 +46,15 @@ export class SmartHttp {
     this.#holds = new HostHolds(parts.clock);
   }
 
-  /** Until when the host of a remote wants to be left alone; `undefined` when it may be asked. */
+  /** Time until which the host of a remote asked for no more requests; `undefined` for none. */
   heldUntil({ remote }: RepositoryUrl): Date | undefined {
     return /^https?:/.test(remote) ? this.#holds.until(new URL(remote).host) : undefined;
   }
 
   /**
-   * What the remote has of some full names; `undefined` when git has to ask.
+   * References of the remote with these full names; `undefined` when git has to ask.
    *
-   * Throws `repository_unreachable` when the host says that it is asked too much.
+   * Throws `repository_unreachable` when the host answers that it gets too many requests.
    */
   async ask(
     url: RepositoryUrl,
@@ -62,7 +62,7 @@ export class SmartHttp {
     signal: AbortSignal,
   ): Promise<RemoteRefs | undefined> {
     if (url.scheme !== "http" && url.scheme !== "https") return undefined;
-    // A full list is another question, and a space would end a line of the protocol.
+    // Full lists are left to git, and white space in a name would break the protocol's lines.
     if (names.length === 0 || names.some((name) => /\s/.test(name))) return undefined;
     if ((this.#left.get(url.remote) ?? 0) > this.#now()) return undefined;
     const authorization = await this.#authorization(url, signal);
@@ -78,8 +78,8 @@ export class SmartHttp {
   }
 
   /**
-   * What the remote sends for a commit that it just told of; `undefined` when git has to fetch it. Throws
-   * as {@link ask} does.
+   * The pack for a commit that the remote just listed; `undefined` when git has to fetch. Throws as
+   * {@link ask} does.
    */
   async pack(
     url: RepositoryUrl,
@@ -102,7 +102,7 @@ export class SmartHttp {
     }
   }
 
-  /** Empty without credentials; `undefined` where only git can reach the remote as it is wanted. */
+  /** The header's value, empty without credentials; `undefined` when only git may reach the remote. */
   async #authorization(url: RepositoryUrl, signal: AbortSignal): Promise<string | undefined> {
     const login = await this.#parts.access.forHttp(url, signal);
     if (login?.kind !== "password") return login === undefined ? undefined : "";
@@ -124,7 +124,7 @@ export class SmartHttp {
     let login = known?.login ?? false;
     let answer = await this.#advertised(remote, login ? authorization : "", signal);
     if (answer.status === 401 && !login && authorization !== "") {
-      // Like git, which shows credentials to nobody who does not ask for them.
+      // Like git, send credentials only to a server that demands them.
       login = true;
       answer = await this.#advertised(remote, authorization, signal);
     }
@@ -174,7 +174,7 @@ export class SmartHttp {
     return refs === undefined ? undefined : only(names, refs);
   }
 
-  /** The answer to a question in protocol 2; `undefined` for one that is not as usual. */
+  /** The answer to a request in protocol 2; `undefined` for an unusual one. */
   async #post(
     remote: string,
     { headers, body }: Required<Pick<HttpRequest, "headers" | "body">>,
@@ -211,7 +211,7 @@ export class SmartHttp {
   }
 }
 
-/** Some servers answer nobody else. */
+/** Some servers answer only clients that call themselves git. */
 const AGENT = "git/2.39.0 (stackwright)";
 
 /** Headers of every request. */
@@ -223,7 +223,7 @@ function headersOf(authorization: string): Record<string, string> {
   };
 }
 
-/** True for an answer of success and of this kind. */
+/** True for status 200 with this media type. */
 function is(answer: HttpAnswer, mediaType: string): boolean {
   return answer.status === 200 && answer.header("content-type") === mediaType;
 }

@@ -30,7 +30,7 @@ export function sshCommand({ key, knownHosts, strict, asks }: SshSettings): stri
   return words.map(quote).join(" ");
 }
 
-/** SSH splits at blanks, takes quotes away, and puts other texts in the place of what begins with a percent sign. */
+/** Quotes a path for an ssh option: ssh splits at blanks and expands percent tokens. */
 function plainPath(path: string): string {
   return `"${path.replaceAll("%", "%%").replaceAll(/["\\]/g, "\\$&")}"`;
 }

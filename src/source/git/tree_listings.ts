@@ -4,14 +4,14 @@ import type { Mirror } from "./mirror.ts";
 import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_object.ts";
 
 /**
- * Listings that are remembered: of the newest commit and the one before it, and of two submodules.
+ * Most cached listings: of the newest commit and the one before it, and of two submodules.
  */
 const MOST_LISTINGS = 4;
-/** Larger ones are asked for again: they would be most of this process's memory. */
+/** Most entries of a cached listing: larger ones would fill this process's memory. */
 const MOST_REMEMBERED = 5000;
-/** Bytes of a listing that is remembered, likewise. */
+/** Most bytes of a cached listing, for the same reason. */
 const MOST_REMEMBERED_BYTES = 1024 * 1024;
-/** Bytes of a listing: those of all paths that a tree may have, if they are not unusually long. */
+/** Most bytes of a listing: enough for all entries that a tree may have, with paths of usual length. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Lists of what trees hold, by git. A tree never changes, so each is listed once. */
@@ -43,8 +43,8 @@ export class TreeListings {
   }
 
   /**
-   * The same of a directory of a commit, by path from the directory; `id` is that of its tree. Taken from
-   * what is known of the commit, where it was listed before.
+   * Like {@link list} for a directory of a commit, by path from the directory; `id` is the directory's
+   * tree. Uses the cached listing of the commit where there is one.
    */
   async below(
     { commit, path, id }: { readonly commit: string; readonly path: string; readonly id: string },

@@ -16,12 +16,12 @@ export interface ListedEntry extends TreeEntry {
 export const MOST_ENTRIES = 200_000;
 /** Most characters of a path: beside the data directory's own, no system takes much longer ones. */
 const LONGEST_PATH = 2048;
-/** Characters that are read before everything else gets its turn. */
+/** Bytes or characters that are parsed before other tasks of the process get a turn. */
 const AT_ONCE = 512 * 1024;
 
 /**
- * Reads a tree object: entries by name, of this directory only. Of a long one, piece by piece. Throws
- * `source_invalid` for too many.
+ * Reads a tree object: entries by name, of this directory only. Pauses during long ones. Throws
+ * `source_invalid` for too many entries.
  */
 export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<string, TreeEntry>> {
   const pauses = createPauses(AT_ONCE);
@@ -42,7 +42,7 @@ export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<st
 }
 
 /**
- * Reads the output of `git ls-tree -r -l -z`: entries by path. Of a long one, piece by piece.
+ * Reads the output of `git ls-tree -r -l -z`: entries by path. Pauses during long ones.
  *
  * Throws `source_invalid` for a name that is not UTF-8 or that no checkout may create, for two entries of
  * one name, and for more than {@link MOST_ENTRIES}.
@@ -72,7 +72,7 @@ export async function parseTreeListing(bytes: Uint8Array): Promise<Map<string, L
   return entries;
 }
 
-/** Directories around a path that are not around the one listed before it. */
+/** Parent directories of a path that are not parents of the previously listed path. */
 function newDirectories(previous: string, path: string): string[] {
   let common = 0;
   while (common < path.length && path[common] === previous[common]) common++;
@@ -102,7 +102,7 @@ function decodeListing(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // What cannot be decoded is replaced by one sign, which a name may hardly have otherwise.
+    // The decoder replaces invalid bytes by U+FFFD, which real names hardly contain.
     const lines = utf8(bytes).split("\0");
     const line = lines.find((each) => each.includes("\ufffd")) ?? "";
     const shown = JSON.stringify(line.slice(line.indexOf("\t") + 1).slice(0, 200));

@@ -3,28 +3,27 @@ import type { Files, KeyedLock } from "../../system/mod.ts";
 
 /** A bare mirror on disk. */
 export interface StoredMirror {
-  /** Name of the repository that it is of, or whose submodule it is of. */
+  /** Name of the mirrored repository, or of the repository whose submodule is mirrored. */
   readonly repository: string;
   /** Its directory. */
   readonly path: string;
 }
 
-/** Question which mirrors may go. */
+/** Tells which mirrors are in use and must not be removed. */
 export interface MirrorUse {
-  /** Names of repositories that a release is deployed from, or may be again, and of those asking for it. */
+  /** Repositories of releases that are deployed or may be again, and of the requests for them. */
   readonly needed: ReadonlySet<string>;
-  /** Those asked for at this time or later stay, too. */
+  /** Mirrors used at this time or later stay, too. */
   readonly usedBefore: Date;
 }
 
 /**
- * Mirrors that stay though no release needs them, those that were asked for last: repositories with
- * nothing but a configuration, and submodules. A configuration may name other repositories with every
- * commit, so that their number has to end.
+ * Recently used mirrors that stay though no release needs them: submodules, and repositories that hold
+ * only a configuration. Bounded, because a configuration may name other repositories in every commit.
  */
 const MOST_UNNEEDED = 50;
 
-/** Says that a mirror is in use, where there is one. */
+/** Marks an existing mirror as used now, by its modification time. */
 export async function noteUse(files: Files, mirror: string): Promise<void> {
   if (await files.stat(mirror) !== undefined) await files.touch(mirror).catch(() => {});
 }

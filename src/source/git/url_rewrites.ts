@@ -4,7 +4,7 @@ import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
 /** From a URL, a prefix of URLs or a host to what replaces it (`SOURCE_URL_REWRITES`). */
 export type UrlRewrites = Readonly<Record<string, string>>;
 
-/** A URL taken apart as far as rules look at it. */
+/** The parts of a URL that rewrite rules compare. */
 interface Written {
   /** Lower-case, without `://`; `ssh` for the short form, empty for a key without one. */
   readonly scheme: string;
@@ -55,7 +55,7 @@ export function rewriteHosts(rewrites: UrlRewrites): string[] {
   return [...new Set(hosts)].filter((host) => host !== "");
 }
 
-/** The beginning that a key stands for; where scheme, user or path is empty, it is any. */
+/** The prefix that a rule's key matches; an empty scheme, user or path matches any. */
 type Prefix = Omit<Written, "isShort">;
 
 interface Rule {

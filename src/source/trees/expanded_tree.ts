@@ -24,15 +24,15 @@ export interface TreeFile extends ListedEntry {
 export interface ExpandedTree {
   /** By path from the root of the tree. */
   readonly files: ReadonlyMap<string, TreeFile>;
-  /** Where submodules are rooted: directories even when they are empty. */
+  /** Paths of the roots of submodules: directories even when they are empty. */
   readonly roots: readonly string[];
 }
 
-/** Options of reaching submodules. */
+/** Options for reaching submodules. */
 export interface ExpandOptions {
   /** Whether they are exported; otherwise their directories stay empty. */
   readonly submodules: boolean;
-  /** What the operator puts in the place of URLs. */
+  /** The operator's rewrite rules for URLs. */
   readonly rewrites: UrlRewrites;
   /** Opens the mirror in a directory. */
   readonly open: (directory: string, name: string) => Repository;
@@ -45,8 +45,8 @@ export interface ExpandOptions {
   /** Told about submodules without a URL, which stay empty. */
   readonly onUnknown: (path: string) => void;
   /**
-   * Refuses places of this machine that nobody may name; `root` is the directory that submodules of
-   * this machine must lie below, where there is one.
+   * Refuses paths on this machine that authors may not name; submodules on this machine must lie below
+   * `root`, where there is one.
    */
   readonly check: (url: RepositoryUrl, root?: string) => Promise<void>;
 }

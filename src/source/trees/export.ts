@@ -60,7 +60,7 @@ async function makeDirectories(
   }
 }
 
-/** Links what the plan says and returns what could not be linked, or is not what it should be. */
+/** Links the files of the plan; returns those that could not be linked or were changed on disk. */
 async function linkFiles(
   files: Files,
   { plan, base }: ExportJob,
@@ -87,7 +87,7 @@ async function linkFile(
 ): Promise<boolean> {
   const info = await files.stat(from);
   const mode = file.kind === "executable" ? 0o755 : 0o644;
-  // A file somebody damaged must not spread into new trees.
+  // A damaged file must not spread into new trees.
   if (info?.kind !== "file" || info.size !== file.size || info.mode !== mode) return false;
   try {
     await files.link(from, to);
@@ -107,7 +107,7 @@ function withMore(
   return all;
 }
 
-/** A few files are written here, which takes no process; all others are left to git. */
+/** Writes a few simple files without a git process; leaves all others to git. */
 async function writePart(parts: ExportParts, job: PartJob, signal: AbortSignal): Promise<void> {
   const { tree, paths, root } = job;
   const wanted = new Map<string, TreeFile>();

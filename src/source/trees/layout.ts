@@ -2,7 +2,7 @@ import { join } from "node:path/posix";
 import type { Revision, SourceLocation } from "../../model/mod.ts";
 import type { SourceLayout } from "../source.ts";
 
-/** Names inside the directory of a source, which no part of a source name may equal. */
+/** Names inside the directory of a source; directories of source names are kept apart from them. */
 const RESERVED = new Set(["mirror", "trees", "submodules"]);
 
 /** One more mirror of a source, beside those of its submodules, which are named after digests. */
@@ -11,8 +11,8 @@ const PLAIN_MIRROR = "submodules/http";
 /** The layout below a data directory, with the places only the Git source knows. */
 export interface GitLayout extends SourceLayout {
   /**
-   * Bare mirror of a source. Plain http has one of its own: whoever answers there need not be the host that
-   * https and ssh lead to, and could name commits of that one's mirror that it does not have.
+   * Bare mirror of a source. Plain http has its own: an attacker who answers there in place of the host
+   * could otherwise name commits in the mirror that was fetched over https or ssh.
    */
   mirror(location: SourceLocation): string;
   /** Directory that holds one tree per revision. */

@@ -87,7 +87,7 @@ export async function openModules(
   return found;
 }
 
-/** An absolute URL may have an account in it, which is no part of what git is given. */
+/** The URL after rewrites. Absolute URLs are rewritten as written: they may hold an account. */
 function reached(text: string, written: RepositoryUrl, rewrites: UrlRewrites): RepositoryUrl {
   return reach(/^\.\.?(?:\/|$)/.test(text) ? written.remote : text, rewrites);
 }

@@ -5,7 +5,7 @@ import type { TreeEntry } from "../source.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
 import { type PartPath, SubmodulePaths } from "./submodule_paths.ts";
 
-/** What an entry of a listing costs, as characters. */
+/** Cost of one entry of a listing in characters, for the pauses. */
 const ENTRY = 10;
 
 /** A revision as the first part of its tree. */

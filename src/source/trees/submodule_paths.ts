@@ -23,9 +23,9 @@ export class SubmodulePaths {
   }
 
   /**
-   * The part that `path` lies in, and where in it; the source itself (`first`) where no submodule is
-   * on the way, or none that may be entered. `orIs` enters one whose root the path is. Commits are fetched
-   * when they are not here.
+   * The part that `path` lies in, and the path inside it; the source itself (`first`) when no submodule
+   * that may be entered is on the way. `orIs` also enters a submodule whose root is `path`. Fetches
+   * missing commits.
    *
    * Throws what fetching throws, with the path of the submodule in front.
    */

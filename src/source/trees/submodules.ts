@@ -6,8 +6,8 @@ import type { ExpandedTree, ExpandOptions, TreeFile, TreePart } from "./expanded
 import { firstPart, openModules, rootOf } from "./open_submodules.ts";
 
 /**
- * Repositories of one tree: a few commits that name each other's repository make any number of
- * them.
+ * Most repositories of one tree: a few commits that name each other's repositories would otherwise
+ * expand without end.
  */
 const MOST_PARTS = 500;
 
@@ -61,7 +61,7 @@ export async function expandTree(
   return { files, roots };
 }
 
-/** A pack of a megabyte can mean any number of files of a gigabyte of zeros. */
+/** A pack of a megabyte can expand to any number of files with a gigabyte of zeros. */
 function tooManyBytes(most: number): StackwrightError {
   return errors.source_invalid(
     `the files of the tree have more than the ${most} bytes of GIT_MAX_BYTES; deploy from a smaller ` +

@@ -15,7 +15,7 @@ import type { TreeJob, TreeParts } from "./tree_job.ts";
 
 const SCRATCH = ".tmp-";
 const ABANDONED_MS = 60 * 60 * 1000;
-/** Bytes that may be written whatever room there is; the disk says when there is none. */
+/** Bytes below which free space is not checked first; a full disk refuses them anyway. */
 const FEW_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -35,7 +35,7 @@ async function isPublished(
     const wanted = await paths.directory(await paths.root(place.commit, signal), signal);
     return [...wanted.keys()].every((name) => names.has(name));
   } catch (error) {
-    // A tree outlives its mirror: a damaged one is repaired when something has to be fetched.
+    // A tree outlives its mirror: the next fetch repairs a damaged mirror.
     if (isDamaged(error)) return names.size > 0;
     throw error;
   }
@@ -73,7 +73,7 @@ async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal):
     );
     const written = [...plan.write.values()].flat();
     await warnOfPointers(parts, { tree, written, made }, job);
-    // Another process was faster: what may be mounted already is left where it is.
+    // Another process was faster: its tree may be mounted already, so it stays.
     if (await isPublished(parts, job, signal)) return;
     await onDisk(job.trees, () => swap(files, made, { directory: job.directory, scratch }));
   } finally {
@@ -94,14 +94,14 @@ async function expandNew(
   return await expandTree(place, { ...expand, fetch: true, onUnknown }, signal);
 }
 
-/** Bytes that a plan writes; 0 for few. */
+/** Bytes that a plan writes; 0 below {@link FEW_BYTES}. */
 function bytesOf({ write }: TreePlan, { files }: ExpandedTree): number {
   const paths = [...write.values()].flat();
   const bytes = paths.reduce((sum, path) => sum + (files.get(path)?.size ?? 0), 0);
   return bytes < FEW_BYTES ? 0 : bytes;
 }
 
-/** Nothing is written for a tree with a link that leaves it. */
+/** Refuses a tree with a link that leaves it, before anything is written. */
 async function checkTree(
   { place }: TreeJob,
   { files }: ExpandedTree,
@@ -119,8 +119,8 @@ async function checkTree(
 }
 
 /**
- * Publishes a tree that is not there and says that one which is there is in use. Call it for one
- * revision at a time.
+ * Publishes a missing tree, or marks an existing one as used. Must not run twice at once for one
+ * revision.
  */
 export async function ensureTree(
   parts: TreeParts,
@@ -133,7 +133,7 @@ export async function ensureTree(
   if (!await isPublished(parts, job, signal)) await publishTree(parts, job, signal);
 }
 
-/** Says that a tree is in use; one that vanished in this moment is not. */
+/** Marks a tree as used; ignores one that another process just removed. */
 async function touchIfThere(files: Files, path: string): Promise<void> {
   try {
     await files.touch(path);
@@ -143,7 +143,7 @@ async function touchIfThere(files: Files, path: string): Promise<void> {
 }
 
 /**
- * Puts the new tree in place. What is there was found damaged, or is another process's same tree.
+ * Puts the new tree in place. A tree that is already there is damaged, or another process's equal one.
  */
 async function swap(
   files: Files,
@@ -196,7 +196,7 @@ async function findBase(
     return { directory: join(trees, newest.name), tree };
   } catch (error) {
     if (signal.aborted) throw error;
-    // It only saves work; without it the whole tree is written.
+    // A base only saves work; without it the whole tree is written.
     return undefined;
   }
 }

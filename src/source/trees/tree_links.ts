@@ -1,23 +1,22 @@
 import { dirname } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
 
-/** After so many links the kernel gives up, so nothing is reached. */
+/** Links after which the kernel gives up and fails. */
 const MOST_HOPS = 40;
-/** Bytes of a target; no system of ours makes a link with more. */
+/** Most bytes of a link's target on Linux. */
 const LONGEST_TARGET = 4095;
 /** Links of a tree, and bytes of all of their targets: one object can be the target of any number. */
 const MOST_LINKS = 20_000;
 const MOST_TARGET_BYTES = 2 * 1024 * 1024;
 /**
- * Characters of paths that are looked up in all: each of a few links on the way through each other
- * makes the way a thousand times longer. All the links there may be, in the usual places, need half of
- * it.
+ * Characters of paths that are looked up for all links together: links that lead through each other
+ * multiply the work. The largest allowed number of ordinary links needs half of it.
  */
 const MOST_LOOKED_UP = 5_000_000;
 /** Cost of one step beside the length of the path, in the same unit. */
 const STEP = 10;
 
-/** Refuses links that nobody could look at in reasonable time, before one is read: `source_invalid`. */
+/** Throws `source_invalid` for too many or too long links, before the targets are read. */
 export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
   let bytes = 0;
   for (const [path, size] of sizes) {
@@ -59,7 +58,7 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
   }
 }
 
-/** Goes the way the kernel would go, part by part. */
+/** Resolves a link's target as the kernel would, part by part. */
 function walk(
   path: string,
   target: string,

@@ -12,11 +12,11 @@ interface StoredTree {
   readonly usedAt: Date;
 }
 
-/** The trees that were made, for who decides which of them to remove. */
+/** The trees on disk, for the removal of unused ones. */
 export interface TreeStore {
   /** Every tree below the data directory, of all sources. */
   list(): Promise<StoredTree[]>;
-  /** Where the tree of a revision lies, if it is there. */
+  /** Directory of the tree of a revision, whether or not it exists. */
   pathOf(revision: Revision): string;
   /**
    * Removes a tree unless it was asked for at `usedBefore` or later. Returns whether it is gone.
@@ -31,7 +31,7 @@ interface TreeStoreParts {
   /** Absolute path of the data directory. */
   readonly dataDir: string;
   readonly pathOf: (revision: Revision) => string;
-  /** The one that trees are made in; the key is the tree's directory. */
+  /** The lock under which trees are made; the key is the tree's directory. */
   readonly lock: KeyedLock;
 }
 
@@ -71,8 +71,8 @@ async function treeDirectories(files: Files, directory: string): Promise<string[
 }
 
 /**
- * Out of the way first, so that nobody finds half of it. Another process may have asked for the tree
- * in the last moment: then it is put back.
+ * Renames the tree before removing it, so that no process finds half of it. Puts it back when another
+ * process asked for it in the last moment.
  */
 async function remove(files: Files, path: string, usedBefore: Date): Promise<boolean> {
   const before = await files.stat(path);

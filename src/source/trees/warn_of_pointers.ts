@@ -5,7 +5,7 @@ import type { TreeJob, TreeParts } from "./tree_job.ts";
 
 const ATTRIBUTES = /(?:^|\/)\.gitattributes$/;
 
-/** Pointer files are deployed as they are, which is hardly what their author wants. */
+/** Warns of Git LFS pointer files, which are deployed instead of the content that they stand for. */
 export async function warnOfPointers(
   { files, log }: TreeParts,
   { tree, written, made }: { tree: ExpandedTree; written: readonly string[]; made: string },

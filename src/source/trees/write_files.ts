@@ -10,8 +10,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const PARALLEL_WRITES = 16;
 
 /**
- * True when files can be written by {@link writeFiles}: small ones with names in which nobody sees
- * anything but a name. All others are git's, which knows what file systems make of the strangest.
+ * True when files can be written by {@link writeFiles}: small ones with plain names. All others are left
+ * to git, which knows how file systems treat unusual names.
  */
 export function areSimple(files: ReadonlyMap<string, TreeFile>): boolean {
   const bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
