@@ -32,7 +32,6 @@ import {
   refusalOf,
   removeObsolete,
   reportFailure,
-  repositoryOf,
   revisionOf,
   rollBack,
   runJob,
@@ -43,6 +42,7 @@ import {
   targetOf,
   type ToDo,
   toldDecision,
+  toldRepository,
   waitForJobs,
   waitForStack,
 } from "./pipeline/mod.ts";
@@ -188,7 +188,7 @@ async function deployTarget(
 ): Promise<"done" | "lacks"> {
   const begun = targetOf(opened, deployment, (text) => teller.tell({ kind: "step", text }));
   const { key, trigger, origin, configuration } = begun;
-  const told = { key, repository: repositoryOf(begun), trigger, origin, configuration };
+  const told = { key, repository: toldRepository(anyParts, begun), trigger, origin, configuration };
   const teller = createTeller(listeners, told, begun.revision);
   const failedBefore = anyParts.ledger.failures.get(key);
   teller.tell({ kind: "pending" });

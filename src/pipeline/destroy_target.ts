@@ -151,6 +151,7 @@ export async function finishDestroy(
 ): Promise<readonly string[]> {
   const { key, options } = intent;
   const current = parts.ledger.current(key);
+  const owner = parts.ledger.owners.mark(key);
   const removeImages = options["removeImages"] === true;
   const isManager = await managesServices(parts, key, current, signal);
   const isStack = current?.swarm !== undefined;
@@ -172,8 +173,10 @@ export async function finishDestroy(
     : own;
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
-  // Volume labels cannot stand in: they name no branch, and the owner before a hand-over.
-  const keepsOwner = (await volumesOf(engine, key, signal)).length > 0;
+  // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
+  // since the destroy began is of the name that it leaves.
+  const keepsOwner = (await volumesOf(engine, key, signal)).length > 0 ||
+    parts.ledger.owners.mark(key) !== owner;
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return volumes;

@@ -12,6 +12,7 @@ import {
 import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import { isStrangers } from "./stack_owner.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 
 /** The revision that another reference of a request's source resolves to now. */
@@ -189,6 +190,14 @@ export function repositoryOf(
   return repositoryUrl === ""
     ? configuration.source.name
     : repositoryNamed(deployment.name, repositoryUrl).name;
+}
+
+/**
+ * Name of the repository that a target is told under: what a stranger is refused is no error of the one
+ * that it names to deploy from.
+ */
+export function toldRepository(parts: Pick<PipelineParts, "ledger">, target: Target): string {
+  return isStrangers(parts, target) ? target.configuration.source.name : repositoryOf(target);
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
@@ -141,6 +142,31 @@ describe("destroy", () => {
       await pollTo(world, "succeeded");
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
     }));
+
+  it("leaves the name to whom a person handed it over meanwhile", async () => {
+    let onMutation = () => {};
+    const world = await createWorld({ engine: "fake", onMutation: () => onMutation() });
+    const owners = () => new DatabaseSync(join(world.dataDir, "state.db"));
+    try {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      onMutation = () => {
+        onMutation = () => {};
+        const database = owners();
+        database.exec("UPDATE owners SET source = 'example.com/heir', adopted = 1");
+        database.close();
+      };
+      await commit(world, files(), { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+      const database = owners();
+      const left = database.prepare("SELECT source FROM owners").all().map((row) => row["source"]);
+      database.close();
+      assert.deepEqual(left, ["example.com/heir"]);
+    } finally {
+      await world.close();
+    }
+  });
 
   it("of a project that nobody manages is refused", () =>
     inWorld("fake", async (world) => {

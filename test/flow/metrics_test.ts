@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
-import type { World } from "./world.ts";
+import { createWorld, type World } from "./world.ts";
 
 /** Values of one metric by their labels, as the text format has them. */
 async function read(world: World, name: string): Promise<Record<string, number>> {
@@ -20,6 +20,28 @@ const sum = (values: Record<string, number>) =>
   Object.values(values).reduce((total, value) => total + value, 0);
 
 describe("metrics", () => {
+  it("count what a stranger is refused as the stranger's, whatever it names to deploy from", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        const { url } = world.repository;
+        await other.repository.commit({
+          ".stackwright.yaml": `name: ${world.stack}\nrepository_url: ${url}\n`,
+        });
+        await pollTo(world, "failed", { url: other.repository.url });
+        const errors = Object.entries(await read(world, "service_deployment_errors_total"));
+        const name = other.repository.path.replace(/^\//, "").replace(/\.git$/, "");
+        assert.deepEqual(
+          errors.map(([labels, count]) => [labels.includes(name), count]).sort(),
+          [[false, 0], [true, 1]],
+        );
+      } finally {
+        await other.close();
+      }
+    }));
+
   it("tell runs, deployments, failures and mutating calls, and nothing of a pass without changes", () =>
     inWorld("fake", async (world) => {
       await commit(world, { "compose.yaml": composeFile({ web: service() }) });
