@@ -17,8 +17,11 @@ import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, type VariableReader } from "./variable_reader.ts";
 import { yaml } from "./yaml_setting.ts";
 
+/** A value whose parts are as fixed as it is. */
+type Frozen<T> = { readonly [Key in keyof T]: Readonly<T[Key]> };
+
 /** Everything the environment decides, read once and frozen. Holds secrets: never log it. */
-export interface Settings extends Readonly<ReturnType<typeof everySetting>> {
+export interface Settings extends Frozen<ReturnType<typeof everySetting>> {
   /** What was set in vain, a sentence each: to be logged as warnings at the start. */
   readonly notices: readonly string[];
 }

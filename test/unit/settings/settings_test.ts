@@ -438,6 +438,8 @@ describe("readSettings", () => {
       assert.ok(Object.isFrozen(part));
     }
     assert.ok(Object.isFrozen(first.polls[0]?.request.deployments[0]?.deployment.build.args));
+    // @ts-expect-error No part of them can be assigned to.
+    assert.throws(() => first.http.port = 1, TypeError);
   });
 });
 
