@@ -1,5 +1,6 @@
 import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import {
+  formatStackKey,
   isJobService,
   LABELS,
   type ObservedContainer,
@@ -28,6 +29,12 @@ interface RecordedJobs<R extends Recorded> {
   open(release: R): Pick<Release, "model">;
 }
 
+interface Releases<R> {
+  readonly current: R | undefined;
+  /** The newest ones, newest first. */
+  readonly history: readonly R[];
+}
+
 /** Services of a release by name: digest, and whether deployments start it. */
 type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: boolean }>;
 
@@ -37,11 +44,12 @@ type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: b
  * So labels are taken from the recorded release of the container, and from the container only if no
  * record exists.
  *
- * Each release is read once, with a pause afterwards: a stack may have any number of jobs.
+ * Each release, and the list of those of a stack, is read once, with a pause afterwards: a stack may have any number of jobs.
  */
 class AuthorsJobs<R extends Recorded> {
   readonly #ledger: RecordedJobs<R>;
   readonly #pauses = createPauses(1);
+  readonly #releases = new Map<string, Releases<R>>();
   readonly #said = new Map<string, Said>();
   readonly #called = new Map<string, ReadonlySet<string>>();
 
@@ -56,15 +64,23 @@ class AuthorsJobs<R extends Recorded> {
   ): Promise<boolean> {
     const digest = labels[LABELS.digest];
     if (digest === undefined || !isJobService(labels)) return true;
-    const current = this.#ledger.current(key);
+    const { current, history } = await this.releasesOf(key);
     // A release that is being deployed is in the history before its containers are made.
-    for (const each of [...current ? [current] : [], ...this.#ledger.history(key, MOST_RELEASES)]) {
+    for (const each of [...current ? [current] : [], ...history]) {
       const found = (await this.#saidBy(each)).get(service);
       if (found?.digest !== digest) continue;
       // Jobs never have it, but before jobs existed every recorded service had it.
       return !found.autostart || (await this.#calledBy(each)).has(service);
     }
     return true;
+  }
+
+  /** The recorded releases of a stack. */
+  releasesOf(key: StackKey): Promise<Releases<R>> {
+    return this.#once(this.#releases, { id: formatStackKey(key) }, () => ({
+      current: this.#ledger.current(key),
+      history: this.#ledger.history(key, MOST_RELEASES),
+    }));
   }
 
   #saidBy(release: R): Promise<Said> {
@@ -85,7 +101,7 @@ class AuthorsJobs<R extends Recorded> {
     });
   }
 
-  async #once<T>(known: Map<string, T>, { id }: R, read: () => T): Promise<T> {
+  async #once<T>(known: Map<string, T>, { id }: Pick<R, "id">, read: () => T): Promise<T> {
     const before = known.get(id);
     if (before !== undefined) return before;
     const found = read();
@@ -104,13 +120,15 @@ export async function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   jobs: readonly FoundJob[],
 ): Promise<FoundJob[]> {
-  const isAnothers = ({ key, container }: FoundJob) =>
-    container.labels[LABELS.manager] !== undefined && ledger.current(key) === undefined &&
-    ledger.history(key, 1)[0]?.status !== "applying";
   const authors = new AuthorsJobs(ledger);
+  const isAnothers = async ({ key, container }: FoundJob) => {
+    if (container.labels[LABELS.manager] === undefined) return false;
+    const { current, history: [newest] } = await authors.releasesOf(key);
+    return current === undefined && newest?.status !== "applying";
+  };
   return await filtered(
     jobs,
-    async (each) => !isAnothers(each) && await authors.isJob(each.key, each.container),
+    async (each) => !await isAnothers(each) && await authors.isJob(each.key, each.container),
   );
 }
 

@@ -114,3 +114,21 @@ describe("calledJobs()", () => {
     assert.deepEqual(called, [SHOP.name, "by-hand"]);
   });
 });
+
+describe("a stack of many jobs", () => {
+  it("has its releases read once for all of them", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
+    let reads = 0;
+    const counting = {
+      current: (key: typeof SHOP) => (reads++, ledger.current(key)),
+      history: (key: typeof SHOP, count: number) => (reads++, ledger.history(key, count)),
+      services: (each: Parameters<Ledger["services"]>[0]) => (reads++, ledger.services(each)),
+      open: (each: Parameters<Ledger["open"]>[0]) => (reads++, ledger.open(each)),
+    };
+    const labels = { ...JOB, [LABELS.digest]: "1", [LABELS.manager]: "x" };
+    const jobs = Array.from({ length: 300 }, () => job("shop", labels));
+    assert.equal((await calledJobs(counting, jobs)).length, jobs.length);
+    assert.ok(reads < 10, `${reads} reads`);
+  });
+});
