@@ -11,16 +11,16 @@ import {
 /** Size above which a configuration or a compose file is refused, in bytes. */
 export const MOST_BYTES = 256 * 1024;
 /**
- * Signs with a meaning in YAML that one text may have. They are what parsing costs: about three
- * microseconds each, in which this process does nothing else. A line of a compose file has three or four.
+ * Most characters with a meaning in YAML in one text. They decide the cost of parsing: each blocks this
+ * process for about three microseconds. A line of a compose file has three or four.
  */
 const MOST_SIGNS = 20_000;
-/** Levels of nesting before anything is parsed: with thousands of them, looking at each takes quadratic time. */
+/** Most levels of nesting, checked before parsing: thousands of levels take quadratic time. */
 const MOST_LEVELS = 200;
-/** Aliases and anchors one text may have: each alias is looked for among all anchors. */
+/** Most aliases and anchors of one text: the library searches all anchors for each alias. */
 const MOST_ALIASES = 2000;
 
-/** The fault in the size of a text, before anything parses it; `undefined` when nothing is. */
+/** The fault in the size of a text that was not parsed yet; `undefined` when it is small enough. */
 export function tooMuchYaml(text: string): string | undefined {
   const bytes = new TextEncoder().encode(text).length;
   if (bytes > MOST_BYTES) {
@@ -31,7 +31,7 @@ export function tooMuchYaml(text: string): string | undefined {
 
 const SIGNS = new Set([..."\n-?:,[]{}#&*!|>'\"%@`"].map((each) => each.charCodeAt(0)));
 
-/** The same for texts whose bytes are bounded otherwise, since most of theirs are in long values. */
+/** Like {@link tooMuchYaml} without the limit of bytes, for texts with long values bounded elsewhere. */
 export function tooManySigns(text: string): string | undefined {
   let signs = 0;
   let aliases = 0;
@@ -63,7 +63,7 @@ function isTooDeep(text: string): boolean {
   return isIndentedTooDeep(text);
 }
 
-/** Columns at which something begins around a line: its own indentation, and each `- ` before it. */
+/** Counts open indentation levels: each line's own, and one more for each `- `, `? ` or `: ` in it. */
 function isIndentedTooDeep(text: string): boolean {
   const columns: number[] = [];
   for (let start = 0; start < text.length; start = lineAfter(text, start)) {
@@ -89,23 +89,23 @@ function beginsAlias(text: string, at: number): boolean {
   return /[\s[{,:-]/.test(text[at - 1] ?? " ") && /\S/.test(text[at + 1] ?? " ");
 }
 
-/** Options that the documents of a text are read with, beside those that are safe. */
+/** Options for reading documents, beside the fixed safe ones. */
 type YamlOptions = Pick<
   ParseOptions & DocumentOptions & SchemaOptions,
   "lineCounter" | "merge"
 >;
 
 /**
- * Parses every document of a text that {@link tooMuchYaml} has nothing against. Without the library's
- * own check for keys that are given twice, which takes quadratic time ({@link keyGivenTwice} does the
- * same), and without its pretty errors, which do so too and quote the text, which may hold secrets.
+ * Parses every document of a text that {@link tooMuchYaml} accepts. Switches off the library's check for
+ * duplicate keys, which takes quadratic time (use {@link keyGivenTwice}), and its pretty errors, which
+ * take quadratic time too and quote the text, which may hold secrets.
  */
 export function parseYaml(text: string, options: YamlOptions = {}): Document.Parsed[] {
   const safe = { logLevel: "silent", prettyErrors: false, uniqueKeys: false } as const;
   return [...parseAllDocuments(text, { ...options, ...safe })] as Document.Parsed[];
 }
 
-/** The offset of the first key of a document that its map had before; `undefined` without one. */
+/** The offset of the first duplicate key of a document; `undefined` without one. */
 export function keyGivenTwice(document: Document.Parsed): number | undefined {
   let place: number | undefined;
   visit(document, {

@@ -18,7 +18,7 @@ export function checkDeployment(deployment: Deployment, report: Report): void {
       "expected more than 0s while restart_limit is not 0; set restart_limit: 0 for no limit",
     );
   }
-  // A discovered stack brings its own working directory; its files are judged when it is known.
+  // A discovered stack brings its own working directory; its files are checked after the discovery.
   if (!deployment.autoDiscovery.enabled) checkSideFilesInside(deployment, report);
 }
 

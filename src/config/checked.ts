@@ -1,9 +1,9 @@
 import type { Report } from "./problem_sink.ts";
 
-/** A rule's answer: the normalised value, or what is wrong as a sentence without the value itself. */
+/** Result of a rule: the normalised value, or a sentence about the fault that never quotes the value. */
 export type Checked<T> = { readonly value: T } | { readonly problem: string };
 
-/** The value where it is right; what is wrong is reported, and there is none. */
+/** The value of a valid result; reports the problem of an invalid one and returns `undefined`. */
 export function accept<T>(checked: Checked<T>, path: string, report: Report): T | undefined {
   if ("value" in checked) return checked.value;
   report(path, checked.problem);

@@ -2,7 +2,7 @@
 export interface Checkout {
   /** Name of its directory, which is often the repository's. */
   readonly name: string;
-  /** Names in the directory the configuration is searched in, which is the root unless said otherwise. */
+  /** Names in the directory that is searched for the configuration, by default the root. */
   names(): Promise<readonly string[]>;
   /** Whether there is a file at `path`. */
   exists(path: string): Promise<boolean>;

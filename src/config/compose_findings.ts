@@ -4,7 +4,7 @@ import { composeFilesIn, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
-/** Findings in the compose files and in those they include, where they can be seen from here. */
+/** Findings in the compose files of a stack and in their includes, as far as the checkout has them. */
 export async function composeFindings(
   checkout: Checkout,
   { deployment }: DeclaredStack,
@@ -42,7 +42,7 @@ export async function composeFindings(
       }
     }
   }
-  // A file may take back what another one names.
+  // `!reset` or `!override` in one file may remove the `env_file` of another.
   findings.problems.push(...missing.filter(({ path }) => !takesBack || path !== "env_file"));
   return findings;
 }

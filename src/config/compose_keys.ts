@@ -25,8 +25,8 @@ function words(text: string): readonly string[] {
 }
 
 /**
- * Warnings of keys in a compose file, and in its services, that differ little from one of compose. Other
- * unknown keys may be those of a newer compose. Throws `config_invalid` for a text that is no YAML.
+ * Warnings about unknown keys at the root and in services that differ little from a key of compose.
+ * Other unknown keys may belong to a newer compose. Throws `config_invalid` for a text that is no YAML.
  */
 export function misspelledKeys(text: string, file: string): Problem[] {
   const lines = new LineCounter();
@@ -53,7 +53,7 @@ export function misspelledKeys(text: string, file: string): Problem[] {
   });
 }
 
-/** Line and column of a key; nothing where it was merged from elsewhere. */
+/** Line and column of a key; empty for a key that came by a merge. */
 function placeOf(
   document: Document,
   path: readonly string[],

@@ -15,47 +15,47 @@ import { yamlMessage } from "./yaml_message.ts";
 export interface ComposeInclude {
   /** Compose files that are merged; the directory of the first is the base of their paths. */
   readonly paths: readonly string[];
-  /** Dotenv files of its own; without any, the `.env` in its base is read. */
+  /** Dotenv files of the include; when empty, compose reads the `.env` in its base. */
   readonly envFiles: readonly string[];
-  /** Base of the paths inside; empty for that of the first file. */
+  /** Base of the paths in the included files; empty for the directory of the first one. */
   readonly projectDirectory: string;
 }
 
-/** Everything one compose file makes compose read while it is rendered, as its author wrote it. */
+/** All paths that compose reads while it renders one compose file, as their author wrote them. */
 export interface ComposePaths {
   readonly includes: readonly ComposeInclude[];
   /** Files of `extends`. */
   readonly extended: readonly string[];
   /** Files of `env_file` and `label_file`. */
   readonly files: readonly string[];
-  /** Those of them without which compose fails whatever the profiles are. */
+  /** The entries of `files` without which compose fails under any profile. */
   readonly needed: readonly string[];
-  /** Paths that it may read as well, depending on how merge keys are understood. */
+  /** Further paths that compose may read, depending on how it resolves merge keys. */
   readonly unsure: UnsurePaths;
 }
 
-/** Files that one compose file may name. */
+/** Most files that one compose file may name. */
 const MOST_NAMED = 2000;
 
-/** Tags that mean the same to every reader of YAML, and those of compose itself. */
+/** Tags that every YAML parser reads alike, and those of compose itself. */
 const TAGS =
   /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|timestamp))$/;
 /**
- * Line ends that YAML 1.1 knows and 1.2 does not: to compose, what follows one in a comment is not
- * part of the comment.
+ * Line ends of YAML 1.1 that are none in 1.2: for compose they end a comment, for our parser they do
+ * not.
  */
 // deno-lint-ignore no-control-regex -- these characters are what must be refused
 const OTHER_LINE_ENDS = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
-/** Signs that make a text mean something else to another reader, and what is said about them. */
+/** Characters that make compose read a text differently from us, with the message of the refusal. */
 const UNCLEAR = [
   [OTHER_LINE_ENDS, "a line end that is neither LF nor CRLF"],
-  // To compose it is nothing at the beginning of a line, and part of the key to others.
+  // At the beginning of a line compose drops a byte order mark; other parsers make it part of the key.
   [/\ufeff/, "a byte order mark that is not the first character of the file"],
 ] as const;
 
 /**
- * Finds every path that rendering a compose file reads. It is a guard, so it does not guess: whatever
- * compose might understand differently is refused.
+ * Finds every path that rendering a compose file reads. It guards what a repository may read, so it
+ * refuses every text that compose might understand differently.
  *
  * Throws `config_invalid` with a position for a text that is no YAML, or no compose file, or unclear,
  * or too large.
@@ -105,7 +105,7 @@ function includeOf(include: unknown, file: string): ComposeInclude {
   if (!isObject(include)) {
     return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
   }
-  // Compose passes over case here, and over keys that it does not know.
+  // Compose ignores the case of these keys, and ignores unknown ones.
   const unknown = Object.keys(include).find((key) => !INCLUDE_KEYS.includes(key));
   if (unknown !== undefined) {
     const message = `only ${INCLUDE_KEYS.join(", ")} may stand there, written like that`;
@@ -126,7 +126,7 @@ function includeOf(include: unknown, file: string): ComposeInclude {
   };
 }
 
-/** A document as plain values, and what else may come of its merge keys. */
+/** A document as plain values, and the paths that other readings of its merge keys would give. */
 interface ReadDocument {
   readonly document: unknown;
   readonly unsure: UnsurePaths;
@@ -161,7 +161,7 @@ function documentsOf(text: string, file: string): ReadDocument[] {
   });
 }
 
-/** Refuses includes that depend on what a merge comes to; nobody needs one there. */
+/** Refuses includes that depend on a merge key, whose result differs between parsers. */
 function requireSureInclude(document: Document, refuse: RefuseAt): void {
   const { contents } = document;
   if (!isMap(contents)) return;
@@ -169,7 +169,7 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   visit(document, {
     Pair(_at, { key, value }, path) {
       if (!isScalar(key) || key.value !== "include") return;
-      // Elsewhere it is the name of something, unless it is merged into the top.
+      // Below the root `include` is an ordinary name, unless a merge moves it to the root.
       const isAtTop = path.at(-1) === contents;
       const isUnsure = hasMerge(value) || hasAlias(value) && hasMerge(contents);
       if (!isMergedAtTop && !(isAtTop && isUnsure)) return;
@@ -178,7 +178,7 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   });
 }
 
-/** Refuses the text for what stands at an offset of it. */
+/** Refuses the text because of a fault at an offset. */
 type RefuseAt = (offset: number, message: string) => never;
 
 /** A key as it was written. */
@@ -198,7 +198,7 @@ function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
   refuse(range?.[0] ?? 0, message);
 }
 
-/** Readers differ in whether there is a line end in the value then. */
+/** Parsers differ in whether the value then contains a line end. */
 const ESCAPED_BEFORE_EMPTY = /\\\r?\n[ \t]*\r?\n/;
 
 function requireSureFolding(node: Node, text: string, refuse: RefuseAt): void {
@@ -209,8 +209,8 @@ function requireSureFolding(node: Node, text: string, refuse: RefuseAt): void {
 }
 
 /**
- * Readers differ in whether a quoted or tagged merge key merges, in what other tagged keys are, and in
- * which of two keys counts when one of them is an alias.
+ * Refuses keys that parsers read differently: quoted or tagged merge keys, other tagged keys, and
+ * aliases, which may hide a duplicate.
  */
 function requirePlainKey(key: WrittenKey | null, refuse: RefuseAt): void {
   if (key === null) return;
@@ -227,7 +227,7 @@ function valueOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // The message of one that leads nowhere repeats it, and it may be a password behind a star.
+    // The library quotes an unresolved alias, which may be a password that begins with a star.
     const isUnknown = error instanceof ReferenceError && /^Unresolved alias/.test(error.message);
     const message = isUnknown
       ? "an alias has no anchor before it; write a value that begins with * between quotes"
@@ -240,7 +240,7 @@ function refused(file: string, problem: Omit<Problem, "file">): StackwrightError
   return invalidInput(`the compose file ${file}`, [{ file, ...problem }]);
 }
 
-/** The texts of a value that is one or a list of them. Anything that is not plainly a text is refused. */
+/** The texts of a value that is a text or a list of texts. Refuses every other value. */
 function texts(value: unknown, file: string, what: string): string[] {
   return itemsOf(value).flatMap((each) => {
     if (each === null || each === undefined) return [];
@@ -254,7 +254,7 @@ function mapOf(value: unknown, file: string, what: string): JsonObject {
   throw refused(file, { path: what, message: "expected a map" });
 }
 
-/** The items of a list; one value that stands alone is the only one. */
+/** The items of a list; a single value counts as a list of one. */
 function itemsOf(value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];

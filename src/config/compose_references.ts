@@ -1,15 +1,15 @@
 import { dirname, join } from "node:path/posix";
 import { type ComposeInclude, type ComposePaths, composePaths } from "./compose_paths.ts";
 
-/** References by which a compose file makes compose read more, as its author wrote them. */
+/** References to further files in a compose file, as its author wrote them. */
 interface ComposeReferences {
   /** Further compose files, relative to the directory of this one: `include` and `extends.file`. */
   readonly composeFiles: readonly string[];
   /** Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it. */
   readonly files: readonly string[];
-  /** Whether it may read any file of the source: broken YAML, an include with a base of its own. */
+  /** Whether rendering may read any file of the source: broken YAML, an include with its own base. */
   readonly wide: boolean;
-  /** Whether it reads something outside the source: remote includes, host paths, paths with variables. */
+  /** Whether rendering reads outside the source: remote includes, host paths, paths with variables. */
   readonly outside: boolean;
 }
 
@@ -17,8 +17,8 @@ interface ComposeReferences {
 export const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
 /**
- * The files that rendering a compose file reads. It judges nothing: a text that is not valid is
- * `wide`, and the guard or compose will say what is wrong with it.
+ * The files that rendering a compose file reads. Never throws: an invalid text is `wide`, and
+ * {@link composePaths} or compose reports its faults later.
  */
 export function composeReferences(text: string): ComposeReferences {
   let paths: ComposePaths;
@@ -36,8 +36,8 @@ export function composeReferences(text: string): ComposeReferences {
   return {
     composeFiles: inside(composeFiles),
     files: inside(files),
-    // A project directory of its own moves the base of every path inside: left to compose. Else the
-    // first file's directory is the base of them all.
+    // A project directory is the base of every path in the included files; without one it is the
+    // directory of the first file. Includes with such a base elsewhere are left to compose.
     wide: includes.some(({ paths, projectDirectory }) =>
       projectDirectory !== "" || new Set(paths.map(dirname)).size > 1
     ),
@@ -45,7 +45,7 @@ export function composeReferences(text: string): ComposeReferences {
   };
 }
 
-/** The dotenv files of an include; compose looks for one by itself where it names none. */
+/** The dotenv files of an include; by default compose reads the `.env` beside its first file. */
 function filesBeside({ paths: [first], envFiles }: ComposeInclude): readonly string[] {
   if (envFiles.length > 0 || first === undefined || REMOTE.test(first)) return envFiles;
   return [join(dirname(first), ".env")];

@@ -2,7 +2,7 @@ import { errors } from "../model/mod.ts";
 
 const TARGET = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const OURS = ".stackwright";
-/** Prefix of the configuration files somebody who migrates already has. */
+/** Prefix of the configuration files of doco-cd, for users who migrate. */
 const MIGRATED = ".doco-cd";
 const ROOT_FILE = /^\.(?:stackwright|doco-cd)(?:\.[A-Za-z0-9][A-Za-z0-9._-]*)?\.ya?ml$/;
 

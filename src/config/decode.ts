@@ -4,7 +4,7 @@ import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
 import { booleanOf, firstMessage, leafValue, plainValue } from "./leaf_value.ts";
 
-/** The value that a schema read from a located one. */
+/** A value that was read by a schema. */
 interface Decoded<T> {
   /** The value without its nulls; only to be used while the sink is clean. */
   readonly value: T;
@@ -31,7 +31,7 @@ export function decode<S extends z.ZodType>(
   return { value, given: walk.given };
 }
 
-/** Unknown keys for which the nearest known one is looked up: hardly more problems are shown. */
+/** Most unknown keys with a suggestion; hardly more problems are shown. */
 const MOST_NEAREST = 100;
 
 class Walk {
@@ -62,7 +62,7 @@ class Walk {
     return this.#refuse(firstMessage(schema, {}), node, path);
   }
 
-  /** A mapping is for the object among the options, anything else for the others. */
+  /** Reads a mapping by the object among the options, any other value by the other option. */
   #union(schema: z.ZodUnion, node: Located, path: string): unknown {
     const object = schema.options.find((option) => option instanceof z.ZodObject);
     if (object === undefined) return this.#leaf(schema, node, path);
@@ -99,7 +99,7 @@ class Walk {
     return result;
   }
 
-  /** A key that was misspelt is reported as unknown, which is enough. */
+  /** Reports missing keys, except those whose misspelt form was reported as unknown. */
   #requireKeys(
     schema: z.ZodObject,
     node: LocatedMap,
@@ -135,7 +135,7 @@ class Walk {
     const value = leafValue(schema, node);
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    // With a value that is near one option a union speaks for that option alone.
+    // Given the value, a union's message would name only the option nearest to it.
     const wrong = schema instanceof z.ZodUnion ? undefined : value;
     return this.#refuse(firstMessage(schema, wrong), node, path);
   }

@@ -7,9 +7,9 @@ import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { type DeploymentDocument, DeploymentReader } from "./deployment_reader.ts";
 
 interface ParseOptions {
-  /** Path for messages; its name also tells a file of the migration. */
+  /** Path for messages; its file name also tells whether it is a file of doco-cd. */
   readonly file: string;
-  /** True for settings and authenticated requests, false for everything out of a repository. */
+  /** True for settings and authenticated requests, false for files of a repository. */
   readonly trusted: boolean;
   readonly allowLocalRepositoryUrl?: boolean;
 }

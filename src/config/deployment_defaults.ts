@@ -13,7 +13,7 @@ export const LOOKED_UP_COMPOSE_FILES: readonly string[] = [
   "docker-compose.yml",
 ];
 
-/** Defaults of what is taken as its author wrote it. */
+/** Defaults of the keys that are used as written, without conversion. */
 export const PLAIN_DEFAULTS = {
   remove_orphans: true,
   prune_images: true,

@@ -63,8 +63,8 @@ export function secretReferences(
 }
 
 /**
- * The fields of a reference to a store: what lies deeper has its path for a name, and what holds it is
- * its text in JSON.
+ * The fields of a reference to a store. Nested fields are named by their dotted path; the value that
+ * contains them is also given as JSON text.
  */
 function storeFields(
   written: Readonly<Record<string, unknown>> | null | undefined,

@@ -4,9 +4,9 @@ import type { DeploymentDocument } from "./deployment_reader.ts";
 /** Keys an override cannot change: they decide what was discovered in the first place. */
 const PROTECTED = ["source", "reference", "repository_url", "auto_discovery", "git_depth"];
 
-/** An override applied to what was inherited. */
+/** A deployment with an override applied. */
 interface Overridden {
-  /** To be checked with `checkDeployment`, now that it is complete. */
+  /** Complete, but not yet checked: pass it to `checkDeployment`. */
   readonly deployment: Deployment;
   /** Keys of the override that were ignored because they are protected. */
   readonly ignored: readonly string[];

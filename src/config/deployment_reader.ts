@@ -7,16 +7,16 @@ import { type Located, type LocatedMap, type Position, positionAt } from "./loca
 import { ProblemSink, type Report } from "./problem_sink.ts";
 
 /**
- * One deployment configuration and what is known of its text. Defaults were applied once, to the
- * keys that are absent or null. In `given`, `destroy: true` counts as `destroy.enabled`; presence,
- * not value, decides what an override replaces.
+ * One deployment configuration with positions in its text. Keys that are absent or null have their
+ * defaults. In `given`, `destroy: true` counts as `destroy.enabled`; the presence of a key in an
+ * override, not its value, decides whether it replaces the inherited one.
  */
 export interface DeploymentDocument extends DeclaredDeployment {
   /** Where the document starts; absent for JSON values. */
   readonly position: Position | undefined;
   /** Number of the document and position of the value at a dotted key path, for a problem found later. */
   place(path: string): Pick<Problem, "document" | "line" | "column">;
-  /** What was ignored on purpose and its author should know. */
+  /** Keys that were ignored on purpose, for the author to know. */
   readonly warnings: readonly Problem[];
 }
 
@@ -32,7 +32,7 @@ export class DeploymentReader {
     this.#sink = sink;
     this.#report = (path, message) => sink.add(positionAt(root, path), path, message);
     const { value, given } = decode(deploymentSchema, root, sink);
-    // What did not fit the schema was reported with its place; rules on the rest would guess.
+    // Schema errors are reported already; rules on the remaining keys would report false ones.
     const written: WrittenDeployment = sink.clean ? value : {};
     const deployment = sink.clean
       ? buildDeployment(written, origin, this.#report)
@@ -71,7 +71,7 @@ export class DeploymentReader {
     return positionAt(this.#root, "name")?.line;
   }
 
-  /** An artifact has to say in so many words which version its configuration is. */
+  /** With source `oci` a given version must be one of the supported ones. */
   #checkVersion(written: WrittenDeployment, origin: DeploymentOrigin): void {
     if (!this.#sink.clean || (written.source ?? "").trim().toLowerCase() !== "oci") return;
     const node = (this.#root as LocatedMap).entries.get("version")?.value;

@@ -25,7 +25,7 @@ export interface DeploymentOrigin {
   readonly allowLocalRepositoryUrl?: boolean;
   /** Whether the file has the name of the migration, where `doco.v1` means `service.v1`. */
   readonly migration?: boolean;
-  /** An override of a discovered stack: what it leaves out comes from elsewhere. */
+  /** True for the override of a discovered stack, which inherits the keys that it leaves out. */
   readonly partial?: boolean;
 }
 
@@ -44,7 +44,7 @@ export function buildDeployment(
   const source = (written.source ?? D.source).trim().toLowerCase() === "oci" ? "oci" : "git";
   return {
     name: written.name ?? "",
-    // A repository URL is always Git's, whatever the configuration came from.
+    // A repository URL is always Git's, even in the configuration of an artifact.
     source: repositoryUrl === "" ? source : "git",
     version: versionOf(written, origin),
     repositoryUrl,
@@ -79,7 +79,7 @@ export function buildDeployment(
   };
 }
 
-/** A day: who waits holds a turn that all deployments share, and a repository says how long. */
+/** A day: a waiting deployment holds a slot that all share, and a repository sets the timeout. */
 const LONGEST_TIMEOUT = 24 * 60 * 60;
 
 function repositoryUrlOf(

@@ -38,7 +38,7 @@ const retry = z.strictObject({
   delay: field(duration(0), "Least time between a failure and the next automatic retry."),
 });
 
-/** `true` and `false` set `enabled` alone; everything else keeps its default. */
+/** A section that may be a bare boolean, which sets `enabled` and leaves the other defaults. */
 function switchable<S extends z.ZodType>(schema: S) {
   return z.union([flag(), schema], { error: "expected true, false or a mapping" });
 }

@@ -17,11 +17,11 @@ interface DiscoveryScope {
 
 /** Rules by which a directory is a stack. */
 export interface DiscoveryRules extends DiscoveryScope {
-  /** Names of which a directory needs one. */
+  /** Names of compose files; a directory with one of them is a stack. */
   readonly composeFiles: readonly string[];
   /**
-   * Directory whose configuration file declares this very discovery, where it lies in the listed
-   * source: that file is nobody's override.
+   * Directory of the configuration file that declares this discovery, if it lies in the listed source:
+   * that file is not the override of a stack there.
    */
   readonly configurationDir?: string;
 }
@@ -29,11 +29,11 @@ export interface DiscoveryRules extends DiscoveryScope {
 /** A directory that is a stack. */
 export interface DiscoveredDirectory {
   readonly path: string;
-  /** Path of the file that changes what the stack inherits. */
+  /** Path of the stack's override, a configuration file in its directory. */
   readonly override?: string;
 }
 
-/** Directories that are found, and files that are looked at, before somebody says that it is too much. */
+/** Most directories that are found, and most candidates that are looked at, before it is refused. */
 const MOST_FOUND = 5000;
 const MOST_LOOKS = 300_000;
 
@@ -50,7 +50,7 @@ function tooMany(workingDir: string): StackwrightError {
  * path; links to directories are not followed, submodules not entered. A pure function, and the
  * order of the listing does not matter: parents come before their children, siblings by name.
  *
- * Throws `config_invalid` for more than anybody deploys.
+ * Throws `config_invalid` for too many directories.
  */
 export function discoverDirectories(
   listing: ReadonlyMap<string, { readonly kind: string }>,
@@ -89,7 +89,7 @@ function pathBelow(root: string, directory: string): string | undefined {
   return directory.startsWith(`${top}/`) ? directory.slice(top.length + 1) : undefined;
 }
 
-/** Names by the number of parts that they have: an author may list any number, for any number of files. */
+/** Names by their number of path parts, so that the cost per file does not grow with their number. */
 function namesByLength(names: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
   const all = new Map<number, Set<string>>();
   for (const name of names) {

@@ -16,10 +16,10 @@ import { invalidInput, ProblemSink } from "./problem_sink.ts";
 
 /** A stack that was discovered. */
 export interface DiscoveredDeployment {
-  /** Where it was found, whatever its override says about the working directory. */
+  /** Directory of the stack, even if its override sets another working directory. */
   readonly directory: string;
   readonly declared: DeclaredDeployment;
-  /** What its directory says, if it says anything. */
+  /** The override in its directory, if there is one. */
   readonly override?: { readonly file: string; readonly document: DeploymentDocument };
 }
 
@@ -35,16 +35,16 @@ interface FailedDirectory {
 export interface ExpandedDiscovery {
   readonly stacks: readonly DiscoveredDeployment[];
   readonly failures: readonly FailedDirectory[];
-  /** What was ignored and its author should know. */
+  /** Keys that were ignored, for their author to know. */
   readonly warnings: readonly Problem[];
 }
 
 /** Findings of a discovery. */
 interface DiscoveryFindings {
   readonly directories: readonly DiscoveredDirectory[];
-  /** Texts of the overrides by path; one that is no file is missing. */
+  /** Texts of the overrides by path; overrides that are links are missing. */
   readonly overrides: ReadonlyMap<string, string>;
-  /** Name of a stack in the root where the base has none. */
+  /** Name of a stack in the root when the base has no name. */
   readonly rootName: string;
 }
 

@@ -12,10 +12,10 @@ import {
 import { LONGEST_STOP } from "./reconciliation_options.ts";
 import { checkScheduleShape, LONGEST_SCHEDULE } from "./schedule_shape.ts";
 
-/** Ways to run a job: its own container is started, or one that is made for the run. */
+/** Ways to run a job: start its own container, or one that is made for the run. */
 const JOB_MODES = ["restart", "one_off"] as const;
 
-/** Ends of a run of which somebody is told. */
+/** Results of a run that are notified. */
 const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
 
 /** A service that a job stops while it runs. */
@@ -31,7 +31,7 @@ export interface LabelledJob {
   /** Name of its container, or of its service in a swarm. */
   readonly name: string;
   readonly mode: "container" | "swarm";
-  /** What its labels say, or what is wrong with them. */
+  /** The job that its labels describe; absent when `problem` says what is wrong with them. */
   readonly spec?: JobSpec;
   readonly problem?: string;
 }
@@ -42,11 +42,11 @@ export interface JobSpec {
   /** Cron expression, with its zone prefix if it has one; empty where it is not enabled. */
   readonly schedule: string;
   readonly mode: (typeof JOB_MODES)[number];
-  /** Whether a firing is left out while the run before is under way. */
+  /** Whether a firing is skipped while the previous run is under way. */
   readonly skipRunning: boolean;
   readonly notifyOn: (typeof JOB_NOTIFICATIONS)[number];
   readonly stopServices: readonly StopService[];
-  /** Seconds these have to end; as they say themselves when absent. */
+  /** Seconds that the stopped services have to end; absent for their own stop timeouts. */
   readonly stopTimeoutSeconds?: number;
   /** Tasks of a one-off run in a swarm; one when absent. */
   readonly swarmReplicas?: number;
@@ -54,7 +54,7 @@ export interface JobSpec {
   readonly maxSeconds?: number;
 }
 
-/** Services that one job may stop: each is asked about before every run. */
+/** Most services that one job may stop: each is looked up before every run. */
 const MOST_STOPPED = 100;
 
 type Labels = Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ function requireSchedule(schedule: string): void {
   if (problem !== undefined) throw invalid(label, problem);
 }
 
-/** For jobs there is no shortest interval but that of a second. */
+/** The fault in an `@every` of a job, whose shortest interval is a second. */
 function everyProblem(text: string): string | undefined {
   try {
     if (parseDuration(text) >= 1) return undefined;
@@ -107,7 +107,7 @@ function everyProblem(text: string): string | undefined {
 
 function modeOf(labels: Labels): JobSpec["mode"] {
   const label = BEHAVIOUR_LABELS.jobMode;
-  // An old name of the peer's.
+  // An old name in doco-cd.
   if (behaviourLabel(labels, label)?.trim() === "one_shot") return "one_off";
   return choice(labels, label, JOB_MODES, "restart");
 }

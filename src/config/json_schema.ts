@@ -21,12 +21,12 @@ const EXAMPLES = [
 ];
 
 /**
- * The JSON Schema (draft-07) of a deployment configuration, made from the schema the decoder reads
- * . `version` is the release (`1.2.3`, with or without `v` and suffixes) for the
- * marker `x-service-version`.
+ * The JSON Schema (draft-07) of a deployment configuration, made from the schema of the decoder.
+ * `version` is the release (`1.2.3`, with or without `v` and suffixes) for the marker
+ * `x-service-version`.
  *
- * It cannot say everything: what needs several fields, a repository or the engine is checked when
- * a configuration is used.
+ * Rules that need several fields, a repository or the engine are not in it: they are checked when a
+ * configuration is used.
  */
 export function deploymentJsonSchema(version: string): JsonSchema {
   const { $schema, ...body } = published(deploymentSchema);
@@ -41,12 +41,12 @@ export function deploymentJsonSchema(version: string): JsonSchema {
   };
 }
 
-/** Any schema of this room as JSON Schema draft-07, for the documents of the API. */
+/** Any schema of this directory as JSON Schema draft-07, for the documents of the API. */
 export function published(schema: z.ZodType): JsonSchema {
   const made = z.toJSONSchema(schema, {
     target: "draft-07",
     io: "input",
-    // The library leaves the default out where a value is transformed; ours are as they are written.
+    // The library omits the defaults of transformed values; ours are given as they are written.
     override: ({ zodSchema, jsonSchema }) => {
       const fallback = z.globalRegistry.get(zodSchema)?.["default"];
       if (fallback !== undefined) jsonSchema.default = fallback;
@@ -55,7 +55,7 @@ export function published(schema: z.ZodType): JsonSchema {
   return tidy(made) as JsonSchema;
 }
 
-/** An artifact says which version its configuration is, or nothing. */
+/** With source `oci` only the version `service.v1`, or none, is allowed. */
 const ARTIFACT_VERSION = {
   if: {
     properties: { source: { type: "string", pattern: "^\\s*[Oo][Cc][Ii]\\s*$" } },
@@ -75,7 +75,7 @@ function releaseOf(version: string): string {
   return `v${numbers ?? "0.0.0"}`;
 }
 
-/** Removes what the library adds and no reader needs, and makes unions pass ajv's strict mode. */
+/** Removes needless keywords of the library, and makes unions pass ajv's strict mode. */
 function tidy(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(tidy);
   if (typeof node !== "object" || node === null) return node;

@@ -17,9 +17,9 @@ export function plainValue(node: Located): unknown {
   }
 }
 
-/** The value a leaf of a schema is asked about. */
+/** The value that a leaf of a schema validates. */
 export function leafValue(schema: z.ZodType, node: Located): unknown {
-  // Something no leaf accepts, so that the leaf says what it expects.
+  // A value that no leaf accepts, so that the leaf's message says what it expects.
   if (node.kind !== "scalar") return node.kind === "list" ? [] : {};
   if (schema instanceof z.ZodBoolean) return booleanOf(node) ?? node.value;
   return node.value;
@@ -35,7 +35,7 @@ export function booleanOf(node: Located): boolean | undefined {
   return word === "no" || word === "off" ? false : undefined;
 }
 
-/** The first thing a schema says of a value. */
+/** The first message of a schema about an invalid value. */
 export function firstMessage(schema: z.ZodType, value: unknown): string {
   const parsed = schema.safeParse(value);
   return parsed.success ? "unusable value" : parsed.error.issues[0]?.message ?? "unusable value";

@@ -5,10 +5,10 @@ import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
 import { Converter, positionOf } from "./yaml_converter.ts";
 
-/** Documents one file may have. */
+/** Most documents of one file. */
 const MOST_DOCUMENTS = 1000;
 
-/** Syntax errors shown of one document: the later ones usually follow from the first. */
+/** Most reported syntax errors of one document: later ones usually follow from the first. */
 const MOST_SYNTAX_ERRORS = 3;
 
 /**
@@ -41,7 +41,7 @@ export function parseLocatedYaml(text: string, file: string): LocatedDocument[] 
   return documents;
 }
 
-/** The items of a text that is one list; what else it is is in its sink, in the words of `expected`. */
+/** The items of a text that is one list; any other text is a problem in `sink`, worded by `expected`. */
 export function locatedList(text: string, file: string, expected: string) {
   const [first, second] = parseLocatedYaml(text, file);
   const sink = new ProblemSink(file);

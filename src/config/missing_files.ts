@@ -8,10 +8,10 @@ import { problemAt } from "./validate_discovery.ts";
 
 /** The files that a stack names and this checkout lacks. */
 export async function missingFiles(checkout: Checkout, stack: DeclaredStack): Promise<Problem[]> {
-  // What is taken away needs no files any more.
+  // A stack that is destroyed needs no files.
   if (stack.deployment.destroy.enabled) return [];
   const problems = await missingSideFiles(checkout, stack);
-  // What another repository holds cannot be seen from here.
+  // This checkout does not have the files of another repository.
   if (stack.deployment.repositoryUrl !== "") return problems;
   return [...await missingComposeFiles(checkout, stack), ...problems];
 }

@@ -1,7 +1,7 @@
 /**
- * Texts become values: deployment configurations, poll configurations, their JSON Schema and their
- * reference. Everything wrong with a text is reported at once, with file, line, column and key
- * path. Nothing here reads a file or knows where a text came from.
+ * Parses and validates texts: deployment configurations, poll configurations, their JSON Schema and
+ * their reference. All problems of a text are reported at once, with file, line, column and key path.
+ * Nothing here reads a file or knows where a text came from.
  */
 export * from "./bounded_yaml.ts";
 export type { Checkout } from "./checkout.ts";

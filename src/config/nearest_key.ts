@@ -1,6 +1,6 @@
 /**
- * The known key somebody most likely meant: one that differs only in case, `_` and `-`, else the
- * one with the fewest edits, when those are few for its length. `undefined` when nothing is near.
+ * The known key that the author most likely meant: the one with the fewest edits, ignoring case, `_`
+ * and `-`, if they are few for its length. `undefined` when no key is near.
  */
 export function nearestKey(unknown: string, known: readonly string[]): string | undefined {
   if (unknown.length > 64) return undefined;
@@ -45,7 +45,7 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Keys of earlier files of those who migrate, with the key that took their place. */
+/** Keys of old doco-cd files, with the keys that replaced them. */
 const FORMER: Readonly<Record<string, string>> = {
   branch: "reference",
   auto_discover: "auto_discovery",
@@ -54,7 +54,7 @@ const FORMER: Readonly<Record<string, string>> = {
   destroy_opts: "destroy",
 };
 
-/** Advice about a key of earlier files that is no longer known; `undefined` for other keys. */
+/** Advice about a key of old doco-cd files that is no longer known; `undefined` for other keys. */
 export function formerKeyAdvice(unknown: string, known: readonly string[]): string | undefined {
   if (unknown === "remove_dir" && known.includes("remove_volumes")) {
     return "no directory of sources is ever removed, so take it out";
@@ -65,8 +65,8 @@ export function formerKeyAdvice(unknown: string, known: readonly string[]): stri
 }
 
 /**
- * Whether one of so many parts of a name is in another one. An edit spoils two of them at most, when
- * it swaps letters on both sides of a border.
+ * Whether `unknown` contains one of `parts` equal pieces of `name`: a cheap test before the edit
+ * distance. One edit spoils at most two pieces, by swapping letters across their border.
  */
 function sharesPart(unknown: string, name: string, parts: number): boolean {
   const length = Math.floor(name.length / parts);
@@ -77,8 +77,8 @@ function sharesPart(unknown: string, name: string, parts: number): boolean {
 }
 
 /**
- * The known name of a variable that somebody slipped at: one letter of at least six is wrong, missing,
- * too many or in its neighbour's place, two of at least twelve. `undefined` when there is none.
+ * The known name of a variable that is misspelt: by one edit in six letters or more, or by two in
+ * twelve or more. An edit replaces, drops, adds or swaps letters. `undefined` when no name is near.
  */
 export function nearestName(unknown: string, known: readonly string[]): string | undefined {
   if (unknown.length < 6 || unknown.length > 64 || !/^[A-Z][A-Z0-9_]*$/.test(unknown)) {

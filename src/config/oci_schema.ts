@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { field, flag, scalar, scalars } from "./schema_words.ts";
 
-/** One item of its `keyless_identities`. */
+/** One item of `oci.keyless_identities`. */
 export const keylessIdentity = z.strictObject({
   issuer: field(scalar(), "Trusted OIDC issuer."),
   subject: field(scalar(), "Exact trusted identity."),

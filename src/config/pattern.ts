@@ -7,23 +7,22 @@ const LONGEST_PATTERN = 1000;
 
 /** Most steps of a pattern when its repetitions are written out; `a{1000}` has a thousand. */
 const MOST_STEPS = 1000;
-/** Steps that a class of Unicode (`\pL`) takes as long as. */
+/** Steps that a Unicode class (`\pL`) counts as. */
 const UNICODE_STEPS = 100;
-/** Ranges that end beyond ASCII: where case does not matter, each of their characters is looked at. */
+/** Ranges that end beyond ASCII: a case-insensitive pattern visits each of their characters. */
 const WIDE_RANGE = /-(?:\\|[^\0-\x7f])/;
 const TOKEN =
   /\\Q[^]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[^])|\\x\{[^}]*\}|\\[^]|\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/g;
 
 /** A compiled regular expression. */
 export interface Pattern {
-  /** Whether it matches anywhere in `text`, unless it is anchored. Takes time linear in the text. */
+  /** Whether the pattern matches anywhere in `text`, unless anchored. Takes time linear in the text. */
   test(text: string): boolean;
 }
 
 /**
- * Compiles a regular expression that somebody else wrote, in the dialect of RE2: no look-around and no
- * back-references, and in exchange no pattern can keep the process busy. Repetitions that would
- * make it huge are refused too.
+ * Compiles an untrusted regular expression in the dialect of RE2, without look-around and
+ * back-references, so that no pattern can block the process. Refuses repetitions that expand too far.
  */
 export function compilePattern(pattern: string): Checked<Pattern> {
   if (pattern.length > LONGEST_PATTERN) {
@@ -43,7 +42,7 @@ export function compilePattern(pattern: string): Checked<Pattern> {
   }
 }
 
-/** Steps of a pattern with its repetitions, about; counted before it is compiled, which takes as long. */
+/** Estimated steps of a pattern with expanded repetitions, to refuse it before the costly compilation. */
 function stepsOf(pattern: string): number {
   const open: number[] = [];
   const folds = /\(\?[a-z-]*i/i.test(pattern);

@@ -3,16 +3,16 @@ import { LABELS, SWARM_TASK } from "../model/mod.ts";
 
 type Value = unknown;
 
-/** Characters of a model that are written in the words of its author; longer ones stay JSON: that is quick. */
+/** Most characters of a model that is converted to YAML; larger ones stay JSON, which costs nothing. */
 const LONGEST = 1 << 20;
 
-/** Labels that we put on everything; those by which authors steer a deployment are not among them. */
+/** Labels that Stackwright adds to every resource; labels that authors set are not among them. */
 const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), SWARM_TASK]);
 
 /**
- * A rendered model, as JSON, in the words of its author: YAML without our labels, without what compose
- * adds to every model, and with paths of the checkout as they were written. Other text is returned as
- * it is, and a model of more than a mebibyte.
+ * Converts a rendered model from JSON to YAML as its author would write it: without our labels, without
+ * the defaults that compose adds, and with paths relative to the checkout. Returns text that is no JSON
+ * and models of more than a mebibyte unchanged.
  */
 export function plainModel(text: string): string {
   if (text === "") return "";
@@ -25,7 +25,7 @@ export function plainModel(text: string): string {
   }
 }
 
-/** Without our labels, and without what says nothing: nulls and empty objects. */
+/** A value without our labels, nulls and empty objects. */
 function tidied(value: Value): Value {
   if (typeof value === "string") return pathOf(value);
   if (value === null) return undefined;
@@ -38,12 +38,12 @@ function tidied(value: Value): Value {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Where a release's files lie is our business; their author knows them by their path in the source. */
+/** Replaces the directory of a release by `./`: authors know files by their path in the source. */
 function pathOf(text: string): string {
   return text.replace(/^\/(?:[^/]+\/)*releases\/[^/]+\/[^/]+\/(?:current|live)(\/|$)/, "./");
 }
 
-/** The short form of a mount that says no more than that form can. */
+/** The short form of a mount, if that form can express it; else the mount. */
 function shortMount(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   const { type, source, target, read_only: readOnly, bind, volume, ...more } = value as Record<
@@ -57,7 +57,7 @@ function shortMount(value: Value): Value {
   return `${source}:${target}${readOnly === true ? ":ro" : ""}`;
 }
 
-/** Compose writes down the network that every project has. */
+/** Removes the default network, which compose adds to every project. */
 function withoutDefaultNetwork(model: Record<string, Value>): Record<string, Value> {
   const { networks, ...rest } = model;
   const { default: own, ...others } = (networks ?? {}) as Record<string, Value>;

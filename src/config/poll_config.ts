@@ -8,7 +8,7 @@ import type { CheckSchedule, PollEntry } from "./poll_entry.ts";
 import { PollReader } from "./poll_entry_reader.ts";
 import type { PollRequestOptions } from "./poll_timing.ts";
 
-/** Deployments that a body may have, which are read in one go: as many as a run may deploy. */
+/** Most inline deployments of one request: as many as a run may deploy. */
 const MOST_INLINE = 500;
 
 /** Options for reading a poll configuration. */
@@ -39,7 +39,7 @@ export function parsePollConfig(text: string, options: PollOptions): PollEntry[]
  * Reads the body of a poll request, a JSON array of 1 to 32 entries. Their scheduling keys are
  * validated and then ignored; since they do nothing, a short interval passes.
  *
- * Throws `bad_request`; its message names the first entry that is wrong, its problems are all.
+ * Throws `bad_request`; the message names the first faulty entry, `problems` lists those of all.
  */
 export function parsePollRequest(
   value: unknown,

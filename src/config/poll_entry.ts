@@ -1,6 +1,6 @@
 import type { SourceRequest } from "../model/mod.ts";
 
-/** One source that is looked at again and again. */
+/** One source that is polled. */
 export interface PollEntry {
   readonly request: SourceRequest;
   /** Seconds from the end of one poll to the next; 0 when no interval polls it. */

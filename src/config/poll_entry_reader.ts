@@ -41,7 +41,7 @@ export class PollReader {
   }
 }
 
-/** The inline deployments are read by their own reader, which applies the rules of deployments. */
+/** The entry without its inline deployments, which the reader of deployments reads. */
 function withoutDeployments(node: Located): Located {
   if (node.kind !== "map") return node;
   const entries = new Map(node.entries);

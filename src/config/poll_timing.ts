@@ -14,7 +14,7 @@ export interface PollRequestOptions {
 
 /** The options on which the timing of an entry depends. */
 export interface TimingOptions extends PollRequestOptions {
-  /** Asked for by somebody who is waiting, so that scheduling keys do nothing. */
+  /** True for a poll on request, for which scheduling keys have no effect. */
   readonly manual: boolean;
 }
 
@@ -50,7 +50,7 @@ function refuseScheduling(node: Located, report: Report): void {
   }
 }
 
-/** `undefined` when the key is absent; `null` means 0, as for the closest peer. */
+/** Seconds of the interval; `undefined` for an absent key. `null` means 0, as in doco-cd. */
 function intervalSeconds(
   written: WrittenPollEntry,
   node: Located,

@@ -1,6 +1,6 @@
 import { withoutEnd } from "../model/mod.ts";
 
-/** Signs of a name: it becomes part of those of containers, and a directory. */
+/** Most characters of a name, which becomes part of container names and a directory. */
 export const LONGEST_NAME = 128;
 
 /** True for a name that compose accepts for a project, and disks for a directory. */

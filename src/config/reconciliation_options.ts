@@ -24,7 +24,7 @@ export function reconciliationOptions(
   };
 }
 
-/** An hour: whoever waits for a container to end holds the turn of its stack meanwhile. */
+/** An hour: the stack stays locked while a container stops. */
 export const LONGEST_STOP = 60 * 60;
 
 function normalEvent(text: string): ReconciliationEvent {

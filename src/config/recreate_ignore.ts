@@ -13,7 +13,7 @@ export type IgnoreScope = (typeof IGNORE_SCOPES)[number];
 
 /** Mounted files of a service whose changes are written in place instead of replacing its container. */
 export interface RecreateIgnore {
-  /** What is ignored, by scope: names or target paths; `all` for everything of that scope. */
+  /** Ignored names or target paths by scope; `all` for everything of that scope. */
   readonly items: ReadonlyMap<IgnoreScope, readonly string[] | "all">;
   /** Signal that tells the service of such a change, such as `SIGHUP`. */
   readonly signal: string | undefined;
@@ -25,11 +25,11 @@ interface RecreateIgnoreLabels {
   readonly ignore: string | undefined;
   /** `stackwright.deployment.recreate.ignore.signal`. */
   readonly signal: string | undefined;
-  /** What their names begin with: `stackwright.` by default. */
+  /** Prefix of the label names, `stackwright.` by default. */
   readonly prefix?: string;
 }
 
-/** Scopes that doco-cd takes and does nothing for. */
+/** Scopes that doco-cd accepts without effect. */
 const IDLE_SCOPES = ["volumes"];
 
 /**
@@ -78,7 +78,7 @@ function parseScopes(text: string, idle: readonly string[]): RecreateIgnore["ite
   return new Map(used.map(([scope, items]) => [scopeOf(scope), itemsOf(scope, items)]));
 }
 
-/** The library finds aliases without an anchor, and too many of them, only here, and throws. */
+/** The value of a document. Only this step finds unresolved or too many aliases, and throws. */
 function valueOf(document: Document): unknown {
   try {
     return document.toJS();
@@ -94,7 +94,7 @@ function scopeOf(name: string): IgnoreScope {
   throw invalid(`recreate.ignore: ${JSON.stringify(name)} is no scope; there are ${scopes()}`);
 }
 
-/** Each of them may become a warning. */
+/** Most items of a scope: each may become a warning. */
 const MOST_ITEMS = 200;
 
 function itemsOf(scope: string, items: unknown): readonly string[] | "all" {
@@ -117,7 +117,7 @@ function itemsOf(scope: string, items: unknown): readonly string[] | "all" {
   });
 }
 
-/** Signals of Linux that a process can be told something by; the engine takes them by name or number. */
+/** Signals of Linux; the engine accepts them by name or number. */
 const SIGNALS =
   "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS"
     .split(" ");

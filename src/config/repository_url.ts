@@ -7,9 +7,9 @@ const SSH = /^ssh:\/\/[^\s/?#]+\/\S+$/i;
 const SCP = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\s/:]*:(?!\/\/)\S+$/;
 const FILE = /^file:\/\/\//i;
 
-/** Characters of a URL that are looked at; longer ones are nobody's. */
+/** Most characters of a URL. */
 export const LONGEST_URL = 4096;
-/** What a URL must not have, since it could hide in a log. */
+/** Control characters, which could hide parts of a URL in a log. */
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 export const CONTROL = /[\u0000-\u001f\u007f]/;
 

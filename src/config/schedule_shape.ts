@@ -4,13 +4,13 @@ const DESCRIPTORS = ["yearly", "annually", "monthly", "weekly", "daily", "midnig
 const ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
 const FIELD = /^[A-Za-z0-9*?\/,#-]+$/;
 const LEAST_EVERY = 10;
-/** Most characters of a schedule, more than one with every number of every field has: jobs are many. */
+/** Most characters of a schedule; one that lists every number of every field has fewer. */
 export const LONGEST_SCHEDULE = 500;
 
 /**
- * True when a schedule can be one at all: five cron fields, a descriptor such as `@hourly`, or
- * `@every 5m`, after an optional zone (`CRON_TZ=Europe/Berlin`). Returns what is wrong. Whether the
- * fields name existing times is for the cron library to say.
+ * The fault in the form of a schedule, `undefined` for none: five cron fields, a descriptor such as
+ * `@hourly`, or `@every 5m`, after an optional zone (`CRON_TZ=Europe/Berlin`). Whether the fields name
+ * existing times is for the cron library to say.
  */
 export function checkScheduleShape(schedule: string): string | undefined {
   if (schedule.length > LONGEST_SCHEDULE) {

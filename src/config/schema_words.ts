@@ -41,7 +41,7 @@ export function whole(minimum: number) {
 const DURATION =
   /^\s*\+?(?:\d+|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00B5s|\u03BCs|ms|s|m|h))+)\s*$/;
 
-/** Seconds as a number, or a duration text; ranges beyond `minimum` are the reader's rule. */
+/** Seconds as a number, or a duration text, for which the reader checks the range. */
 export function duration(minimum: number) {
   return z.union([z.int().min(minimum), z.string().regex(DURATION)], {
     error: `expected whole seconds of at least ${minimum}, or a duration such as 10s, 3m or 1h30m`,

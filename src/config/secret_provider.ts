@@ -20,7 +20,7 @@ export type SecretProviderOptions =
     readonly region: string;
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
-    /** Another address of the service; the public one of the region by default. */
+    /** Address of the service; the public one of the region by default. */
     readonly siteUrl: string | undefined;
   }
   | {
@@ -36,7 +36,7 @@ export type ProviderOptions<K extends SecretProviderOptions["kind"]> = Omit<
   "kind"
 >;
 
-/** The identity that Azure is asked as. */
+/** The identity for requests to Azure. */
 export type AzureIdentity =
   | {
     readonly kind: "client";
@@ -47,7 +47,7 @@ export type AzureIdentity =
   }
   | { readonly kind: "managed"; readonly clientId: string | undefined };
 
-/** Everything of a provider's options that must never be shown. */
+/** The secrets in the options of a provider. */
 export function secretsOfProvider(options: SecretProviderOptions): readonly string[] {
   switch (options.kind) {
     case "webhook":
@@ -67,7 +67,7 @@ export function secretsOfProvider(options: SecretProviderOptions): readonly stri
 
 const SECRET_HEADER = /auth|token|key|secret|cookie|password/i;
 
-/** Credentials that are written into a store: a header's literal text, with and without its scheme. */
+/** Credentials in a store's headers: literal texts without the scheme, such as `Bearer`. */
 function secretHeaders({ headers }: SecretStore): string[] {
   return headers.filter(({ name }) => SECRET_HEADER.test(name)).flatMap(({ value }) =>
     value.parts.flatMap((part) => {

@@ -7,7 +7,7 @@ import { field, needed, scalar, scalarMap } from "./schema_words.ts";
 import { parseStoreTemplate, templateFields } from "./store_template.ts";
 import { type StoreTemplate, TemplateProblem } from "./template_value.ts";
 
-/** The way a webhook store is asked for a value. */
+/** A webhook store: the request for a value, as templates. */
 export interface SecretStore {
   readonly name: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -65,7 +65,7 @@ export function parseSecretStores(text: string, file: string): readonly SecretSt
 interface WrittenStore {
   readonly node: Located;
   readonly path: string;
-  /** Key of the mapping it stands in. */
+  /** Key of the store in a mapping of stores; `undefined` in a list. */
   readonly key: string | undefined;
 }
 

@@ -3,8 +3,8 @@ import type { Deployment } from "../model/mod.ts";
 import { REMOTE_PREFIX } from "./source_path.ts";
 
 /**
- * The directory a dotenv or secrets file starts in: the working directory of the deployed
- * repository, or the root of the configuration's repository when that is another one.
+ * The directory to which the path of a dotenv or secrets file is relative: the working directory of the
+ * deployed repository, or the root of the configuration's repository when that is another one.
  */
 export function sideFileBase(deployment: Deployment, file: string): string {
   const elsewhere = deployment.repositoryUrl !== "" && !file.startsWith("remote:");
@@ -29,7 +29,7 @@ export function sideFilePlace(deployment: Deployment, file: string): SideFilePla
   };
 }
 
-/** True for the dotenv file that may be missing: it is read without being asked for. */
+/** True for the default dotenv file, which may be missing. */
 export function isDefaultEnvFile(file: string): boolean {
   return file === ".env";
 }

@@ -32,8 +32,8 @@ export function checkComposeFile(text: string): Checked<string> {
 
 /**
  * Cleans the path of a dotenv or secrets file, which may climb with `..` while it stays inside the
- * root of the source. `base` is the directory the path starts in, `undefined` when that is not yet
- * known. A `remote:` prefix stays.
+ * root of the source. The path is relative to `base`; `undefined` skips that check while the base is
+ * not yet known. A `remote:` prefix stays.
  */
 export function checkSideFile(text: string, base: string | undefined): Checked<string> {
   const remote = text.trim().startsWith(REMOTE_PREFIX);

@@ -7,20 +7,20 @@ import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
 import { checkScheduleShape, isTimeZone } from "./schedule_shape.ts";
 import { choice, duration, field, flag, needed, scalar, scalars } from "./schema_words.ts";
 
-/** Times at which deployments may be made (`allow`), or may not (`deny`). */
+/** Recurring times in which deployments are allowed or denied. */
 export interface SyncWindow {
   readonly name: string;
   readonly kind: "allow" | "deny";
-  /** Cron expression of when it starts, without a zone. */
+  /** Cron expression of the starts, without a zone. */
   readonly schedule: string;
   readonly durationSeconds: number;
   /** IANA zone of the schedule. */
   readonly timeZone: string;
-  /** Globs of what it is about; an empty list is everything. All three have to match. */
+  /** Globs of the deployments that the window applies to. All three lists must match; empty ones do. */
   readonly repositories: readonly string[];
   readonly deployments: readonly string[];
   readonly contexts: readonly string[];
-  /** Whether deployments that a person asks for pass it. */
+  /** Whether the window lets manual deployments pass. */
   readonly manualSync: boolean;
 }
 
@@ -35,9 +35,9 @@ interface SyncWindowOptions {
 
 /** Shortest window, in seconds. */
 const LEAST_DURATION = 60;
-/** Longest window, in seconds: whoever wants more wants a window that is always active. */
+/** Longest window, in seconds: a longer one would be active always. */
 const MOST_DURATION = 366 * 24 * 60 * 60;
-/** Windows of one list; every deployment asks all of them. */
+/** Most windows of one list; every deployment checks all of them. */
 const MOST_WINDOWS = 1000;
 
 const windowSchema = z.strictObject({

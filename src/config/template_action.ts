@@ -47,7 +47,7 @@ export class ActionReader {
     }
   }
 
-  /** Operands up to the next `|` or the end; what was piped in is the last argument. */
+  /** Reads operands up to the next `|` or the end; the piped value becomes the last argument. */
   #command(piped: TemplateValue | undefined, end: "}}" | ")") {
     const first = this.#token();
     const operands: TemplateValue[] = [];

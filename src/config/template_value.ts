@@ -6,7 +6,7 @@ export interface StoreTemplate {
   readonly parts: readonly TemplatePart[];
 }
 
-/** Literal text, or something that is put in its place. */
+/** Literal text, or an action that is replaced by its value. */
 export type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "action"; readonly value: TemplateValue };

@@ -1,6 +1,6 @@
 import { type Document, isAlias, isMap, isPair, isScalar, isSeq, visit } from "yaml";
 
-/** Paths that a document may make compose read, whatever its merge keys come to. */
+/** Paths that compose may read for a document, under any reading of its merge keys. */
 export interface UnsurePaths {
   /** Files of `extends`. */
   readonly extended: readonly string[];
@@ -9,9 +9,9 @@ export interface UnsurePaths {
 }
 
 /**
- * Everything that stands below a key `env_file`, `label_file` or `extends` of a document with merge keys,
- * wherever that is. Which of two values a merge leaves, readers differ in: compose takes out what is
- * tagged `!reset` before it merges, and what was merged shows then. Nothing without a merge key.
+ * All paths below any key `env_file`, `label_file` or `extends` of a document with merge keys; empty for
+ * documents without. Parsers differ in the value that a merge leaves: compose removes values tagged
+ * `!reset` before it merges, so that a merged value appears in their place.
  */
 export function unsurePaths(document: Document): UnsurePaths {
   const found = { extended: new Set<string>(), files: new Set<string>() };
@@ -33,7 +33,7 @@ export function unsurePaths(document: Document): UnsurePaths {
   return { extended: [...found.extended], files: [...found.files] };
 }
 
-/** Whether a merge key stands at or below a node; what aliases lead to is not looked at. */
+/** Whether a merge key stands at or below a node; does not follow aliases. */
 export function hasMerge(node: unknown): boolean {
   let found = false;
   if (!isMap(node) && !isSeq(node)) return false;
@@ -61,7 +61,7 @@ export function hasAlias(node: unknown): boolean {
   return found;
 }
 
-/** Whether a key merges, or may to some readers. The library makes a symbol of one that does to it. */
+/** Whether some parser takes a key for a merge key. Our library makes a symbol of its own merge keys. */
 export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && (key.value === "<<" || typeof key.value === "symbol");
 }

@@ -22,7 +22,7 @@ interface ValidateOptions {
 
 /** Findings of a validation. */
 interface Validation {
-  /** What is declared, a discovery being what it finds. */
+  /** The declared stacks; a discovery counts as the stacks that it finds. */
   readonly stacks: readonly DeclaredStack[];
   /** Configuration files that were read, those of discovered directories included. */
   readonly files: readonly string[];
@@ -82,7 +82,7 @@ async function validateFile(
   return { files, stacks, problems, warnings };
 }
 
-/** Names that only a discovery brings together: those of one file were compared when it was read. */
+/** Duplicate names with a discovered stack; the reader of a file already compared its own names. */
 function duplicates(stacks: readonly DeclaredStack[]): Problem[] {
   return duplicateStacks(stacks.map((each) => each.deployment)).flatMap((indexes) => {
     const same = indexes.flatMap((index) => stacks[index] ?? []);

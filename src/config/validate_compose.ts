@@ -19,11 +19,11 @@ import { clip } from "./located.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
-/** Faults in compose files, and what they use that is refused where they are deployed. */
+/** Findings in a compose file. */
 interface ComposeFindings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** What the file names; nothing where it cannot be read. */
+  /** Files that the compose file names; empty when it cannot be read. */
   readonly references: readonly ComposeReference[];
 }
 
@@ -33,13 +33,13 @@ interface ComposeReference {
   readonly key: "include" | "include.env_file" | "extends" | "env_file";
   /** From the root of the checkout. */
   readonly path: string;
-  /** Base of the paths in an included compose file; `undefined` for what is not read as one. */
+  /** Base of the paths in an included compose file; `undefined` for other files. */
   readonly base?: string;
 }
 
 /**
- * Looks into a compose file as far as that needs no engine: whether it is YAML and a compose file, whether
- * it includes what is never fetched, and the labels that change what a deployment does.
+ * Checks a compose file without an engine: that it is YAML and a compose file, that it has no remote
+ * includes, its image names, misspelt keys, and the labels that change how it is deployed.
  */
 export function validateCompose(
   text: string,
@@ -65,7 +65,7 @@ export function validateCompose(
   }
 }
 
-/** Those that can be told without an engine: below the root, and without a variable in the path. */
+/** The references with known paths: below the root of the checkout, and without variables. */
 function referencesOf(
   { includes, extended, needed }: ComposePaths,
   base: string,
@@ -82,7 +82,7 @@ function referencesOf(
     for (const path of paths) note("include", path, inside);
     for (const path of envFiles) note("include.env_file", path);
   }
-  // Only one service of it is read.
+  // Without a base: compose reads only one service of an extended file.
   for (const path of extended) note("extends", path);
   for (const path of needed) note("env_file", path);
   return found;
@@ -91,7 +91,7 @@ function referencesOf(
 /** A path with a variable, or one that does not begin in the checkout. */
 const UNKNOWN = /\$|^[/~]/;
 
-/** Names of images that no engine takes; what a variable becomes is known where it is deployed. */
+/** Invalid names of images; skips names with variables, whose values are unknown here. */
 function imageProblems(text: string, file: string): Problem[] {
   const lineCounter = new LineCounter();
   return parseYaml(text, { merge: true, lineCounter }).flatMap((document) => {
@@ -118,7 +118,7 @@ function labelFindings(text: string, file: string): Omit<ComposeFindings, "refer
     warnings.push(...misspelledLabels(labels).map((message) => ({ file, path, message })));
     if (!JSON.stringify(labels).includes("$")) {
       try {
-        // What the project is called is not known here.
+        // The name of the project is not known here.
         readJobLabels(labels, { project: "-", service });
       } catch (error) {
         if (!isStackwrightError(error, "config_invalid")) throw error;
@@ -128,7 +128,7 @@ function labelFindings(text: string, file: string): Omit<ComposeFindings, "refer
     const { recreateIgnore, recreateIgnoreSignal } = BEHAVIOUR_LABELS;
     const ignore = behaviourLabel(labels, recreateIgnore);
     const signal = behaviourLabel(labels, recreateIgnoreSignal);
-    // What a variable becomes is known where it is deployed.
+    // The values of variables are not known here.
     if (`${ignore}${signal}`.includes("$")) continue;
     const isOurs = [recreateIgnore, recreateIgnoreSignal].some((name) => name in labels);
     try {
@@ -145,15 +145,14 @@ function labelFindings(text: string, file: string): Omit<ComposeFindings, "refer
   return { problems, warnings };
 }
 
-/** Of our labels, and of those that mean the same here. */
+/** Prefixes of our labels, and of doco-cd's, which mean the same here. */
 const PREFIXES = ["stackwright.", MIGRATION_LABEL_PREFIX];
 
-/** At most so many of a service are told: further ones are no slip any more. */
+/** Most reported labels of one service: more are hardly typing mistakes. */
 const MOST_MISSPELLED = 10;
 
 /**
- * At most `most` labels with our prefix, or doco-cd's, that mean nothing: where they are deployed they have
- * no effect.
+ * Messages about unknown labels with our prefix or doco-cd's, which have no effect; at most `most`.
  */
 export function misspelledLabels(
   labels: Readonly<Record<string, string>>,
@@ -192,7 +191,7 @@ function splitLabel(text: unknown): [string, string] {
   return [name, value.join("=")];
 }
 
-/** Paths of the compose files of a deployment that are looked into: all that are named, or the first. */
+/** Existing compose files of a deployment: all that its author listed, or the first default name. */
 export function composeFilesIn(
   { composeFiles, composeFilesGiven, workingDir }: Pick<
     Deployment,

@@ -6,7 +6,7 @@ import { discoverDirectories, type DiscoveredDirectory } from "./discover.ts";
 import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
 import type { Checkout } from "./checkout.ts";
 
-/** A stack that a checkout declares, by name or by having a directory. */
+/** A stack that a checkout declares, in a configuration or by a discovered directory. */
 export interface DeclaredStack {
   readonly deployment: Deployment;
   /** Dotted key paths that its author wrote. */
@@ -17,7 +17,7 @@ export interface DeclaredStack {
   place(path: string): Pick<Problem, "file" | "document" | "line" | "column">;
 }
 
-/** The stack that a document declares. */
+/** The stacks that a document declares. */
 interface Declared {
   readonly stacks: readonly DeclaredStack[];
   /** Overrides that were read. */
@@ -32,8 +32,8 @@ interface InFile {
 }
 
 /**
- * The stacks of a document: itself, or what its discovery finds in the checkout. What another
- * repository holds cannot be seen; such a discovery counts as one stack that is not looked at.
+ * The stacks of a document: itself, or those that its discovery finds in the checkout. A discovery in
+ * another repository yields none, because the checkout does not have its files.
  */
 export async function declaredStacks(
   checkout: Checkout,
@@ -94,7 +94,7 @@ async function readOverrides(
   const directories: DiscoveredDirectory[] = [];
   for (const directory of found) {
     const { override } = directory;
-    // A link is no override when it is deployed either.
+    // Deployments refuse an override that is a link, too.
     const isFile = override !== undefined && listing.get(override)?.kind !== "symlink";
     const text = isFile ? await checkout.read(override) : undefined;
     if (override !== undefined && text !== undefined) overrides.set(override, text);
@@ -104,17 +104,17 @@ async function readOverrides(
   return { directories, overrides, hidden };
 }
 
-/** True when a text was encrypted with SOPS: its keys can be read, and say nothing. */
+/** True when a text was encrypted with SOPS, whose values cannot be checked. */
 export function isEncrypted(text: string): boolean {
   return /^sops:/m.test(text) && text.includes("ENC[AES256_GCM,");
 }
 
-/** Says that an encrypted file was left out. */
+/** The warning about an encrypted file that was not checked. */
 export function notChecked(file: string): Problem {
   return { file, message: "it is encrypted, so that it is checked only where it is deployed" };
 }
 
-/** A value has its place in the override where that gives it, else where it is inherited from. */
+/** A stack whose values have their place in the override that gives them, else in the base. */
 function stackOf(found: DiscoveredDeployment, base: DeclaredStack): DeclaredStack {
   const { directory, declared, override } = found;
   return {

@@ -23,10 +23,10 @@ type Camel<K extends string> = K extends `${infer Word}_${infer Rest}`
   ? `${Word}${Capitalize<Camel<Rest>>}`
   : K;
 
-/** The members that have a default, named as the program names them. */
+/** The members with a default, under their names in the program. */
 type Settled<D> = { readonly [K in keyof D & string as Camel<K>]: D[K] };
 
-/** What an author wrote of a section, or the default; a bare boolean is in its `enabled` by now. */
+/** The values of a section, defaults filled in; the decoder already made `enabled` of a bare boolean. */
 export function withDefaults<D extends object>(
   written: { readonly [K in keyof D]?: D[K] | null | undefined } | boolean | null | undefined,
   defaults: D,

@@ -15,9 +15,9 @@ import { clip, type Located, type LocatedEntry, type Position } from "./located.
 import { DEEPEST } from "./located_json.ts";
 import type { ProblemSink } from "./problem_sink.ts";
 
-/** Values one document may have after aliases and merge keys; a bomb has millions. */
+/** Most values of one document after aliases and merge keys: a YAML bomb has millions. */
 const MOST_VALUES = 100_000;
-/** Entries of one list or map of a configuration. */
+/** Most entries of one list or map of a configuration. */
 const MOST_ENTRIES = 2000;
 
 /** The line and the column of an offset, both from 1. */
@@ -134,7 +134,7 @@ export class Converter {
     return located.text;
   }
 
-  /** Adds what `source` has and `entries` lacks; returns how many values were looked at. */
+  /** Adds the entries of `source` that `entries` lacks; returns the number of entries compared. */
   #merge(entries: Map<string, LocatedEntry>, source: Located): number {
     if (this.#exploded) return 0;
     if (source.kind === "map") {
@@ -198,7 +198,7 @@ function scalar(node: Scalar, at: Position | undefined): Located {
   return { kind: "scalar", value: known ? value : text, text, plain, at };
 }
 
-/** True for a name that aliases may have; a password that begins with a star looks like one. */
+/** True for a plausible alias name: a password that begins with a star parses as an alias, too. */
 function isName(text: string): boolean {
   return /^[a-z][a-z_-]*$/i.test(text);
 }

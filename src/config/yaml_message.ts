@@ -1,8 +1,8 @@
 import { clip } from "./located.ts";
 
 /**
- * The message of the YAML library about a text, without the pieces of it that it repeats: a value
- * that is not valid YAML may be a password that begins with one of YAML's signs.
+ * The message of the YAML library without quoted pieces of the text: a value that is not valid YAML may
+ * be a password that begins with one of YAML's special characters.
  */
 export function yamlMessage({ message }: Error): string {
   const said = message.replace(/\s+/g, " ")
