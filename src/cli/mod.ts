@@ -17,6 +17,7 @@ import { visible } from "../system/visible.ts";
 import { seesColours, visibleLines } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
+import { ownEnvironment } from "./own_environment.ts";
 import { trackedOutput } from "./standard_streams.ts";
 import { tuneRuntime } from "./tuned_runtime.ts";
 
@@ -52,7 +53,7 @@ export async function main(): Promise<number> {
 function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
   return {
     args: process.argv.slice(2),
-    env: process.env,
+    env: ownEnvironment(),
     cwd: process.cwd(),
     interactive: process.stderr.isTTY === true,
     onTerminal: process.stdout.isTTY === true,
