@@ -5,15 +5,15 @@ import type { HttpRequest } from "./http_request.ts";
 /** Header with the API key. */
 export const API_KEY_HEADER = "x-api-key";
 
-/** Keys of the API; one that is absent or empty is nobody's. */
+/** Keys of the API; an absent or empty key matches no request. */
 export interface ApiKeys {
-  /** May do everything. */
+  /** Grants every power. */
   readonly full: string | undefined;
-  /** May look, and do nothing. */
+  /** Grants the power to read. */
   readonly read?: string | undefined;
 }
 
-/** The powers of whoever sent a request: none when its key is missing or wrong. */
+/** The powers that the key of a request grants: none when the key is missing or wrong. */
 export type Authenticate = (request: Pick<HttpRequest, "headers">) => ReadonlySet<Power>;
 
 const NONE: ReadonlySet<Power> = new Set();
@@ -21,8 +21,8 @@ const READ: ReadonlySet<Power> = new Set<Power>(["read"]);
 const EVERYTHING: ReadonlySet<Power> = new Set<Power>(["read", "logs", "act"]);
 
 /**
- * A check against the keys. Both sides are hashed first, so that neither content nor length of a key
- * can be read from how long the comparison takes. Every key is compared, whichever is right.
+ * Makes the check of keys. Hashes both sides and always compares every key, so that the time of the
+ * comparison reveals neither content nor length of a key.
  */
 export function createAuthenticate({ full, read }: ApiKeys): Authenticate {
   const isFull = matcher(full ?? "");
@@ -35,7 +35,7 @@ export function createAuthenticate({ full, read }: ApiKeys): Authenticate {
   };
 }
 
-/** The test for the digest of `secret`; an empty secret is nobody's. */
+/** The test for the digest of `secret`; an empty secret never matches. */
 function matcher(secret: string): (given: Uint8Array) => boolean {
   const expected = digest(secret);
   return (given) => timingSafeEqual(given, expected) && secret !== "";

@@ -13,13 +13,13 @@ export interface BodyLimits {
   /** Most bytes a body may have. */
   readonly maxPayload: number;
   readonly clock: Clock;
-  /** What all bodies together may take up while they come in; without one, nothing is counted. */
+  /** Memory that all incoming bodies share; absent for no limit. */
   readonly budget?: BodyBudget;
 }
 
 /**
- * Reads the body of a request as one JSON value, whatever its content type says; an empty one is
- * `empty`, where that is given. May be called once.
+ * Reads the body of a request as one JSON value, whatever its content type says. An empty body gives
+ * `empty`, if that is set. May be called once.
  *
  * Throws `payload_too_large` when it is longer than allowed, whether or not the client said so, and
  * `bad_request` when it is empty, no UTF-8, not exactly one JSON value, or too slow; `cancelled`
@@ -41,9 +41,9 @@ export async function readJson(
 }
 
 /**
- * Reads the body of a request as it is; empty when there is none. `error` is what a refusal is called.
- * May be called once. Throws `payload_too_large`, `bad_request` when it is too slow, and `cancelled`,
- * also when it was given up for others (see {@link BodyBudget}).
+ * Reads the bytes of a body; empty without one. `error` is the text of a refusal. May be called once.
+ * Throws `payload_too_large`, `bad_request` when the body is too slow, and `cancelled`, also when the
+ * {@link BodyBudget} was exceeded and this body was dropped.
  */
 export async function readBytes(
   request: HttpRequest,
@@ -70,7 +70,7 @@ export async function readBytes(
     throw errors.cancelled("the client went away", { cause: failure });
   } finally {
     share?.close();
-    // Nobody looks at the reason, and without one an exception with a stack is made for each request.
+    // A reason avoids the costly default exception with its stack for each request.
     timer.abort(null);
   }
 }

@@ -1,29 +1,29 @@
 import { errors, type StackwrightError } from "../model/mod.ts";
 
-/** Cost of one piece of a body besides its bytes, about: pieces of one byte each add up, too. */
+/** Estimated cost of a piece of a body besides its bytes: pieces of one byte add up, too. */
 const PIECE_COST = 128;
 
-/** The part that one body has of a {@link BodyBudget}. */
+/** The share of one body in a {@link BodyBudget}. */
 export interface BodyShare {
-  /** A piece of so many bytes came and is kept. */
+  /** Counts a piece of so many bytes that is kept in memory. */
   readonly took: (bytes: number) => void;
-  /** Calls `drop` with `cancelled` when the body is given up: what is kept of it is not wanted any more. */
+  /** Calls `drop` with `cancelled` when the body is given up and its pieces must be released. */
   readonly onDrop: (drop: (why: StackwrightError) => void) => void;
-  /** The body is whole, or nobody waits for it. */
+  /** Ends the share: the body is complete, or nobody waits for it any more. */
   readonly close: () => void;
 }
 
 interface Held {
   bytes: number;
   isOpen: boolean;
-  /** Those who are told when it is given up. */
+  /** Listeners for the moment when the body is given up. */
   readonly told: ((why: StackwrightError) => void)[];
 }
 
 /**
- * The budget of all bodies together that have not come to their end, on their way in or out. When it is
- * too much, the one of which something has been kept the longest is given up: real clients take
- * milliseconds, so that those who never finish push out each other.
+ * A memory budget for all unfinished bodies together, incoming or outgoing. When it is exceeded, the
+ * body that has held memory the longest is given up: real clients finish within milliseconds, so
+ * clients that never finish displace each other.
  */
 export class BodyBudget {
   readonly #most: number;
@@ -53,7 +53,7 @@ export class BodyBudget {
 
   #add(held: Held, bytes: number): void {
     if (!held.isOpen) return;
-    // With its first piece: giving up a request that waits for the end of a run would free nothing.
+    // Age counts from the first piece: a request that waits for a run holds no memory to free.
     this.#held.add(held);
     held.bytes += bytes;
     this.#bytes += bytes;

@@ -1,7 +1,7 @@
 import type { RequestHeaders } from "./http_request.ts";
 import { addressIn, type Networks } from "../system/mod.ts";
 
-/** Proxies that may say where a request comes from, and in which header. */
+/** Proxies whose header with the client's address is believed. */
 export interface TrustedProxies {
   readonly networks: Networks;
   /** `X-Forwarded-For`, or another header with an address. */
@@ -9,8 +9,8 @@ export interface TrustedProxies {
 }
 
 /**
- * The address of the client behind proxies, for logs and nothing else: whoever
- * reaches a trusted proxy can write these headers. Without a trusted proxy it is the peer.
+ * The address of the client behind proxies, only for logs: anybody who reaches a trusted proxy can
+ * write these headers. Without a trusted proxy it is the address of the peer.
  */
 export function clientAddress(
   remote: string,

@@ -1,4 +1,4 @@
-/** As much of a socket as is needed to keep count of it. */
+/** The part of a socket that {@link Connections} needs. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
@@ -8,37 +8,37 @@ export interface Connection {
 
 /** A request on its way in. */
 interface Receiving {
-  /** Whether all of it has come. */
+  /** Whether the whole request was received. */
   readonly complete: boolean;
 }
 
 interface Entry {
   readonly connection: Connection;
   readonly requests: Set<Receiving>;
-  /** Number of requests that it began in a round of the event loop. */
+  /** Number of requests that the connection began in `round` of the event loop. */
   begun: number;
   round: number;
 }
 
 /**
- * Requests that one connection may begin before others have their turn, and that may wait for an answer.
- * The runtimes serve all that is in a chunk in one go, and a chunk holds thousands.
+ * Most requests of one connection per round of the event loop, and most that wait for answers. The
+ * runtimes serve all requests of a chunk at once, and a chunk may hold thousands.
  */
 const MOST_AT_ONCE = 32;
-/** The same of all connections together, where one has several: beyond it each begins one. */
+/** The same for all connections together; beyond it each connection may only begin one. */
 const MOST_OF_ALL = 100;
 
 /**
- * The connections of one listener: how many there may be, and which have a request under way. They
- * are known by the address of their other end, because under TLS the runtimes announce other objects
- * than the ones that requests come from.
+ * The connections of one listener: limits their number, and tracks which have a request under way. The
+ * key is the remote address and port, because under TLS the runtimes announce other socket objects
+ * than the ones that requests carry.
  */
 export class Connections {
   readonly #most: number;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
   readonly #empty = Promise.withResolvers<void>();
-  /** Sockets ask the system for their address every time. */
+  /** Cached keys: sockets ask the system for their address every time. */
   readonly #keys = new WeakMap<Connection, string>();
   #closing = false;
   #round = 0;
@@ -57,15 +57,14 @@ export class Connections {
     return this.#entries.size;
   }
 
-  /** Whether {@link Connections.drain} was called: answers end their connection. */
+  /** Whether {@link Connections.drain} was called, so that an answer closes its connection. */
   get closing(): boolean {
     return this.#closing;
   }
 
   /**
-   * A connection was accepted. With a full house the one goes that has been open the longest without
-   * a request; if there is none, the one whose request has been coming in the longest; if all of them
-   * wait for answers, this one.
+   * Registers an accepted connection. At the limit it closes the oldest connection without a request;
+   * if there is none, the oldest whose request is still incomplete; if all wait for answers, this one.
    */
   open(connection: Connection): void {
     if (this.#closing || (this.#entries.size >= this.#most && !this.#makeRoom())) {
@@ -79,8 +78,8 @@ export class Connections {
   }
 
   /**
-   * Whether a connection may begin one more request; to be asked once for each. False when it sends so many
-   * without waiting for answers that nobody else has a turn: it is to be ended.
+   * Whether a connection may begin one more request; call it once for each. False means that the
+   * connection must be closed: it sends so many requests at once that others would get no turn.
    */
   mayBegin(connection: Connection): boolean {
     if (this.#begun++ === 0) {
@@ -94,7 +93,7 @@ export class Connections {
       (most <= MOST_AT_ONCE && this.#begun <= MOST_OF_ALL && this.#behind < MOST_OF_ALL);
   }
 
-  /** The headers of a request came by this connection. To be called once for each request. */
+  /** Registers a request whose headers were received. To be called once for each request. */
   begin(connection: Connection, request: Receiving): void {
     const requests = this.#entries.get(this.#keyOf(connection))?.requests;
     if (requests === undefined) return;
@@ -102,7 +101,7 @@ export class Connections {
     requests.add(request);
   }
 
-  /** The request was answered, or given up; returns whether its connection has another one. */
+  /** Ends a request that was answered or given up; returns whether its connection has another one. */
   end(connection: Connection, request: Receiving): boolean {
     const requests = this.#entries.get(this.#keyOf(connection))?.requests;
     if (requests === undefined) return false;
@@ -115,7 +114,7 @@ export class Connections {
     return (this.#entries.get(this.#keyOf(connection))?.requests.size ?? 0) > 0;
   }
 
-  /** Cuts those without a request; resolves when the others are gone too. May be called twice. */
+  /** Closes connections without a request; resolves when all are closed. May be called twice. */
   drain(): Promise<void> {
     this.#closing = true;
     for (const { connection, requests } of [...this.#entries.values()]) {
@@ -125,7 +124,7 @@ export class Connections {
     return this.#empty.promise;
   }
 
-  /** Cuts all of them. */
+  /** Closes all connections at once. */
   cut(): void {
     for (const { connection } of [...this.#entries.values()]) connection.destroy();
   }
@@ -135,7 +134,7 @@ export class Connections {
     const [key, entry] = entries.find(([, { requests }]) => requests.size === 0) ??
       entries.find(([, { requests }]) => [...requests].some(({ complete }) => !complete)) ?? [];
     if (key === undefined || entry === undefined) return false;
-    // It says that it is closed some time later: there must be room now.
+    // Its close event comes later, but there must be room now.
     this.#forget(key, entry);
     entry.connection.destroy();
     return true;
@@ -150,7 +149,7 @@ export class Connections {
   }
 
   #forget(key: string, entry: Entry): void {
-    // The same address may have connected again before the old connection said that it is closed.
+    // The same address may have connected again before the close event of the old connection.
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     this.#behind -= Math.max(0, entry.requests.size - 1);
     entry.requests.clear();

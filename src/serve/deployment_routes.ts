@@ -10,7 +10,7 @@ const RUN_SUCCESS = {
   202: "Started; with `wait`, the stack is held, paused or deferred by a sync window.",
 };
 
-/** The routes on the stacks that are deployed. */
+/** The routes about deployed stacks. */
 export function deploymentRoutes(operations: Operations): OperationRoute[] {
   return [
     operationRoute("GET /v1/api/deployments", operations.listDeployments, {

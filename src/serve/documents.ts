@@ -21,7 +21,7 @@ export function openApiDocumentsOf(operations: Operations, version: string): Doc
   };
 }
 
-/** What makes each file that pages load, by its name. */
+/** Loaders of the files that pages need, by name. */
 type Assets = Readonly<Record<string, () => Promise<Answer>>>;
 
 /**
@@ -48,7 +48,7 @@ function documentRoute(path: string, document: OpenApiDocument): Route {
   return get(path, () => answer);
 }
 
-/** People forget the slash, and without it the page's relative names would lead elsewhere. */
+/** Redirects to the path with a slash, without which the page's relative links would be wrong. */
 function redirects(...paths: readonly string[]): Route[] {
   return paths.map((path) =>
     get(path, () => ({
@@ -112,8 +112,8 @@ const ASSETS: Assets = {
 };
 
 /**
- * Made once: megabytes take milliseconds to encode, and who asks for them needs no key. What could not
- * be made is tried again for the next who asks.
+ * Encodes each asset once: megabytes take milliseconds, and requests for them need no key. A failure is
+ * not kept, so that the next request tries again.
  */
 async function assetAnswer(
   files: Assets,

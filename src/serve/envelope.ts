@@ -2,13 +2,13 @@ import { redactLists, type Redactor } from "../system/mod.ts";
 import type { Refusal } from "./problem.ts";
 import { SharedResponse } from "./wire_response.ts";
 
-/** The answer of a route, before it is bytes. */
+/** The answer of a route, before it is encoded. */
 export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
   /**
-   * The stack that all its texts are about, whose words are masked; not where texts were masked when
-   * they were kept, each with what its stack hides.
+   * The stack whose secrets are masked in all texts of the answer; absent for stored records, whose
+   * texts were masked with the secrets of their stacks when they were written.
    */
   readonly about?: string;
 };
@@ -23,14 +23,14 @@ type AnswerBody =
   }
   /** A body without envelope. */
   | { readonly kind: "plain"; readonly status: number; readonly body: object }
-  /** Anything that is not JSON of ours. */
+  /** Any other body than our JSON. */
   | {
     readonly kind: "raw";
     readonly status: number;
     readonly body: string | Uint8Array<ArrayBuffer>;
     readonly headers: Readonly<Record<string, string>>;
   }
-  /** A response that is one already; its texts were redacted when it was made. */
+  /** A finished response; its texts were redacted when it was made. */
   | { readonly kind: "made"; readonly status: number; readonly response: Response }
   | {
     readonly kind: "refusal";
@@ -79,12 +79,12 @@ export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response
   }
   const about = answer.about === undefined ? [] : [answer.about];
   const redact = remembering((text) => to.redactor.redact(text, ...about));
-  // Who asks at a terminal sees the prompt on a line of its own.
+  // The line feed keeps the prompt of a terminal on its own line.
   const body = `${JSON.stringify(await redactLists(bodyOf(answer, to.requestId), redact))}\n`;
   return new Response(to.method === "HEAD" ? null : body, { status, headers });
 }
 
-/** In a list the same words come over and over: looking through each of them once is enough. */
+/** Caches redacted texts: lists repeat the same ones over and over. */
 function remembering(redact: (text: string) => string): (text: string) => string {
   const done = new Map<string, string>();
   return (text) => {
@@ -99,7 +99,7 @@ function remembering(redact: (text: string) => string): (text: string) => string
 /** Header that names the container context. */
 export const CONTEXT_HEADER = "X-Service-Context";
 
-/** A header cannot hold every text that a query can. */
+/** Encodes a text that a header cannot hold. */
 function headerText(value: string): string {
   return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
 }

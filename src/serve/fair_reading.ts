@@ -1,25 +1,25 @@
-/** What reads the bytes of a connection, where a runtime shows it. */
+/** The handle by which a runtime reads a connection, if the runtime exposes it. */
 interface Reader {
-  /** Whether the runtime wants more of them. */
+  /** Whether the runtime reads at the moment. */
   readonly reading: boolean;
   readStop(): unknown;
   readStart(): unknown;
 }
 
-/** Bytes in one go that say that there are more: a record of TLS has no more. */
+/** Bytes of one read that suggest that more follow; also the largest record of TLS. */
 const MUCH = 16 * 1024;
-/** Connections with much that are read in one round of the event loop. */
+/** Heavy senders that are read in one round of the event loop. */
 const MOST_AT_ONCE = 8;
 
 /**
- * The order in which connections are read that send much. The runtime reads one of them up to thirty times
- * in a row, and then the next: those with much are read once, and then wait until others were.
+ * Reads connections that send much in turn. The runtime reads one connection up to thirty times in a
+ * row before the next; here a heavy sender is read once and then waits for the others.
  */
 export class FairReading {
   /** Oldest first. */
   readonly #waiting = new Set<object>();
 
-  /** So many bytes of a connection were read in one go. */
+  /** Notes that one read of a connection gave so many bytes. */
   took(connection: object, bytes: number): void {
     const reader = readerOf(connection);
     if (bytes < MUCH || reader === undefined) return;
@@ -33,12 +33,12 @@ export class FairReading {
       this.#waiting.delete(connection);
       readerOf(connection)?.readStart();
     }
-    // Deno looks for what came from others when nothing is due, and otherwise in each sixtieth round.
+    // A timer, because Deno polls other sockets when nothing is due, otherwise every sixtieth round.
     if (this.#waiting.size > 0) setTimeout(() => this.#goOn());
   }
 }
 
-/** Undefined when it is closed, or whoever reads its body has not kept up; and where there is none. */
+/** `undefined` for a closed or already paused connection, and for runtimes without such a handle. */
 function readerOf(connection: object): Reader | undefined {
   const { _handle: reader } = connection as { readonly _handle?: Partial<Reader> | null };
   if (reader?.reading !== true || typeof reader.readStop !== "function") return undefined;

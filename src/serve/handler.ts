@@ -25,23 +25,23 @@ interface Peer {
 /** Answers requests; never rejects. */
 export type Handler = (request: HttpRequest, peer: Peer) => Promise<Response>;
 
-/** The least that unsigned bodies share; with a large MAX_PAYLOAD_SIZE it is eight of those. */
+/** Least budget of unsigned bodies; eight times MAX_PAYLOAD_SIZE when that is more. */
 const UNSIGNED_BYTES = 32 * 1024 * 1024;
 
 interface HandlerParts extends Omit<ToolRouteParts, keyof ToolParts> {
-  /** Without any the routes under `/v1/api` do not exist. */
+  /** Without any key the routes under `/v1/api` do not exist. */
   readonly apiKeys: ApiKeys;
-  /** Without it the routes of webhooks do not exist. */
+  /** When absent, the routes of webhooks do not exist. */
   readonly webhooks?: ReceiveWebhooks;
-  /** With it the OpenAPI documents of this version, and their pages, are served. */
+  /** When present, the OpenAPI documents of this version and their pages are served. */
   readonly openApi?: { readonly version: string };
-  /** With it, and with a key, the tool server is there. */
+  /** When present, and with a key, the tool server is served. */
   readonly mcp?: ToolParts;
-  /** Who may say where a request comes from; nobody when absent. */
+  /** Proxies whose header with the client's address is believed; none when absent. */
   readonly proxies?: TrustedProxies;
   /** Most bytes of a request body. */
   readonly maxPayload: number;
-  /** Most bytes of unsigned bodies that are half sent, all together; 32 MiB or more by default. */
+  /** Most bytes of all half-sent unsigned bodies together; 32 MiB or more by default. */
   readonly unsignedBytes?: number;
 }
 
@@ -73,9 +73,9 @@ interface Equipment {
   readonly parts: HandlerParts;
   readonly router: Router<Route>;
   readonly authenticate: Authenticate;
-  /** For bodies that are read before it is known who sent them. */
+  /** Limits for bodies that are read before their sender is authenticated. */
   readonly unsigned: BodyLimits;
-  /** For whoever may only look, and may look at much: what others do goes on meanwhile. */
+  /** Turns of requests with a read-only key, so that costly reads do not delay other work. */
   readonly readers: Turns;
 }
 
@@ -113,7 +113,7 @@ async function answerSafely(turn: Turn, equipment: Equipment): Promise<Answer> {
   }
 }
 
-/** Logs a failure on our side, unless it is for want of an open service. */
+/** Logs a failure on our side, except during a shutdown and after cancellation. */
 function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
   if (answer.kind !== "refusal" || answer.thrown === undefined) return;
   const { refusal: { status }, thrown } = answer;
@@ -126,7 +126,7 @@ function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
   log.error(`request failed: ${messageOf(thrown)}`, { error: thrown, stack });
 }
 
-/** Checks in this order: path, method, key, then what the route wants. */
+/** Checks in this order: path, method, key, then the input of the route. */
 async function answerTo(
   { request, peer, log }: Turn,
   { parts, router, authenticate, unsigned, readers }: Equipment,
@@ -159,12 +159,12 @@ async function answerTo(
   });
 }
 
-/** Work for a client that went away while it waited would keep those who wait behind it. */
+/** Throws `cancelled` for a client that went away while it waited: its work would delay the others. */
 function stillThere({ signal }: HttpRequest): void {
   if (signal.aborted) throw errors.cancelled("the client went away");
 }
 
-/** The runtime makes a signal when it is asked for one, and few operations ask; so with the client. */
+/** Makes signal and client lazily: creating them costs, and few operations use them. */
 function callOf(request: HttpRequest, log: Log, client: () => string): Call {
   return {
     get signal() {
@@ -181,7 +181,7 @@ function clientOf(request: HttpRequest, { remote }: Peer, { proxies }: HandlerPa
   return proxies === undefined ? remote : clientAddress(remote, request.headers, proxies);
 }
 
-/** The same for a key that is missing and for a wrong one. */
+/** The same refusal for a missing and for a wrong key. */
 const NO_KEY: Refusal = {
   status: 401,
   error: "invalid api key",

@@ -21,13 +21,13 @@ import { type Outgoing, sendResponse } from "./wire_response.ts";
 export interface Listener {
   readonly port: number;
   /**
-   * Serves new connections with another pair, and returns true; false when the runtime cannot
-   * exchange the pair of an open listener. Throws when the pair is not usable.
+   * Serves new connections with another TLS pair and returns true; false when the runtime cannot
+   * replace the pair of an open listener. Throws when the pair is not usable.
    */
   renew(pair: TlsPair): boolean;
-  /** Stops accepting at once; resolves when no request is under way any more. May be called twice. */
+  /** Stops accepting at once; resolves when all connections are closed. May be called twice. */
   drain(): Promise<void>;
-  /** Ends what is left. */
+  /** Closes all remaining connections. */
   cut(): void;
 }
 
@@ -46,7 +46,7 @@ interface Service {
 
 type RuntimeServer = PlainServer | SecureServer;
 
-/** Connections that the system completes before the program gets to them. */
+/** Connections that the system queues until the program accepts them. */
 const BACKLOG = 511;
 
 /**
@@ -65,7 +65,7 @@ export async function listen(address: ListenAddress, service: Service): Promise<
   };
   const reading = new FairReading();
   const server = create(address.pair, service.limits);
-  // Bun tells of a connection only when something came by it; before that only time ends it.
+  // Bun announces a connection only with its first bytes; before that only a timeout ends it.
   server.on("connection", (socket: Socket) => connections.open(socket));
   server.on(
     address.pair === undefined ? "connection" : "secureConnection",
@@ -75,10 +75,10 @@ export async function listen(address: ListenAddress, service: Service): Promise<
     void serve({ incoming, outgoing, expected }, equipment);
   server.on("request", (incoming, outgoing) => take(incoming, outgoing, false));
   server.on("checkContinue", (incoming, outgoing) => take(incoming, outgoing, true));
-  // Without it the runtime refuses each of them by itself, and counts none.
+  // Without this listener the runtime would refuse such requests by itself, uncounted.
   server.on("checkExpectation", (incoming, outgoing) => take(incoming, outgoing, false));
   server.on("clientError", (error: Error, socket: Socket) => {
-    // In the middle of an answer, words would be taken for a part of it.
+    // In the middle of an answer the client would take an error text for a part of it.
     if (connections.isBusy(socket)) socket.destroy();
     else dismiss(error, socket);
   });
@@ -98,17 +98,17 @@ export async function listen(address: ListenAddress, service: Service): Promise<
   };
 }
 
-/** What reads the requests of a connection; Bun has none that could be stopped. */
+/** The runtime's parser of a connection; Bun exposes none. */
 interface Parser {
   onIncoming(incoming: IncomingMessage, keepAlive: boolean): number;
-  /** Told of the bytes of each piece that was read; of less than nothing when they are no HTTP. */
+  /** Called with the number of bytes of each read; with a negative number on an error. */
   [ON_READ]?: (bytes: number) => unknown;
 }
 
-/** Where the parsers have it. */
+/** Key of the parser's read callback. */
 const ON_READ = 5;
 
-/** To a parser it is the beginning of another protocol, and it reads no further. */
+/** Result that makes a parser stop, as for a switch to another protocol. */
 const STOP = 2;
 
 function parserOf(socket: Socket): Parser | undefined {
@@ -117,8 +117,8 @@ function parserOf(socket: Socket): Parser | undefined {
 }
 
 /**
- * Of a chunk with thousands of requests the runtime makes all of them, also when the connection is over,
- * and it reads many chunks of one connection before it comes to the next.
+ * Limits the parser of a connection: the runtime would parse all thousands of requests of a chunk, even
+ * after the connection ended, and read many chunks of one connection before it reads the next.
  */
 function boundParser(socket: Socket, connections: Connections, reading: FairReading): void {
   const parser = parserOf(socket);
@@ -137,7 +137,7 @@ function boundParser(socket: Socket, connections: Connections, reading: FairRead
   };
 }
 
-/** Bytes of a body that the runtime keeps until it is read: each of them may be a piece of its own. */
+/** Bytes of an unread body that the runtime buffers; small, because each byte may be its own piece. */
 const UNREAD_BYTES = 4096;
 
 function create(pair: TlsPair | undefined, limits: ServerLimits): RuntimeServer {
@@ -154,7 +154,7 @@ function create(pair: TlsPair | undefined, limits: ServerLimits): RuntimeServer 
     : createSecureServer({ ...options, ...pair, handshakeTimeout: limits.headersMs });
 }
 
-/** Bun has no way to do it. */
+/** Replaces the TLS pair of a server; false on Bun, which cannot. */
 function renew(server: RuntimeServer, pair: TlsPair): boolean {
   const { setSecureContext } = server as { setSecureContext?: (pair: TlsPair) => void };
   if (setSecureContext === undefined) return false;
@@ -167,12 +167,12 @@ const DISMISSALS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** One line for who sends no HTTP, too much of it or too slowly, and the connection is over. */
+/** Answers a malformed, too large or too slow request with a bare status and closes the connection. */
 function dismiss(error: Error & { readonly code?: string }, socket: Socket): void {
   const status = DISMISSALS[error.code ?? ""] ?? "400 Bad Request";
   if (!socket.writable) return void socket.destroy();
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  // What goes on being sent is not read: a client that does not listen finds the connection reset.
+  // Nothing more is read: a client that goes on sending gets a connection reset.
   socket.destroySoon();
 }
 
@@ -185,7 +185,7 @@ interface Turn {
 
 interface Equipment extends Service {
   readonly connections: Connections;
-  /** Answers that wait until their clients take them in. */
+  /** Budget of answers that their clients have not received yet. */
   readonly answers: BodyBudget;
   /** The end of the latest request of each connection. */
   readonly last: WeakMap<Socket, Promise<void>>;
@@ -201,9 +201,9 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
     const more = connections.end(socket, incoming);
     if (connections.closing && !more) socket.destroySoon();
   });
-  // What breaks a connection is seen as the end of its body or of the answer.
+  // A broken connection shows itself as the end of the body or of the answer.
   for (const each of [outgoing, incoming]) each.on("error", () => {});
-  // One after the other: whoever never listens has one answer waiting, and others their turns.
+  // One request at a time per connection: a client that never reads has only one answer waiting.
   const before = last.get(socket);
   const ended = Promise.withResolvers<void>();
   last.set(socket, ended.promise);
@@ -219,7 +219,7 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
     await sendResponse(response, outgoing as Outgoing, options);
     if (!incoming.complete) linger(incoming, limits.lingerMs);
   } catch {
-    // The handler never rejects: the client went away, or takes nothing in.
+    // The handler never rejects, so the client went away or stopped reading.
     socket.destroy();
   } finally {
     share.close();
@@ -238,14 +238,14 @@ async function respond(
     const cut = () => incoming.destroy();
     request = toRequest(incoming, { signal: goneSignal(outgoing), onRead, cut });
   } catch {
-    // Where the next request would begin is not sure.
+    // The beginning of the next request is unknown, so the connection has to end.
     return refuse(400, "malformed request", { connection: "close" });
   }
   if (request === undefined) return refuse(405, "invalid http method");
   return await handler(request, { remote: incoming.socket.remoteAddress ?? "" });
 }
 
-/** Made when somebody asks for it: few requests are waited for so long that it matters. */
+/** A lazy signal that aborts when the client goes away: few requests take long enough to need it. */
 function goneSignal(outgoing: ServerResponse): () => AbortSignal {
   let gone: AbortController | undefined;
   return () => {
@@ -265,8 +265,8 @@ function refuse(status: number, error: string, headers: Record<string, string> =
 }
 
 /**
- * Lets go by what is left of a body: a client that is cut while it sends may never see its answer.
- * Those that go on for long are cut all the same.
+ * Discards the rest of a body for a while: a client whose connection is cut while it sends may never
+ * see its answer. Closes the connection when that takes too long.
  */
 function linger(incoming: IncomingMessage, milliseconds: number): void {
   const cut = () => incoming.destroy();

@@ -9,9 +9,8 @@ interface MetricsText {
 }
 
 /**
- * Makes the handler of the metrics' own server: `GET /metrics`, without a key, and
- * nothing else. However many ask, one text is made at a time, for all of them, and without rests when
- * the signal aborts.
+ * Makes the handler of the metrics' own server: only `GET /metrics`, without a key. One text is made at
+ * a time, shared by all who wait for it; there are no rests in between once the signal aborts.
  */
 export function createMetricsHandler(
   metrics: MetricsText,
@@ -35,9 +34,8 @@ export function createMetricsHandler(
 const REST = { times: 9, longestMs: 2_000 } as const;
 
 /**
- * Makes one value at a time. Who asks while one is made waits for the next, which all of those share:
- * so nobody is told of a time before they asked. Between two there is a rest, in which everything else
- * that this process does has its turn.
+ * Makes one value at a time. Callers that come while one is made share the next, so that nobody gets a
+ * value older than the request. A rest between two values leaves the processor to other work.
  */
 function inTurn<T>(make: () => Promise<T>, clock: Clock, signal: AbortSignal): () => Promise<T> {
   const rest = async (milliseconds: number) => {

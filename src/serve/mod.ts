@@ -1,6 +1,6 @@
 /**
- * The faces of the operations. REST is a table over them; a handler answers web-standard requests
- * without knowing a socket, and the server puts it on one in either runtime.
+ * The interfaces to the operations: REST, webhooks, tools (MCP) and metrics. REST is a table of routes;
+ * a handler answers requests without a socket, and the server connects it to one in either runtime.
  */
 export { type Documents, openApiDocumentsOf } from "./documents.ts";
 export { createHandler, type Handler } from "./handler.ts";

@@ -1,6 +1,6 @@
 import { type ErrorCode, formatProblem, isStackwrightError, type Problem } from "../model/mod.ts";
 
-/** The answer to a request that came to nothing. */
+/** The answer to a failed request. */
 export interface Refusal {
   /** HTTP status. */
   readonly status: number;
@@ -12,7 +12,7 @@ export interface Refusal {
 
 interface Rule {
   readonly status: number;
-  /** The stable text; without one the message of the error is it, and its problems are the detail. */
+  /** The stable text; when absent, the message is the text, and the problems are the detail. */
   readonly error?: string;
 }
 
@@ -58,8 +58,8 @@ export function statusOf(code: ErrorCode): number {
 }
 
 /**
- * The refusal for anything that was thrown. What is not ours, or is a mistake of ours,
- * is told as `internal error` and nothing else: its text was not written for clients.
+ * The refusal for anything that was thrown. Foreign errors and bugs are only shown as `internal error`:
+ * their texts were not written for clients.
  */
 export function refusalOf(error: unknown): Refusal {
   if (!isStackwrightError(error) || error.code === "internal") {
@@ -77,7 +77,7 @@ export function refusalOf(error: unknown): Refusal {
   };
 }
 
-/** The client knows which request it sent; only what is inside matters to it. */
+/** A problem without its file, which is the request itself. */
 function problemText(problem: Problem): string {
   return formatProblem(problem).slice(`${problem.file}: `.length);
 }

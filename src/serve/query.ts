@@ -45,7 +45,7 @@ export function replicas(query: URLSearchParams, name: string): number | undefin
   );
 }
 
-/** Seconds to wait, at most `most`, for something that is called `what` in errors. */
+/** Seconds to wait, at most `most`; `what` names the subject in errors. */
 export function seconds(most: number, what = "project"): QueryReader {
   return (query, name) => {
     const given = spaceless(query, name);
@@ -58,12 +58,12 @@ export function seconds(most: number, what = "project"): QueryReader {
   };
 }
 
-/** Parameter that whatever manages something takes with doco-cd, whether or not it waits. */
+/** Parameters that doco-cd accepts on every managing route, so that clients may send them anywhere. */
 const COMMON = ["timeout"];
 
 /**
- * Refuses parameters that are none of `known`: a request that means to change something elsewhere, or
- * less, would change what its writer did not mean. Throws `bad_request` with the nearest known one.
+ * Refuses unknown parameters: a request with a misspelt `context` or filter would change more than its
+ * author meant, or something else. Throws `bad_request` with the nearest known name.
  */
 export function requireKnownNames(query: URLSearchParams, known: readonly string[]): void {
   const unknown = [...query.keys()].find((name) => ![...known, ...COMMON].includes(name));
@@ -78,7 +78,7 @@ export function requireKnownNames(query: URLSearchParams, known: readonly string
   throw requestError("unknown parameter", `there is no parameter ${shown} here: ${advice}`);
 }
 
-/** Any text without control characters and without spaces that only look like none. */
+/** Any text without control characters and without other white space than blanks at its ends. */
 export function text(query: URLSearchParams, name: string): string | undefined {
   const given = spaceless(query, name);
   if (given === "") return undefined;
@@ -101,8 +101,8 @@ export function choice<Choice extends string>(
 }
 
 /**
- * A parameter without the blanks around it, which people leave when they paste. Other white space
- * (no-break spaces, line ends) is a part of the value: who sends it did not mean to send nothing.
+ * A parameter without the blanks around it, which often come by pasting. Other white space (no-break
+ * spaces, line ends) stays a part of the value, so that it is not taken for an absent parameter.
  */
 function spaceless(query: URLSearchParams, name: string): string {
   const given = query.get(name) ?? "";

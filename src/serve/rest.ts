@@ -196,7 +196,7 @@ function maxSize(query: URLSearchParams, name: string): number | undefined {
   );
 }
 
-/** A run that somebody waited for is shown; so is, by its id, the one that keeps another from starting. */
+/** Shows a run that was waited for; a refusal names the run that kept this one from starting. */
 function compactionAnswer({ busy, ...result }: CompactionView): Answer {
   const jobId = result.run.job_id;
   if (busy) return { kind: "refusal", refusal: { status: 409, error: result.message }, jobId };
@@ -205,7 +205,7 @@ function compactionAnswer({ busy, ...result }: CompactionView): Answer {
     : runAnswer(result);
 }
 
-/** The origin of a deployment that is asked about: a mistake in it has the words of doco-cd. */
+/** The parameter `origin`; the error has the text of doco-cd. */
 function origin(query: URLSearchParams, name: string): string | undefined {
   const given = (query.get(name) ?? "").trim().toLowerCase();
   if (given === "") return undefined;
@@ -213,7 +213,7 @@ function origin(query: URLSearchParams, name: string): string | undefined {
   throw requestError("invalid origin", "origin must be automatic or manual");
 }
 
-/** Other actions are a mistake in the request, not another path. */
+/** Refuses unknown actions as a bad request instead of an unknown path. */
 function requireOneOf(actions: readonly string[]) {
   return ({ action = "" }: Readonly<Record<string, string>>): void => {
     if (actions.includes(action)) return;

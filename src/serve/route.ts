@@ -7,23 +7,23 @@ import type { RequestHeaders } from "./http_request.ts";
 import { refusalOf } from "./problem.ts";
 import { type QueryReader, requireKnownNames } from "./query.ts";
 
-/** One request on its way through a route. */
+/** One request to a route, and the means to answer it. */
 export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly call: Call;
-  /** What the key of the request allows; nothing without one. */
+  /** Powers of the request's key; empty without one. */
   readonly powers: ReadonlySet<Power>;
-  /** To be waited for before each thing that one request asks for, where it asks for several. */
+  /** Turn to wait for before each operation, when one request contains several. */
   readonly turn: () => Promise<void> | undefined;
   /**
-   * Reads the body as JSON; may be called once. An empty one is `empty`, where that is given. Throws
+   * Reads the body as JSON; may be called once. An empty body gives `empty`, if that is set. Throws
    * `bad_request` and `payload_too_large`.
    */
   readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
   /**
-   * Reads the body as it came, instead; `error` is what a refusal is called. Throws like `readJson`.
+   * Reads the raw body instead; `error` is the text of a refusal. Throws like `readJson`.
    */
   readonly readBytes: (error: string) => Promise<Uint8Array>;
 }
@@ -32,8 +32,8 @@ export interface Exchange {
 type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
 /**
- * Callers that may use a route. `key` routes exist only with an API secret and want it in every
- * request; `webhook` routes exist only with a webhook secret and look after it themselves.
+ * Callers that may use a route. `key` routes exist only with an API secret and require it in every
+ * request; `webhook` routes exist only with a webhook secret and check it themselves.
  */
 type Access = "public" | "key" | "webhook";
 
@@ -42,7 +42,7 @@ export interface Route {
   readonly methods: readonly Method[];
   readonly path: string;
   readonly access: Access;
-  /** What the key of a `key` route must allow. */
+  /** Power that the key must have, on a `key` route. */
   readonly power: Power;
   answer(exchange: Exchange): Promise<Answer>;
 }
@@ -71,7 +71,7 @@ export interface RouteFacts {
   readonly refusals?: readonly number[];
 }
 
-/** A route together with what documents say of it. */
+/** A route with its facts for documents. */
 export interface OperationRoute extends Route, RouteFacts {}
 
 /** Methods, with a stroke between them, and the path of a route: `GET|HEAD /v1/health`. */
@@ -80,11 +80,11 @@ type RouteName = `${Method}${"" | `|${Method}`} ${string}`;
 /** Facts that make a route over an operation, beside its name. */
 export interface RouteTable<Output>
   extends Partial<Omit<RouteFacts, "methods" | "path" | "operation">> {
-  /** What is answered; by default status 200 with the output as content. */
+  /** Makes the answer; by default status 200 with the output as content. */
   readonly answer?: (output: Output) => Answer;
   /** Checks the variables of the path before anything else. Throws `bad_request`. */
   readonly checkParams?: (params: Readonly<Record<string, string>>) => void;
-  /** What is called what went wrong on our side, made of the input. */
+  /** Makes the error text of a failure on our side from the input. */
   readonly failure?: (input: Readonly<Record<string, unknown>>) => string;
 }
 
@@ -137,7 +137,7 @@ export function operationRoute<Output>(
   };
 }
 
-/** The stack whose words are masked in what an operation answers: see {@link Answer}. */
+/** The stack whose secrets are masked in the answer of an operation: see {@link Answer}. */
 export function aboutWhom(
   operation: Pick<OperationFacts<unknown>, "id" | "tag">,
   input: Readonly<Record<string, unknown>>,
@@ -145,14 +145,14 @@ export function aboutWhom(
   return isKeptMasked(operation) ? undefined : stackIn(input);
 }
 
-/** True for texts of records; what engines say, and models, are made for the answer. */
+/** True for answers from stored records, which were masked when written; others are made on request. */
 function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">): boolean {
   const isKept = ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
-  // Names of projects are nobody's secret.
+  // Names of projects are not secret.
   return isKept || id === "listProjects";
 }
 
-/** The stack that an input names, which is then what the answer is about. */
+/** The stack that an input names. */
 function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
   const { context = "" } = input;
   const name = input["name"] ?? input["stack_name"] ?? input["project_name"];
@@ -164,7 +164,7 @@ function content(output: unknown): Answer {
   return { kind: "content", status: 200, content: output };
 }
 
-/** The context as it is shown, before anybody asked whether it exists. */
+/** The context as the answer's header shows it; it may not exist. */
 function readContext(query: URLSearchParams): string {
   return stackKey(query.get("context") ?? "", "").context;
 }
@@ -192,7 +192,7 @@ async function readInput(
   };
 }
 
-/** The members of a body; what the path and the query say is not for it to say. */
+/** The members of a body; refuses names that belong to the path or the query. */
 async function readMembers(
   fields: readonly string[],
   { readJson }: Exchange,
@@ -209,7 +209,7 @@ async function readMembers(
   );
 }
 
-/** A failure on our side, called by what was asked for; its own words are the detail. */
+/** The refusal of a failure on our side: `failure` as the error, the thrown message as the detail. */
 function called(error: unknown, failure: string | undefined) {
   const refusal = refusalOf(error);
   if (failure === undefined || refusal.status !== 500) return refusal;

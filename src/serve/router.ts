@@ -1,11 +1,11 @@
-/** One path and method, and what is there. `{name}` is a segment of any text but an empty one. */
+/** One path and method with its value. `{name}` matches any segment that is not empty. */
 interface RouteEntry<T> {
   readonly method: string;
   readonly path: string;
   readonly value: T;
 }
 
-/** The finding of a router. */
+/** Result of a router. */
 type RouteMatch<T> =
   | {
     readonly kind: "found";
@@ -16,7 +16,7 @@ type RouteMatch<T> =
   | { readonly kind: "wrong_method"; readonly allow: readonly string[] }
   | { readonly kind: "not_found" };
 
-/** Finds what belongs to a method and a path (without query). */
+/** Finds the value for a method and a path (without query). */
 export interface Router<T> {
   match(method: string, path: string): RouteMatch<T>;
 }
@@ -27,7 +27,7 @@ interface Node<T> {
   readonly methods: Map<string, T>;
 }
 
-/** Something at the end of a path. */
+/** The methods at a path, with the values of its variables. */
 interface Match<T> {
   readonly methods: ReadonlyMap<string, T>;
   readonly params: Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ function variableChild<T>(node: Node<T>, name: string, path: string): Node<T> {
   return node.variable.node;
 }
 
-/** `undefined` when the path is no path: it does not start with `/` or is encoded wrongly. */
+/** The segments of a path; `undefined` when it does not start with `/` or is encoded wrongly. */
 function decodeSegments(path: string): string[] | undefined {
   if (!path.startsWith("/")) return undefined;
   try {

@@ -9,7 +9,7 @@ const STATUS: Readonly<Record<RunResult["outcome"], number>> = {
   cancelled: 503,
 };
 
-/** The answer that tells what work led to; a failure is a refusal that names its run. */
+/** The answer with the result of a run; a failure is a refusal that names the run. */
 export function runAnswer({ outcome, message, detail, run }: RunResult): Answer {
   const status = STATUS[outcome];
   const jobId = run.job_id;

@@ -32,11 +32,11 @@ export interface Server {
   readonly port: number;
   /** Address of the root as this machine reaches it. */
   readonly url: string;
-  /** Where it listens, for people: every address is said to be every address. */
+  /** Address that the server listens on, for messages; not replaced by a reachable one as in `url`. */
   readonly address: string;
   /**
-   * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then goes on
-   * without them. May be called twice; both calls end together.
+   * Stops accepting, lets requests under way finish for at most `graceMs` milliseconds, then closes
+   * their connections. May be called twice; both calls end together.
    */
   shutdown(graceMs: number): Promise<void>;
 }
@@ -46,7 +46,7 @@ const CHECK_EVERY_MS = 10_000;
 const MOST_REBIND_TRIES = 500;
 
 /**
- * Listens. Clients that are slow, silent or too many are cut, and cost the others nothing.
+ * Starts a server. It closes connections that are slow, silent or too many, to protect the others.
  *
  * Throws `address_unusable` when the address is taken or not there (yet), and `settings_invalid` when
  * it can never be used or the TLS pair is not usable.
@@ -122,21 +122,21 @@ class RunningServer implements Server {
         const now = await tlsPairStamp(tls, tls.files);
         if (now === seen || now === "") continue;
         const pair = await readTlsPair(tls, tls.files);
-        // Somebody is still writing: the next look finds what is there then.
+        // The files are still being written: the next check reads them.
         if (await tlsPairStamp(tls, tls.files) !== now) continue;
         await this.#renew(pair);
         seen = now;
         log.info("serving with the new TLS certificate", { file: tls.certFile });
       } catch (error) {
-        // The files are often written one after the other: the next look finds them both.
+        // The two files are often written one after the other: the next check finds both.
         log.warning("keeping the old TLS certificate: the new one is not usable", { error });
       }
     }
   }
 
   /**
-   * Where the runtime cannot exchange the pair of an open listener there is another one, and a moment
-   * in which connections are refused.
+   * Replaces the TLS pair. If the runtime cannot do that on an open listener, it opens a new listener,
+   * and connections are refused for a moment.
    */
   async #renew(pair: TlsPair): Promise<void> {
     if (!this.#listener.renew(pair)) {
@@ -157,7 +157,7 @@ class RunningServer implements Server {
     old.drain().finally(() => this.#retired.delete(old));
   }
 
-  /** The port is free a moment after the old listener was told to stop, not at once. */
+  /** Listens again, with retries: the old listener frees the port only after a moment. */
   async #listenAgain(pair: TlsPair | undefined): Promise<Listener> {
     for (let tries = 1;; tries++) {
       try {
@@ -185,7 +185,7 @@ async function listenAt(
   }
 }
 
-/** Another program may end and an address may appear: who restarts us may try those again. */
+/** Code and advice for a failed listen. A supervisor may retry `address_unusable`: it may pass. */
 function failureOf(error: unknown) {
   switch ((error as { readonly code?: unknown })?.code) {
     case "EADDRINUSE":

@@ -1,37 +1,37 @@
 import { BODY_TIME_LIMIT_MS } from "./body.ts";
 
-/** Limits of clients: milliseconds they may take, and how much they may take up. */
+/** Limits for clients: times in milliseconds, sizes and counts. */
 export interface ServerLimits {
   /** For the TLS handshake, and again for the headers of a request. */
   readonly headersMs: number;
-  /** For a whole request, its body included. Its answer may take as long as it does. */
+  /** For receiving a whole request with its body; the time until its answer is not limited. */
   readonly requestMs: number;
-  /** Without a request. */
+  /** For a connection without a request. */
   readonly idleMs: number;
-  /** For each piece of an answer that is to be taken in. */
+  /** For the client to receive each piece of an answer. */
   readonly stallMs: number;
-  /** For the rest of a body that nobody wants any more, after its answer. */
+  /** For discarding the rest of a body after its answer. */
   readonly lingerMs: number;
-  /** Milliseconds between looks at who is late. */
+  /** Interval of the check for late clients. */
   readonly checkEveryMs: number;
-  /** Bytes of all headers of a request. */
+  /** Most bytes of all headers of a request. */
   readonly headerBytes: number;
-  /** Headers of a request. */
+  /** Most headers of a request. */
   readonly headers: number;
-  /** Connections open at once. */
+  /** Most open connections. */
   readonly connections: number;
   /**
-   * Bytes of all answers together that wait for their clients. Beyond it the one that waits the longest
-   * is given up with its connection: one connection may ask 32 times, and never listen.
+   * Most bytes of all answers that wait for their clients. Beyond it the oldest answer is given up with
+   * its connection: one connection may send 32 requests and never read.
    */
   readonly answerBytes: number;
 }
 
 /**
- * Near those of the closest peer, and bounds where it has none. Headers get more than 3 s, because the
- * one thread that reads them may be busy itself for a moment, and that is not the client's fault. The
- * time of a body has an answer of its own, so the connection is cut a little later than that. Looks at
- * who is late wake a service that has nothing to do, on each of its two ports, so they are few.
+ * Close to those of doco-cd, with limits where it has none. Headers get more than 3 s, because the one
+ * thread that reads them may be busy for a moment. A late body gets its own answer, so the connection
+ * is closed a little after that limit. Checks for late clients wake an idle service on each of its two
+ * ports, so they are rare.
  */
 export const SERVER_LIMITS: ServerLimits = {
   headersMs: 10_000,

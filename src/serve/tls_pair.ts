@@ -32,13 +32,13 @@ export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<Tl
 }
 
 /**
- * Changes whenever one of the files was replaced or written to; empty while one is missing, or may not be
- * looked at: reading it says why.
+ * A stamp that changes whenever one of the files is replaced or written; empty while one is missing or
+ * inaccessible.
  */
 export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<string> {
   const stamps: string[] = [];
   for (const path of [paths.certFile, paths.keyFile]) {
-    // Mounted secrets are links that are pointed elsewhere: only the file at their end counts.
+    // Mounted secrets are links that are retargeted, so only the file behind the link counts.
     const real = await files.realPath(path).catch(() => undefined);
     const info = real === undefined ? undefined : await files.stat(real);
     if (info === undefined) return "";
@@ -61,7 +61,7 @@ function parse<T>(path: string, what: string, make: () => T): T {
   try {
     return make();
   } catch {
-    // What the parser says may quote the key.
+    // The parser's message may quote the key.
     throw unusable(`${path} holds no usable PEM ${what}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Milliseconds of a round of the event loop that nobody notices. */
+/** Milliseconds below which a round of the event loop counts as short. */
 const SHORT_MS = 2;
 
 /** Options of {@link Turns}. */
@@ -6,8 +6,9 @@ interface TurnOptions {
   /** Turns in one round of the event loop. */
   readonly most: number;
   /**
-   * Whether a rest follows a round that was long, as long as that was, and then one turn: half of the time
-   * is for others. Where turns are short, those who send much make rounds long, and nobody would come.
+   * Whether a long round is followed by a rest of the same length and then by a single turn, so that
+   * other work gets half of the time. Not for short turns: heavy senders would make rounds long, and
+   * the rests would starve the others.
    */
   readonly rests: boolean;
 }
@@ -18,9 +19,9 @@ interface Waiting {
 }
 
 /**
- * Turns of requests. The runtimes begin all that came at once in one go, and hundreds of connections may
- * ask at once: of many, few begin in each round of the event loop, and everything else that goes on has
- * its turn in between. A request that comes alone does not wait.
+ * Turns of requests. Hundreds of connections may send requests at once, and the runtimes begin all of
+ * them together: here only a few begin in each round of the event loop, with other work in between. A
+ * single request does not wait.
  */
 export class Turns {
   readonly #options: TurnOptions;
@@ -33,8 +34,8 @@ export class Turns {
   }
 
   /**
-   * Resolves when it is the caller's turn; `undefined` when it is now. Who is gone by then takes no turn
-   * of others: clients come and go faster than turns do.
+   * Resolves when it is the caller's turn; `undefined` when it may begin now. Callers for whom `isGone`
+   * is true by then use up no turn: clients come and go faster than turns do.
    */
   take(isGone: () => boolean = () => false): Promise<void> | undefined {
     if (this.#isTaken) return new Promise((begin) => this.#waiting.add({ begin, isGone }));

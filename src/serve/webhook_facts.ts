@@ -1,6 +1,6 @@
 import { WEBHOOK_PROVIDERS } from "../trigger/mod.ts";
 
-/** Facts for documents: how a provider is recognised, and what it proves itself with. */
+/** Facts for documents: how a provider is recognised and authenticated. */
 export interface WebhookSenderFacts {
   readonly provider: string;
   readonly securityHeader: string;

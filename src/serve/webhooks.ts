@@ -20,13 +20,13 @@ export interface ReceiveWebhooks {
   readonly sources: WebhookSourceOptions;
   readonly operation: WebhookOperation;
   /**
-   * Told of every request that proved itself, whatever came of it; `repository` is a name for people,
-   * `none` or `invalid`. What proves nothing is not told of, or anybody could make names.
+   * Called for every authentic request, whatever its result; `repository` is a name for people, `none`
+   * or `invalid`. Not called for other requests: anybody could make up names of repositories.
    */
   readonly onAuthentic?: (repository: string) => void;
 }
 
-/** Path of the webhooks; with a segment more it names a configuration target. */
+/** Path of the webhooks; a further segment names a configuration target. */
 const WEBHOOK_PATH = "/v1/webhook";
 
 /** The routes on which pushes are announced. */
@@ -71,7 +71,7 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
   }
 }
 
-/** Reads a delivery: its sender was looked at before, its words count after the proof alone. */
+/** Authenticates a webhook of a known provider, then reads its delivery. */
 function readDelivery(
   { headers, params }: Exchange,
   body: Uint8Array,
@@ -81,7 +81,7 @@ function readDelivery(
   return { webhook, delivery: deliveryOf(webhook.event, params["target"] ?? "", sources) };
 }
 
-/** After the sender was recognised, only these two come before the proof. */
+/** Whether an error came after the proof: only an empty body and `unauthorized` come before it. */
 function provedItself(error: unknown, body: Uint8Array): boolean {
   return body.length > 0 && !(isStackwrightError(error) && error.code === "unauthorized");
 }

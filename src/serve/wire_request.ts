@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { BodyShare } from "./body_budget.ts";
 import type { HttpRequest, RequestHeaders } from "./http_request.ts";
 
-/** As much of a runtime's incoming message as a request is made of. */
+/** The part of a runtime's incoming message that a request needs. */
 export interface Incoming {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -14,15 +14,15 @@ export interface Incoming {
 }
 
 interface RequestParts {
-  /** Makes what is aborted when the client goes away before it has its answer. */
+  /** Makes a signal that aborts when the client goes away before it has its answer. */
   readonly signal: () => AbortSignal;
-  /** Called once, when somebody begins to read the body: clients may wait for being asked. */
+  /** Called once, when the body begins to be read: clients may wait for `100 Continue`. */
   readonly onRead: () => void;
   /** Ends the connection. */
   readonly cut: () => void;
 }
 
-/** Authority of the addresses of requests. What clients send as host is no part of any decision. */
+/** Origin of the URLs of requests. The host that clients send must not influence any decision. */
 const BASE = "http://stackwright";
 
 /**
@@ -46,12 +46,12 @@ class WireRequest implements HttpRequest {
     this.method = incoming.method ?? "GET";
     this.url = BASE + pathOf(incoming.url ?? "/");
     this.headers = readHeaders(incoming.rawHeaders);
-    // Not every runtime refuses it: it takes such a body for none, and what is in it for the next request.
+    // Some runtimes take such a body for none and its content for the next request (smuggling).
     const coding = this.headers.get("transfer-encoding") ?? "chunked";
     if (!/(?:^|,)[ \t]*chunked$/i.test(coding)) {
       throw new TypeError("no body can be coded like this");
     }
-    // Nor do they refuse two: a proxy may have gone by the other one.
+    // Some accept two hosts, too: a proxy may have decided by the other one.
     if (!HOST.test(this.headers.get("host") ?? "")) throw new TypeError("no host is called so");
     this.#incoming = incoming;
     this.#parts = parts;
@@ -67,13 +67,13 @@ class WireRequest implements HttpRequest {
       : Promise.resolve(new Uint8Array());
   }
 
-  /** As everywhere: what comes with a question about something there is, is not looked at. */
+  /** As usual in HTTP, a body of GET or HEAD is ignored. */
   get #hasBody(): boolean {
     return this.method !== "GET" && this.method !== "HEAD";
   }
 }
 
-/** Proxies may name the whole address, and `*` is the server itself. */
+/** The path of a request target: proxies may send a whole URL, and `*` stands for the server itself. */
 function pathOf(url: string): string {
   if (url.startsWith("/")) return url;
   const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)?.[1] ?? url;
@@ -81,7 +81,7 @@ function pathOf(url: string): string {
 }
 
 const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-/** One host with a port, or none; two of them were joined by a comma and a space. */
+/** One host with a port, or none; fails for two hosts, which were joined by a comma and a space. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/;
 const NO_VALUE = /[\0\r\n\u0100-\uffff]/;
 
@@ -101,13 +101,13 @@ function readHeaders(raw: readonly string[]): RequestHeaders {
 
 const BROKEN = "the connection ended";
 
-/** Pieces of a body after which it has to have as many bytes in each of them, on the average. */
+/** Pieces of a body after which they must have {@link SMALL_PIECE} bytes on average. */
 const MANY_PIECES = 4096;
 const SMALL_PIECE = 512;
 
 /**
- * Ends the connection of a body in tiny pieces: each of them takes as long as a large one, and there is
- * no turn for others until all of those that came at once are done.
+ * Ends the connection of a body in tiny pieces: each costs as much as a large one, and other work gets
+ * no turn until all pieces that came at once are handled.
  */
 export function cutTinyPieces(incoming: Pick<Incoming, "on">, cut: () => void): void {
   let [pieces, length, isCut] = [0, 0, false];
@@ -121,11 +121,11 @@ export function cutTinyPieces(incoming: Pick<Incoming, "on">, cut: () => void): 
 
 interface Wanted extends Pick<RequestParts, "onRead" | "cut"> {
   readonly share: BodyShare | undefined;
-  /** Bytes after which the rest is not wanted. */
+  /** Bytes after which the rest of the body is dropped. */
   readonly most: number;
 }
 
-/** In one go, without a promise for each piece: a body may consist of single bytes. */
+/** Collects a body without a promise for each piece: a body may consist of single bytes. */
 function bytesOf(incoming: Incoming, { onRead, cut, share, most }: Wanted): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -155,7 +155,7 @@ function bytesOf(incoming: Incoming, { onRead, cut, share, most }: Wanted): Prom
       cut();
     });
     incoming.once("end", end);
-    // It is closed in the end in any case, and an error costs more than all the rest.
+    // The close event always comes; creating an error for a complete body would be costly.
     const broken = () => whole || reject(new Error(BROKEN));
     incoming.once("error", broken);
     incoming.once("close", broken);
@@ -164,7 +164,7 @@ function bytesOf(incoming: Incoming, { onRead, cut, share, most }: Wanted): Prom
   });
 }
 
-/** A small piece may be a view of a large buffer, which it would keep. */
+/** A copy of a small piece that is a view of a large buffer, which it would keep in memory. */
 function unpinned(chunk: Uint8Array): Uint8Array {
   return chunk.buffer.byteLength > 2 * chunk.length + 1024 ? new Uint8Array(chunk) : chunk;
 }

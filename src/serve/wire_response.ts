@@ -1,6 +1,6 @@
-/** As much of a runtime's outgoing message as an answer needs. */
+/** The part of a runtime's outgoing message that an answer needs. */
 export interface Outgoing {
-  /** Whether the system has taken all of it; not every runtime says so at once. */
+  /** Whether all bytes were handed to the system; some runtimes say so with a delay. */
   readonly writableFinished?: boolean;
   writeHead(status: number, headers: readonly string[]): unknown;
   write(chunk: Uint8Array, done: () => void): unknown;
@@ -10,15 +10,15 @@ export interface Outgoing {
 }
 
 interface SendOptions {
-  /** Milliseconds within which the client must take in each piece. */
+  /** Milliseconds within which the client must receive each piece. */
   readonly stallMs: number;
   /** Whether this is the last answer of its connection. */
   readonly last: boolean;
-  /** Called with the bytes of an answer that is kept, for this client alone, until it was taken in. */
+  /** Called with the size of an answer that is kept in memory, for this client alone, until it is sent. */
   readonly onWhole?: (bytes: number) => void;
 }
 
-/** A response whose bytes are there already, for all who ask: runtimes make a copy for each of them. */
+/** A response whose bytes all clients share; runtimes would copy them for each client. */
 export class SharedResponse extends Response {
   readonly whole: Uint8Array<ArrayBuffer>;
 
@@ -32,12 +32,12 @@ export class SharedResponse extends Response {
   }
 }
 
-/** Bytes a client is given at once; one that is only slow manages to take them in. */
+/** Bytes that are sent at once; even a slow client receives them within the time limit. */
 const PIECE = 64 * 1024;
 
 /**
  * Sends an answer: events as they come, anything else whole and with its length. Resolves when the
- * system has taken it; rejects when the client goes away, or takes nothing in for too long.
+ * system has taken it; rejects when the client goes away, or reads nothing for too long.
  */
 export async function sendResponse(
   response: Response,
@@ -50,7 +50,7 @@ export async function sendResponse(
     for await (const chunk of response.body ?? []) await sendPieces(chunk, outgoing, options);
     return await within(options, outgoing, (done) => outgoing.end(undefined, done));
   }
-  // Its body is not asked for before: the runtime would make a stream of what is there already.
+  // Do not touch the body of a shared response: the runtime would make a stream of its bytes.
   const isShared = response instanceof SharedResponse;
   const whole = isShared ? response.whole : new Uint8Array(await response.arrayBuffer());
   if (!isShared) options.onWhole?.(whole.length);
@@ -96,9 +96,9 @@ function within(
     taken = true;
     resolve();
   });
-  // Most answers are taken at once, and watching over the others costs more than making them.
+  // Most answers are taken at once; a timer for each would cost more than making the answer.
   if (taken || outgoing.writableFinished === true) return undefined;
-  // It is closed in the end in any case, and an error costs more than all the rest.
+  // The close event always comes; creating an error for a sent answer would be costly.
   const closed = () => taken || reject(new Error("the client went away"));
   const late = setTimeout(() => reject(new Error("the client takes nothing in")), stallMs);
   outgoing.once("close", closed);

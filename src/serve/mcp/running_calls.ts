@@ -1,14 +1,13 @@
 /**
- * Calls of tools that clients wait for, so that a cancellation, which comes as a request of its own,
- * finds the call it is about. A client is known by the word it was given when it introduced itself,
- * which nobody else can guess; nothing is kept of it but calls under way.
+ * Tool calls under way, so that a cancellation, which is a separate request, finds its call. A client
+ * is known by the unguessable session id that it got from `initialize`; nothing else is kept of it.
  */
 export class RunningCalls {
   readonly #calls = new Map<string, AbortController>();
 
   /**
-   * A signal for one call that aborts with the caller's own, or when the call is cancelled, and what
-   * is to be called when it ended. Without a `session` nothing can cancel it but `caller`.
+   * Returns a signal for one call, which aborts with `caller` or by {@link cancel}, and `end`, to be
+   * called after the call. Without a `session` only `caller` can abort it.
    */
   begin(
     session: string,
@@ -32,7 +31,7 @@ export class RunningCalls {
     };
   }
 
-  /** Cancels a call; one that is not there has ended, or was never made. */
+  /** Cancels a call; does nothing when it has ended or never existed. */
   cancel(session: string, id: unknown): void {
     if (session === "") return;
     this.#calls.get(keyOf(session, id))?.abort();

@@ -19,7 +19,7 @@ const stackService = z.strictObject({
   })).optional(),
 });
 
-/** The tools about stacks of a swarm; where there is none they are listed, and their calls fail. */
+/** The tools about stacks of a swarm. Without a swarm they are listed, but their calls fail. */
 export function stackTools(operations: Operations): Tool[] {
   const { listStacks, getStack, controlStack, removeStack } = operations;
   return [
@@ -70,7 +70,7 @@ export function stackTools(operations: Operations): Tool[] {
   ];
 }
 
-/** Less than REST shows: no labels, which may hold what an agent should not read. */
+/** A service without its labels, which REST shows but which an agent should not read. */
 function viewService(
   { ID, Spec, Endpoint, ServiceStatus, UpdateStatus }: StackServiceView,
 ): z.output<typeof stackService> {

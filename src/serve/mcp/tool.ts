@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Call, Operation, Power, RunResult } from "../../api/mod.ts";
 import { aboutWhom } from "../route.ts";
 
-/** Hints for whoever lets an agent call a tool; the names are the protocol's. */
+/** Hints for clients that decide whether an agent may call a tool; the names are the protocol's. */
 interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;
@@ -12,13 +12,13 @@ interface ToolHints {
 
 /** Result of a call of a tool. */
 export interface ToolResult {
-  /** The result as a value; the same is told as text. */
+  /** The result as a value; clients get it as text, too. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** Why it is a failure; without one it is none. */
+  /** Reason of a failure; absent for a success. */
   readonly failure?: string;
 }
 
-/** The input of a tool, after its schema let it pass. */
+/** The input of a tool, validated by its schema. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
 /** One tool over an operation. */
@@ -29,15 +29,15 @@ export interface Tool {
   readonly hints: ToolHints;
   readonly input: z.ZodType;
   readonly output: z.ZodType;
-  /** Owner of the words that are masked in the result; see the answers of routes. */
+  /** Stack whose secrets are masked in the result; see `about` of the answers of routes. */
   about(input: ToolInput): string | undefined;
   /** Throws what the operation throws. */
   run(input: ToolInput, call: Call): Promise<ToolResult>;
 }
 
-/** Hints of tools that only look. */
+/** Hints of read-only tools. */
 const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
-/** Hints of tools that may take something away. */
+/** Hints of tools that may be destructive. */
 export const CHANGES: ToolHints = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -53,9 +53,9 @@ interface ToolTable<Output> {
   readonly hints?: ToolHints;
   /** What callers may send, where that is not the operation's input. */
   readonly input?: z.ZodType;
-  /** Makes the operation's input of the tool's. */
+  /** Converts the tool's input into the operation's. */
   readonly ask?: (input: ToolInput) => ToolInput;
-  /** What is shown, where that is not the operation's output, and how it is made of that. */
+  /** Schema of the result, where it is not the operation's output; `view` makes it of that output. */
   readonly output?: z.ZodType;
   readonly view?: (output: Output, input: ToolInput) => ToolResult | ToolResult["value"];
 }
@@ -90,7 +90,7 @@ export const startedView = z.strictObject({
   message: z.string().optional().describe("One sentence."),
 });
 
-/** Shows what work led to. */
+/** The result of a tool that started a run. */
 export function viewStarted({ outcome, message, detail, run }: RunResult): ToolResult {
   const job = { job_id: run.job_id };
   switch (outcome) {

@@ -13,12 +13,12 @@ import { createTools } from "./tools.ts";
 /** Path of the tool server. */
 const TOOL_PATH = "/mcp";
 
-/** Ports of the tool server beside those that all routes have. */
+/** Ports that only the tool server needs. */
 export interface ToolParts {
   /** Version of the program, which the server tells clients. */
   readonly version: string;
   readonly meter: Meter;
-  /** For the progress of runs that somebody waits for. */
+  /** Source of progress of the runs that clients wait for. */
   readonly runs: Pick<RunStore, "subscribe">;
 }
 
@@ -31,7 +31,7 @@ export interface ToolRouteParts extends ToolParts {
   readonly log: Log;
 }
 
-/** Header with the word by which the later messages of a client find its calls. */
+/** Header with the session id, by which later messages of a client find its calls. */
 const SESSION_HEADER = "mcp-session-id";
 
 /** Headers of a request that the protocol reads. */
@@ -51,7 +51,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
     methods: ["POST"],
     path: TOOL_PATH,
     access: "key",
-    // What a call needs beyond reading, the tool says.
+    // Each tool checks the power that its call needs beyond reading.
     power: "read",
     async answer(exchange) {
       const { headers, call, powers, turn } = exchange;
@@ -77,7 +77,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
   };
 }
 
-/** Whose calls these are: a key that may only read does not end what another one began. */
+/** Key of a client's calls. It includes the powers, so that a read-only key cannot cancel others' calls. */
 function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string {
   const word = headers.get(SESSION_HEADER) ?? "";
   return word === "" ? "" : [word, ...[...powers].sort()].join(" ");
@@ -87,9 +87,9 @@ function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string 
 const FIXED_HOST = /^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d+)?$/i;
 
 /**
- * True when a web page of another host sends this. Browsers say where a page is from, and no other
- * client has to. A page of our own host counts only where that is no name: the name of a page may be
- * made to lead here after it was loaded (DNS rebinding). The key is asked for in any case.
+ * True when a web page of another host sends the request. Only browsers send `Origin`. A page of our own
+ * host counts as ours only if the host is an address or `localhost`: any other name could be pointed
+ * here after the page was loaded (DNS rebinding). The key is required in any case.
  */
 function isForeign(headers: RequestHeaders): boolean {
   const origin = headers.get("origin");
@@ -129,7 +129,7 @@ interface LooseMessage {
   };
 }
 
-/** Members of the objects of a body that are looked at one by one: a hundred calls have fewer. */
+/** Most members of objects in a body, each of which is checked; a hundred calls have fewer. */
 const MOST_MEMBERS = 5000;
 
 function membersOf(body: unknown): number {
@@ -154,7 +154,7 @@ function protocolHeaders(headers: RequestHeaders): Headers {
   return kept;
 }
 
-/** A stream ends with its client: nobody would read what comes, and it would never end. */
+/** Ends an event stream when its client goes away; it would never end otherwise. */
 function untilGone(response: Response, signal: AbortSignal): Response {
   const { body, status, headers } = response;
   if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {

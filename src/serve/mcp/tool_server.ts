@@ -21,7 +21,7 @@ interface ToolServerParts {
   /** Version of the program, which the server tells clients. */
   readonly version: string;
   readonly running: RunningCalls;
-  /** For the progress of runs that somebody waits for. */
+  /** Source of progress of the runs that clients wait for. */
   readonly runs: Pick<RunStore, "subscribe">;
   readonly meter: Meter;
   readonly redactor: Redactor;
@@ -31,15 +31,15 @@ interface ToolServerParts {
 
 /** One message of a client. */
 interface ToolMessage {
-  /** The request it came with; its body is not read. */
+  /** The HTTP request, whose body is not read. */
   readonly request: Request;
   /** The body, as JSON. */
   readonly body: unknown;
-  /** The client's word for its calls, or empty. */
+  /** Key of the client's calls, or empty. */
   readonly session: string;
   readonly call: Call;
   readonly powers: ReadonlySet<Power>;
-  /** Waited for before each call: one message may hold a hundred. */
+  /** Turn to wait for before each call: one message may hold a hundred calls. */
   readonly turn: Exchange["turn"];
 }
 
@@ -49,8 +49,8 @@ const INSTRUCTIONS =
   "start work wait for its end unless wait is false.";
 
 /**
- * Makes what answers messages, each by a server of its own: nothing is kept from one to the next. The
- * protocol's library is loaded with the first message.
+ * Makes the function that answers messages, each by its own stateless server. The protocol's library
+ * is loaded with the first message.
  */
 export function createToolServer(
   parts: ToolServerParts,
@@ -68,7 +68,7 @@ export function createToolServer(
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
       );
       server.setRequestHandler("tools/list", () => ({
-        // A key that may only read is shown only what it may call.
+        // A read-only key sees only the tools that it may call.
         tools: listed.filter(({ tool }) => message.powers.has(tool.power)).map(({ shown }) =>
           shown
         ),
@@ -97,7 +97,7 @@ export function createToolServer(
     const handler = createMcpHandler(serve, {
       // There is nothing to subscribe to: the tools never change.
       maxSubscriptions: 0,
-      // Whoever gives up on a silent connection, as proxies do, cancels the call: a stream is kept alive.
+      // Proxies cut silent connections, which cancels the call; an event stream is kept alive.
       responseMode: "sse",
       onerror: (error) => log.debug(`a message was refused: ${messageOf(error)}`),
     });
@@ -105,7 +105,7 @@ export function createToolServer(
   };
 }
 
-/** Tells a client of progress, where it asked for that. */
+/** Sends progress to a client; `undefined` when the client did not ask for it. */
 function tellerFor(asked: ServerContext["mcpReq"]): ToolCall["tell"] {
   const progressToken = asked._meta?.progressToken;
   if (progressToken === undefined) return undefined;
@@ -136,11 +136,11 @@ interface ToolCall {
   readonly input: ToolInput;
   readonly call: Call;
   readonly powers: ReadonlySet<Power>;
-  /** Tells the client how far it is, where it asked for that. */
+  /** Sends progress to the client; `undefined` when it did not ask for it. */
   readonly tell: ((progress: number, text: string) => Promise<void>) | undefined;
 }
 
-/** The answer to a call: the value and the same as text, or what went wrong. */
+/** The answer to a call: the value with its text form, or a failure. */
 async function callTool(asked: ToolCall, parts: ToolServerParts) {
   const { tool, input } = asked;
   const problem = problemOf(tool, input);
@@ -169,10 +169,10 @@ function problemOf(tool: Tool, input: ToolInput): string | undefined {
   return `invalid arguments for ${tool.name}: ${problems.join("; ")}`;
 }
 
-/** Arguments that a tool does not have for which it is looked what was meant. */
+/** Most unknown arguments for which a similar name is searched. */
 const MOST_LOOKED_AT = 10;
 
-/** Advice about arguments that a tool does not have. */
+/** Advice about unknown arguments. */
 function nearestOf(unknown: readonly string[], { input }: Tool): string {
   const known = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
   const near = unknown.slice(0, MOST_LOOKED_AT).map((name) => nearestKey(name, known)).find((
@@ -181,7 +181,7 @@ function nearestOf(unknown: readonly string[], { input }: Tool): string {
   return near === undefined ? "" : `, did you mean "${near}"?`;
 }
 
-/** Never rejects: what is thrown is a result as well. */
+/** Runs a tool. Never rejects: an error becomes a result with a failure. */
 async function runTool(asked: ToolCall, parts: ToolServerParts): Promise<ToolResult> {
   const { tool, input, call, powers, tell } = asked;
   const progress = tell === undefined ? undefined : followRun(parts, tell);
@@ -226,7 +226,7 @@ async function answerOf({ value, failure }: ToolResult, redact: (text: string) =
   };
 }
 
-/** Tells of every change of one run, once it is known which, until the end. */
+/** Sends every change of one run, from `follow` until `end`. */
 function followRun(
   { runs, redactor }: ToolServerParts,
   tell: (progress: number, text: string) => Promise<void>,
@@ -239,7 +239,7 @@ function followRun(
     const text = stepOf(run);
     if (text === last) return;
     last = text;
-    // Who cannot be told any more has gone away, which the call notices by itself.
+    // A failure means that the client went away, which aborts the call by itself.
     tell(++steps, redactor.redact(text)).catch(() => {});
   });
   return { follow: (id) => void (followed = id), end };

@@ -78,7 +78,7 @@ function runTools({ listRuns, getRun, runPolls }: Operations): Tool[] {
   ];
 }
 
-/** The last two and the list are beyond what doco-cd has: eyes for an agent before it has hands. */
+/** `list_deployments`, `plan_deployment` and `explain_deployment` do not exist in doco-cd. */
 function deploymentTools(operations: Operations): Tool[] {
   const { syncWindows, listDeployments, planStack, getDeployment } = operations;
   const windowsInput = (syncWindows.input as z.ZodObject).omit({ origin: true }).extend({
@@ -167,7 +167,7 @@ function projectTools(operations: Operations): Tool[] {
   ];
 }
 
-/** Less than REST shows: neither labels nor mounts, which may hold what an agent should not read. */
+/** A container without labels and mounts, which REST shows but which an agent should not read. */
 function viewContainer(container: ContainerView): z.output<typeof containerView> {
   return {
     id: container.ID,

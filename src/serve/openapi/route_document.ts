@@ -44,7 +44,7 @@ export function documentedRoute(route: RouteFacts, book: SchemaBook): Documented
   };
 }
 
-/** HEAD is GET without the body, and need not be told. */
+/** The first method: HEAD, which follows GET, is not documented. */
 function methodOf([first = "GET"]: RouteFacts["methods"]): DocumentedOperation["method"] {
   return first.toLowerCase() as DocumentedOperation["method"];
 }
@@ -116,8 +116,8 @@ function headersOf({ query }: RouteFacts): JsonSchema {
 }
 
 /**
- * Statuses of the errors an operation has, and of what can go wrong before it is called. Another
- * method than the operation's is no matter of the operation, so there is no 405.
+ * Statuses of the errors of an operation, and of refusals before it is called. 405 is not among them,
+ * because it concerns the path, not the operation.
  */
 function refusals(route: RouteFacts): ReadonlySet<number> {
   if (route.plain === true) return new Set();

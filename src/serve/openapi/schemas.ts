@@ -16,7 +16,7 @@ export class SchemaBook {
     for (const [id, schema] of Object.entries(schemas)) this.#names.add(schema, { id });
   }
 
-  /** A schema as JSON: of what comes in, where defaults may be left out, or of what goes out. */
+  /** A schema as JSON, of the input, where fields with defaults are optional, or of the output. */
   of(schema: z.ZodType, io: "input" | "output"): JsonSchema {
     const { $schema: _dialect, $defs, ...json } = z.toJSONSchema(schema, {
       io,
@@ -26,7 +26,7 @@ export class SchemaBook {
       override: ({ zodSchema, jsonSchema }) => {
         const { description, pattern } = z.globalRegistry.get(zodSchema) ?? {};
         if (description !== undefined) jsonSchema.description ??= description;
-        // What a reader refuses in words of its own, the document says as a pattern.
+        // Some readers refuse texts by their own check; the document shows that as a pattern.
         if (typeof pattern === "string") jsonSchema.pattern ??= pattern;
       },
     });
@@ -54,7 +54,7 @@ export class SchemaBook {
   }
 }
 
-/** References into the document instead of into the schema itself; ids are the names already. */
+/** Points references at the document's components, and drops ids, which repeat the names. */
 function referring(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(referring);
   if (value === null || typeof value !== "object") return value;

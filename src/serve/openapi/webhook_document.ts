@@ -21,7 +21,7 @@ export function webhookDocument(routes: readonly RouteFacts[], version: string):
   });
 }
 
-/** The same two routes get ids of their own, the proofs of all senders, and their payloads. */
+/** Completes a webhook route: a unique operation id, the proofs of all senders, and the payload. */
 function received(
   { operation, ...rest }: DocumentedOperation,
   { params }: RouteFacts,
