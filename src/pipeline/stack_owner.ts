@@ -65,10 +65,10 @@ export function whoseStop(
   seen: Pick<ObservedStack, "containers"> | undefined,
 ): string | undefined {
   if (project === key.name) return undefined;
-  const ours = seen?.containers.find(isOurs);
-  const owner = recordedOwner(ledger, { ...key, name: project })?.source ??
-    (ours && ownerOf(ours.labels));
-  return owner === recordedOwner(ledger, key)?.source ? undefined : owner;
+  const own = recordedOwner(ledger, key)?.source;
+  const recorded = recordedOwner(ledger, { ...key, name: project })?.source;
+  const labelled = seen?.containers.filter(isOurs).map(({ labels }) => ownerOf(labels)) ?? [];
+  return (recorded === undefined ? labelled : [recorded]).find((each) => each !== own);
 }
 
 /** True when the ledger has another owner of a target's stack; false without a configuration. */

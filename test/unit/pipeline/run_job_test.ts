@@ -110,6 +110,7 @@ describe("observeEngine()", () => {
       runningContainer("evil", "job", {
         labels: { ...job, "stackwright.job.stop_services": "shop/web" },
       }),
+      runningContainer("shop", "by-hand", { labels: ours("host/evil") }),
       runningContainer("shop", "db", { labels: shopIsOf === undefined ? {} : ours(shopIsOf) }),
     ]);
     const place = { context: evil.context, isManager: false };
