@@ -14,8 +14,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /**
- * Waits for what goes on by itself, for at most `milliseconds`; returns whether it is over by then.
- * Rejects as the promise does in that time, or with the signal's reason as soon as it is aborted.
+ * Waits at most `milliseconds` for a promise; returns whether it settled in that time. Rejects as the
+ * promise does, or with the signal's reason as soon as it is aborted.
  */
 export async function within(
   promise: Promise<unknown>,

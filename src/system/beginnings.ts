@@ -1,13 +1,13 @@
 import { beginsRandom } from "./secret_texts.ts";
 
-/** Length below which a value is not treated as a secret text; by so much of it a text is looked up. */
+/** Length below which a value is not treated as a secret; also the length of the index key of a text. */
 export const SHORTEST_SECRET = 4;
 
-/** Length from which the beginning of a text is found, if it is no ordinary word. */
+/** Least length of a beginning of a secret that is masked, if it is no ordinary word. */
 const LONG_BEGINNING = 12;
 /** The same at the end of a text, where the rest may have been cut off. */
 const LAST_BEGINNING = 8;
-/** The same where it is plain that the rest was cut off. */
+/** The same before an ellipsis, which shows that the rest was cut off. */
 const CUT_BEGINNING = 6;
 
 /** Number of marks for a few texts, and for any number of them; there are so many for each beginning. */
@@ -15,28 +15,28 @@ const FEWEST_MARKS = 1024;
 const MOST_MARKS = 1024 ** 2 * 4;
 const SPARE_MARKS = 32;
 
-/** Ways on from one place that are compared one after the other. */
+/** Branches that are compared one by one; more are kept in a map. */
 const MOST_COMPARED = 8;
 
 /**
- * Comparisons that are left for a text. Where there are none, it is made of what secrets begin with, over
- * and over: then any {@link LONG_BEGINNING} counts, an ordinary word as well.
+ * Budget of comparisons for a text. It runs out on texts that repeat beginnings of secrets over and over:
+ * then any beginning of {@link LONG_BEGINNING} characters is masked, even an ordinary word.
  */
 export interface Effort {
   left: number;
 }
 
-/** A place where texts part, or where one ends. */
+/** Node of a radix tree: a place where texts diverge, or where one ends. */
 class Branch {
-  /** What leads here from the branch before. */
+  /** Characters between the parent branch and this one. */
   label: string;
-  /** The first character of that. */
+  /** First character code of the label. */
   code: number;
   /** How often the text that ends here was added. */
   count: number;
-  /** What goes on; by the first character where that is much. */
+  /** Child branches; a map by first character when there are many. */
   next: Branch[] | Map<number, Branch> | undefined = undefined;
-  /** Length from which beginnings of what leads here look random, once that was asked for. */
+  /** Cached length from which beginnings of the text up to here look random. */
   random: number | undefined = undefined;
 
   constructor(label: string, count: number) {
@@ -45,7 +45,7 @@ class Branch {
     this.count = count;
   }
 
-  /** What goes on with a character. */
+  /** The child branch that starts with a character. */
   after(code: number): Branch | undefined {
     const { next } = this;
     if (next === undefined) return undefined;
@@ -70,7 +70,7 @@ class Branch {
     else next?.splice(next.indexOf(end), 1);
   }
 
-  /** Parts what leads here after so many characters. */
+  /** Splits the label after so many characters. */
   split(length: number): void {
     const rest = new Branch(this.label.slice(length), this.count);
     rest.next = this.next;
@@ -81,7 +81,7 @@ class Branch {
     this.random = undefined;
   }
 
-  /** Takes in the only one that goes on. */
+  /** Merges the only child branch into this one. */
   join(only: Branch): void {
     this.label += only.label;
     this.code = this.label.charCodeAt(0);
@@ -92,15 +92,15 @@ class Branch {
 }
 
 /**
- * Texts by what they begin with: what is common to many is compared once, so that looking for all of
- * them costs no more than looking for one, however alike they are.
+ * A radix tree of texts: common beginnings are compared once, so that searching for all texts costs no
+ * more than searching for one.
  */
 export class Beginnings {
   readonly #roots = new Map<string, Branch>();
   /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
   #marks = new Uint8Array(FEWEST_MARKS);
 
-  /** Adds a text of four characters or more; one that is there already is counted. */
+  /** Adds a text of four characters or more; counts repeated additions. */
   add(text: string): void {
     const beginning = text.slice(0, SHORTEST_SECRET);
     const root = this.#roots.get(beginning);
@@ -180,7 +180,7 @@ function spread(number: number): number {
   return Math.imul(number, 0x9e3779b1) >>> 10;
 }
 
-/** The branch where a text ends, which is made where there is none; without a count when it is new. */
+/** The branch where a text ends; makes it, with count 0, when there is none. */
 function endOf(root: Branch, text: string): Branch {
   let branch = root;
   let at = SHORTEST_SECRET;
@@ -200,7 +200,7 @@ function endOf(root: Branch, text: string): Branch {
   }
 }
 
-/** Takes a text away below a branch; true when nothing is left of that. */
+/** Removes a text below a branch; true when the branch is empty afterwards. */
 function isLeft(branch: Branch, text: string, at: number): boolean {
   const end = at + branch.label.length;
   if (end === text.length) branch.count--;
@@ -216,7 +216,7 @@ function isLeft(branch: Branch, text: string, at: number): boolean {
   return false;
 }
 
-/** Length of what a label and a text have in common from a place on; of which so much is known. */
+/** Length of the common part of a label and a text from a place on; `known` characters are equal. */
 function commonLength(label: string, text: string, at: number, known: number): number {
   const most = Math.min(label.length, text.length - at);
   let length = known;
@@ -224,7 +224,7 @@ function commonLength(label: string, text: string, at: number, known: number): n
   return length;
 }
 
-/** Whether so much of a text, {@link CUT_BEGINNING} at least, is enough where somebody may have cut the rest off. */
+/** Whether a beginning of at least {@link CUT_BEGINNING} characters counts as a secret that was cut off. */
 function mayBeCut(
   branch: Branch,
   common: number,

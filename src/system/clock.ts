@@ -42,7 +42,7 @@ function sleepOnce(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A clock whose sleep ends when `clock` shows that much later, however long that one sleeps for it. */
+/** A clock whose sleep lasts until `clock` shows the end time, even if its own sleeps end early. */
 export function sleepingUntil(clock: Clock): Clock {
   return {
     now: () => clock.now(),
@@ -55,5 +55,5 @@ export function sleepingUntil(clock: Clock): Clock {
   };
 }
 
-/** Milliseconds that are slept at least, so that the end is not spun towards. */
+/** Shortest single sleep in milliseconds, to avoid a busy loop before the end. */
 const SHORTEST_MS = 1000;

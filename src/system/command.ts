@@ -21,16 +21,16 @@ export interface Command extends Limits {
   /** Longest time in milliseconds; then the whole process group is killed. */
   readonly timeoutMs?: number;
   /**
-   * Most bytes of standard output and error together; then the whole process group is killed. All of it
-   * is kept in memory, so whoever decides what a program prints decides how much we need.
+   * Most bytes of standard output and error together; then the whole process group is killed. All output
+   * is kept in memory, so the author of a program's input could exhaust ours.
    */
   readonly mostBytes?: number;
   /**
-   * Bytes of standard output, and of standard error, that are kept: the last ones, for programs that may
-   * print without end and of which only the end is of interest. Without it all of them are.
+   * Number of last bytes of standard output, and of standard error, that are kept: for programs that may
+   * print without end. Absent to keep all.
    */
   readonly keptBytes?: number;
-  /** Most that it may write into a directory, in files of any number; then it is killed like the others. */
+  /** Most bytes that the program may write into a directory; then its process group is killed. */
   readonly mostGrowth?: Growth;
 }
 

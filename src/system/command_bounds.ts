@@ -66,7 +66,7 @@ export function collectOutput(
   return () => ({ stdout: stdout(), stderr: utf8(stderr()) });
 }
 
-/** Characters of a line that is under way: it is looked through again with every chunk. */
+/** Most characters of an unfinished line, which every further chunk scans again. */
 const LONGEST_LINE = 64 * 1024;
 
 /** Tells each line of a text that comes in chunks, without its line break. */

@@ -22,7 +22,7 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     let stopped: unknown;
     const stop = (reason: unknown) => {
       stopped ??= reason;
-      // A group that is not there yet is one that `setsid` is about to make.
+      // Without a group yet, `setsid` is about to make it: kill that process instead.
       if (!killGroup(child.pid)) child.kill("SIGKILL");
     };
     const unbound = boundProgram(child, command, stop, signal);
@@ -36,10 +36,10 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
       settle();
       reject(notStarted(command, error));
     });
-    // What it left behind in a process group of its own may hold its output open for ever.
+    // A child in another process group may hold the output open for ever.
     child.on("exit", () => {
       watcher?.dismiss();
-      // Nobody would end what it left behind in its group.
+      // The watcher is gone, so nothing else would end children left in the group.
       if (watcher !== undefined) killGroup(child.pid);
       drain = setTimeout(() => {
         child.stdout?.destroy();
@@ -79,7 +79,7 @@ function startCommand(command: Command): RunningCommand {
     try {
       for await (const chunk of child.stdout) yield chunk as Uint8Array;
     } catch (error) {
-      // What never started has streams too; they end early, before or after its own error.
+      // A program that never started has streams too, which may end before its error event.
       throw child.pid === undefined ? await failed : error;
     }
     if (child.pid === undefined) throw await failed;

@@ -1,11 +1,11 @@
 import type { Clock } from "./clock.ts";
 
-/** Why the timer ends; nobody sees it. */
+/** Reason for ending the timer, which is never shown. */
 const OVER = "over";
 
 /**
- * Runs work for at most `milliseconds`: then its signal is aborted with what `late` makes, and that is
- * what the call throws, whatever the work makes of it. The caller's signal ends it as usual.
+ * Runs work for at most `milliseconds`; then aborts its signal with the error of `late`, and throws that
+ * error if the work fails. The caller's signal aborts the work as usual.
  */
 export async function withDeadline<T>(
   { clock, milliseconds, late }: {
@@ -30,7 +30,7 @@ export async function withDeadline<T>(
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // Without a reason one is made, with a trace of all calls.
+    // A reason avoids the costly default exception with its stack.
     timer.abort(OVER);
     await alarm;
   }

@@ -14,9 +14,9 @@ export interface FileInfo {
 
 /** A directory that is held open: it stays the same one, whatever others rename or put in its place. */
 export interface HeldDirectory {
-  /** A path that leads to it for as long as it is held; what is in it is reached below. */
+  /** A path to the directory, valid for as long as it is held; entries are reached below it. */
   readonly path: string;
-  /** Lets go of it. May be called twice. */
+  /** Releases the directory. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface HeldDirectory {
 export interface Files {
   /** The bytes of a file, or `undefined` when there is none. */
   readIfExists(path: string): Promise<Uint8Array | undefined>;
-  /** The same in pieces of at most a mebibyte, for what may be of any size. Fails where there is none. */
+  /** The bytes in pieces of at most a mebibyte, for files of any size. Fails for a missing file. */
   readInPieces(path: string): AsyncIterable<Uint8Array>;
   /**
    * A plain file; `undefined` for what is none, a link as well, and for one of more than `mostBytes`.
@@ -48,7 +48,7 @@ export interface Files {
   stat(path: string): Promise<FileInfo | undefined>;
   /** Names in a directory, sorted; empty when there is no directory. */
   list(path: string): Promise<string[]>;
-  /** Holds a directory open; `undefined` when there is none, which a link to one is not. */
+  /** Holds a directory open; `undefined` when there is none. Links are not followed. */
   holdDirectory(path: string): Promise<HeldDirectory | undefined>;
   /** Makes a directory and its parents; one that exists is fine. */
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;

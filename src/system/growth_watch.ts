@@ -14,8 +14,8 @@ const TIMES_AS_LONG = 5;
 const FILE_BYTES = 4096;
 
 /**
- * Watches what a program writes into files of a directory and of those in it, where the kernel bounds
- * each file but nobody their number. Calls `onTooMuch` once. Returns what ends the watch.
+ * Watches the growth of a directory and its direct subdirectories: the kernel limits the size of each
+ * file, but not their number. Calls `onTooMuch` once. Returns a function that ends the watch.
  */
 export function watchGrowth({ directory, mostBytes }: Growth, onTooMuch: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,7 +37,7 @@ export function watchGrowth({ directory, mostBytes }: Growth, onTooMuch: () => v
   };
 }
 
-/** Bytes of the files in a directory, and in those in it to some depth. What vanishes meanwhile is none. */
+/** Bytes of the files in a directory, and `depth` levels below it. Vanished files count as empty. */
 async function bytesBelow(directory: string, depth: number): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   let bytes = 0;

@@ -69,7 +69,7 @@ function redirected(request: HttpRequest, location: string): string {
   return to.href;
 }
 
-/** Pieces of an answer after which it has to have as many bytes in each of them, on the average. */
+/** Pieces of an answer after which they must have {@link SMALL_PIECE} bytes on average. */
 const MANY_PIECES = 16_384;
 const SMALL_PIECE = 32;
 
@@ -113,7 +113,7 @@ function failure(request: HttpRequest, reason: string): StackwrightError {
   return errors.http_failed(`${placeOf(request)}: ${reason}`);
 }
 
-/** Paths and queries may hold what is secret, so only the origin is told. */
+/** Method and origin for messages: paths and queries may hold secrets. */
 function placeOf({ method, url }: HttpRequest): string {
   return `${method} ${URL.canParse(url) ? new URL(url).origin : "a malformed URL"}`;
 }

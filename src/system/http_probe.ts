@@ -22,14 +22,14 @@ interface ProbeTarget {
   readonly timeoutMs: number;
 }
 
-/** The question of the `healthcheck` command. */
+/** The request of the `healthcheck` command. */
 export function healthTarget(
   { host = "0.0.0.0", port, tls }: { host?: string; port: number; tls: boolean },
 ): ProbeTarget {
   return { host: reachable(host), port, tls, path: "/v1/health", timeoutMs: 5_000 };
 }
 
-/** The address on this host of a server that listens on `host`: "every address" is none. */
+/** The address at which this host reaches a server that listens on `host`; loopback for a wildcard. */
 export function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;

@@ -35,7 +35,7 @@ export function createTransport({ proxy, caCertificates }: HttpClientOptions): T
   };
 }
 
-/** User and password stand beside the URL of a proxy there, not in it. */
+/** A proxy for Deno, which takes user and password apart from the URL. */
 function denoProxy(url: string): Deno.Proxy {
   const parsed = new URL(url);
   const { username, password } = parsed;

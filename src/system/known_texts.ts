@@ -2,11 +2,11 @@ import { Beginnings, type Effort, SHORTEST_SECRET } from "./beginnings.ts";
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
-/** Texts that are known of one owner; the oldest are forgotten first. */
+/** Most texts of one owner; the oldest are forgotten first. */
 export const MOST_OF_AN_OWNER = 5000;
-/** Characters of one text that are written in other forms at a time; a longer one is known in pieces. */
+/** Most characters of a piece; longer texts are split into pieces before their forms are made. */
 const PIECE = 3 * 2048;
-/** Characters of the forms of texts; a text of nothing but quotes has 300 times as many as it has itself. */
+/** Limits on the characters of all forms; the forms of a text of quotes have 300 times its length. */
 export interface FormLimits {
   /** Of the texts of one group: beyond it they are known in their usual forms alone. */
   readonly group: number;
@@ -18,11 +18,11 @@ export const FORM_LIMITS: FormLimits = { group: 8_000_000, all: 128_000_000 };
 /** Cost of a part of a form besides its characters, in characters. */
 const PART_COST = 200;
 /**
- * Length of the parts of a form that are looked for: however long secrets are, and however much of a
- * text looks like them, no place of it costs more than this.
+ * Length of the parts of a form that are searched for. It bounds the cost of each place of a text,
+ * however long the secrets are.
  */
 const PART = 64;
-/** The last characters of a part are the first of the next, so that no cut leaves a short rest of one. */
+/** Parts overlap, so that a cut text never ends in a part too short to be recognised. */
 const STEP = PART - 12;
 /** Comparisons that a character of a text is worth. */
 const EFFORT = 16;
@@ -57,11 +57,11 @@ interface Owner {
   size: number;
 }
 
-/** Whom a text belongs to. */
+/** The owner of a text and its group. */
 interface Belonging {
   /** Empty for the program itself: its texts are never forgotten. */
   readonly owner: string;
-  /** Owners that have a limit together. */
+  /** Name of the owners that share one limit. */
   readonly group: string;
 }
 
@@ -293,5 +293,5 @@ function endOfKnown(text: string, at: number, all: readonly Searched[], effort: 
   }
 }
 
-/** What texts are looked for with. */
+/** The part of {@link KnownTexts} that searches a text. */
 type Searched = Pick<KnownTexts, "lengthAt" | "next">;

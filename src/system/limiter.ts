@@ -1,11 +1,11 @@
 import type { Clock } from "./clock.ts";
 
-/** A slot among those that work at once, which its holder may lend to others while it only waits. */
+/** A slot of a limiter, which its holder may give to others while it only waits. */
 export interface Slot {
-  /** Gives the slot away; nothing when it is not held. */
+  /** Gives the slot away; does nothing when it is not held. */
   leave(): void;
   /**
-   * Waits until the slot is held again, ahead of whoever never had one; nothing when it is held.
+   * Waits until the slot is held again, ahead of work that never had one; does nothing when it is held.
    * Rejects with the signal's reason.
    */
   takeAgain(signal: AbortSignal): Promise<void>;
@@ -14,13 +14,13 @@ export interface Slot {
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
   /**
-   * Runs `work` when a slot is free, in the name of `who`. Rejects with the signal's reason while still
+   * Runs `work` on behalf of `who` when a slot is free. Rejects with the signal's reason while still
    * waiting.
    */
   run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
 }
 
-/** A limiter with `slots` slots (at least one). Who names himself waits for no longer than `patience` says. */
+/** A limiter with `slots` slots (at least one). Work with a `who` waits no longer than `patience`. */
 export function createLimiter(slots: number, patience?: Patience): Limiter {
   const queue = createQueue(slots);
   const beside = patience && new Beside(queue, patience);
@@ -56,8 +56,8 @@ export function createLimiter(slots: number, patience?: Patience): Limiter {
 }
 
 /**
- * A limiter in which nobody has more than `most` pieces of work in one name that have begun to wait, those
- * that lent their slots included: the rest of it waits at the door, and keeps nothing and nobody.
+ * A limiter that admits at most `most` pieces of work of one name, including those that lent their slots.
+ * Further work of that name waits outside the queue and delays nobody.
  */
 export function boundByName(limiter: Limiter, most: number): Limiter {
   const doors = createKeyedLock(most);
@@ -69,19 +69,18 @@ export function boundByName(limiter: Limiter, most: number): Limiter {
   };
 }
 
-/** The time for which who names himself waits for a slot. */
+/** Longest wait of named work for a slot. */
 interface Patience {
   readonly clock: Clock;
   readonly milliseconds: number;
 }
 
-/** Milliseconds between two looks whether somebody else works in the same name. */
+/** Milliseconds between two checks for other work of the same name. */
 const LOOK_MS = 10_000;
 
 /**
- * Lets in who waited for too long, beside those that have the slots: one at a time in each name, and none
- * where somebody has a slot in that name. Otherwise whoever fills all slots decides how long everybody
- * else waits, and how long a slot is held may be up to a repository.
+ * Admits work that waited too long beyond the slots: one piece per name, and none for a name that has
+ * work under way. Otherwise a repository that fills all slots would decide how long others wait.
  */
 class Beside {
   readonly #queue: Queue;
@@ -127,7 +126,7 @@ class Beside {
     }
   }
 
-  /** Nothing may come between the look and `letIn`: others of that name may wake at the same time. */
+  /** Check and `letIn` must run without a wait in between: work of that name may wake at the same time. */
   async #outwait(who: string, letIn: () => void, signal: AbortSignal): Promise<void> {
     const { clock, milliseconds } = this.#patience;
     await clock.sleep(milliseconds, signal);
@@ -149,10 +148,10 @@ class Beside {
   }
 }
 
-/** The reason for which somebody does not wait any longer. */
+/** Abort reason of a wait that ends because the work is admitted beyond the slots. */
 const LET_IN = Symbol("let in beside the others");
 
-/** One limiter per key, of a single slot unless it says more: other keys are free. */
+/** One limiter per key, by default with a single slot; keys do not affect each other. */
 export interface KeyedLock {
   /** Runs `work` when a slot of `key` is free. Rejects with the signal's reason while waiting. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;

@@ -1,8 +1,8 @@
 /** Most of the machine that a program may have; what is not named is not bounded. */
 export interface Limits {
   /**
-   * Memory in bytes: beyond it the program gets none, and ends as it likes. Its children get as much
-   * each, and who has more with them is killed.
+   * Memory in bytes: allocations beyond it fail. Each child process gets the same limit, and a program
+   * that exceeds it together with its children is killed.
    */
   readonly mostMemory?: number;
   /** Time on processors in seconds; then it is ended with SIGXCPU, and killed a second later. */

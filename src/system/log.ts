@@ -28,7 +28,7 @@ export function createLog(options: LogOptions): Log {
     try {
       options.write(formatLine({ level, message, fields }, formatInstant(new Date()), options));
     } catch {
-      // What was to be told is lost; what is being done goes on.
+      // A failed write loses the line, but must not stop the work.
     }
   };
   return new WrittenLog({}, LEVELS.indexOf(options.level), write);

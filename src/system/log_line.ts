@@ -38,7 +38,7 @@ export function formatLine(
     const priority = `<${PRIORITIES[level]}>`;
     return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
   }
-  // What is told of others may have lines that look like ours.
+  // Indent further lines: foreign texts could otherwise fake lines of ours.
   const lines = said.replaceAll("\n", `\n${" ".repeat(18)}`);
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${lines}\n`;
 }

@@ -1,6 +1,6 @@
 /**
  * The outside world as small ports, each with its real implementation: time, ids, programs, files,
- * logs. Everything else is handed these, so it can be tested without them.
+ * logs. Other modules get them as arguments, so that tests can replace them.
  */
 export * from "./abortable.ts";
 export * from "./clock.ts";

@@ -52,7 +52,7 @@ export function watch(group: number, bySetsid: boolean) {
     child.on("error", reject);
     child.on("exit", () => reject(new Error("what ends it with this process did not start")));
   });
-  // Who is dismissed early is waited for by nobody.
+  // Nobody awaits `ready` of a watcher that is dismissed early.
   ready.catch(() => {});
   return { ready, dismiss: () => void child.stdin?.end("\n") };
 }

@@ -5,9 +5,8 @@ import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
 
 /**
- * The one place that keeps secrets out of what Stackwright says. It stands in front of logs, errors,
- * runs and responses. Values are added when they become known; those
- * of a repository belong to its deployment, and are bounded and forgotten with it.
+ * Keeps secrets out of all output: logs, errors, runs and responses. Values are added when they become
+ * known; those of a repository belong to its deployment, and are bounded and forgotten with it.
  */
 export interface Redactor {
   /**
@@ -21,11 +20,11 @@ export interface Redactor {
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
   /**
-   * Notes whose stack one is: texts about `stack` are also about `source`, and what both have is bounded
-   * together. To be called once it is sure; the last one counts.
+   * Notes the source of a stack: texts about `stack` are also about `source`, and both share one limit.
+   * To be called once the source is certain; the last call counts.
    */
   belongs(stack: string, source: string): void;
-  /** Notes who owns a stack from now on: what others hid for it, who named it in vain, is forgotten. */
+  /** Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. */
   settle(stack: string, source: string): void;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
@@ -66,12 +65,12 @@ function isRepositorys(owner: string): boolean {
   return /^(?:stack|source|external) /.test(owner);
 }
 
-/** What a text is about that a command says to who called it, and of which nobody can say more. */
+/** Owner for texts to the caller of a command, which may hold words of any owner: all are masked. */
 export const EVERYONE = "everyone";
-/** What a text is about in which nobody's words are masked. */
+/** Owner for texts in which no owner's words are masked. */
 export const NOBODY = "";
 
-/** Stacks of which it is known whose they are; those that were not heard of for longest are forgotten first. */
+/** Most stacks whose source is remembered; the least recently noted are forgotten first. */
 const MOST_STACKS = 100_000;
 
 /** Cost of an owner of words, in characters. */
@@ -216,7 +215,7 @@ class KnownSecrets {
     return partsOf(owner)[1] ?? this.#sources.get(owner) ?? owner;
   }
 
-  /** Whoever has most among the owners that have most together. */
+  /** The largest owner of the largest group. */
   #largest(): string | undefined {
     const sizes = new Map<string, Map<string, number>>();
     const count = (owner: string, group: string, size: number) => {

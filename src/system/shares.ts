@@ -1,12 +1,12 @@
 import type { Clock } from "./clock.ts";
 import type { Slot } from "./limiter.ts";
 
-/** Milliseconds for which something that others decide the length of keeps the slot of who waits for it. */
+/** Milliseconds after which waiting for an external party gives the slot to others. */
 const LENT_AFTER_MS = 2000;
 
 /**
- * Runs what others may make as long as they like, by the names of those that are waited for: remotes,
- * registries, stores of secrets and whoever builds. `onWait` is called where there is no place yet.
+ * Runs work whose duration external parties decide: remotes, registries, secret stores, builds. `hosts`
+ * names the parties; `onWait` is called when no place is free yet.
  */
 export type Lend = <T>(
   hosts: readonly string[],
@@ -118,7 +118,7 @@ export class Shares {
       else owners?.delete(owner);
       if (owners?.size === 0) this.#taken.delete(key);
     }
-    // Who has nothing at all comes before who would have more.
+    // Owners with the fewest places enter first.
     const own = (each: string) => this.#taken.get(ALL)?.get(each) ?? 0;
     const inOrder = [...this.#waiting].sort(([, one], [, other]) => own(one) - own(other));
     for (const [enter] of inOrder) enter();

@@ -18,10 +18,10 @@ interface SlotParts {
   readonly deploying: Limiter;
 }
 
-/** Names that work for a slot is counted and told by. */
+/** Names under which work that needs a slot is queued and measured. */
 interface SlotHolder {
   readonly repository: string;
-  /** What asks for it, where that is of another source: who waits does so by the name of this one. */
+  /** The requesting configuration, if it is of another source, under whose name the work is queued. */
   readonly configuration?: { readonly source: { readonly name: string } } | undefined;
 }
 
@@ -65,7 +65,7 @@ interface Room {
   readonly waited: (time: number, labels: Record<"repository" | "outcome", string>) => void;
 }
 
-/** The source in whose name somebody waits. */
+/** Name of the source under which work waits. */
 function nameOf({ configuration, repository }: SlotHolder): string {
   return configuration?.source.name ?? repository;
 }

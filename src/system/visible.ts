@@ -1,6 +1,6 @@
 /**
- * What a terminal would take for a command, or show in another order than it stands: control
- * characters but line ends and tabs, and marks of direction.
+ * Characters that a terminal takes for commands or that reorder the shown text: control characters
+ * except line ends and tabs, and marks of direction.
  */
 const CONTROL = new RegExp(
   "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028\\u2029" +

@@ -1,12 +1,12 @@
 import { createKeyedLock, type KeyedLock } from "./limiter.ts";
 
-/** A lock that also tells whether what was seen under a key may be out of date. */
+/** A lock that also tells whether observations under a key may be out of date. */
 export interface WatchedLock extends KeyedLock {
   /** This moment, to be compared with later. */
   mark(): number;
   /**
-   * Whether somebody let go of `key` after `mark` was taken, so that what was seen then may have
-   * changed. Whoever holds it now does not count.
+   * Whether `key` was released after `mark` was taken, so that earlier observations may be out of date.
+   * A current holder does not count.
    */
   wasReleasedSince(key: string, mark: number): boolean;
 }
