@@ -9,6 +9,7 @@ import type { Settings } from "../settings/mod.ts";
 import { Reconciler, type SharedEvents } from "../trigger/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { forEachContext, whenEnded } from "./each_context.ts";
+import { createStackOf } from "./stack_of_service.ts";
 import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all contexts. */
@@ -44,7 +45,7 @@ export function createReconciliation(
     new Reconciler({
       context,
       events: events(context),
-      stackOf: (service) => stackOf(ledger, context, service),
+      stackOf: createStackOf(ledger, context),
       optionsOf: (key) => {
         const options = isKnown(key) ? ledger.reconciliations.get(key) : undefined;
         return options?.enabled === true ? options : undefined;
@@ -61,21 +62,4 @@ export function createReconciliation(
         if (!signal.aborted) await reconcilerOf(each).run(signal);
       }, signal),
   };
-}
-
-/** Parts of a service's name, which has at most 63 characters. */
-const MOST_PARTS = 64;
-
-/** Name of the stack that a swarm service belongs to, by the service's name. */
-function stackOf(
-  ledger: Pick<Assembly["ledger"], "current" | "services">,
-  context: string,
-  service: string,
-): string | undefined {
-  const parts = service.split("_", MOST_PARTS);
-  return parts.map((_, at) => parts.slice(0, at).join("_")).find((name) => {
-    const current = ledger.current({ context, name });
-    return current?.swarm !== undefined &&
-      ledger.services(current).some((each) => service === `${name}_${each.name}`);
-  });
 }

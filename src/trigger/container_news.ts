@@ -35,8 +35,8 @@ export function newsOf(
   stackOf: (service: string) => string | undefined,
 ): ContainerNews | undefined {
   if (type === "service") {
-    const stack = stackOf(attributes["name"] ?? "");
     const event = SERVICE_EVENTS[action];
+    const stack = event && stackOf(attributes["name"] ?? "");
     return stack === undefined || event === undefined ? undefined : {
       ...{ stack, containerId, events: [event], drifts: true },
       ...(attributes["updatestate.new"] === undefined ? {} : { isVerdict: true }),
