@@ -8,7 +8,7 @@ import { parseJson, valueAt } from "../../model/mod.ts";
 
 const SHAPE = "the ARN of a secret, or ARN/key for a key of a JSON secret";
 
-/** Ways to read one reference: each of them is asked for, and its author chooses how many slashes it has. */
+/** Most readings of one reference: each is a request, and the author chooses the number of slashes. */
 const MOST_READINGS = 16;
 
 /** Errors of AWS for names of no secret; a policy by name denies unknown names instead. */
@@ -103,7 +103,7 @@ function keyOf(text: string, key: string): string {
   return scalarText(valueAt(value, key), `key ${key} of the secret`);
 }
 
-/** AWS answers most things with status 400; the kind says which of them it is. */
+/** The reason in an error of AWS, by its type: most errors have status 400. */
 function reasonOf(kind: string): string | undefined {
   const name = kind.slice(kind.lastIndexOf("#") + 1);
   switch (name) {

@@ -13,7 +13,7 @@ const IMDS_URL = "http://169.254.169.254";
 /** Seconds a token is used when the server does not say for how long it is good. */
 const SHORT_LIFETIME = 300;
 
-/** Secrets of Azure Key Vault; `imdsUrl` is where the identity of the machine is asked for. */
+/** Secrets of Azure Key Vault; `imdsUrl` is the metadata service that knows the machine's identity. */
 export function createAzureKeyVault(
   options: ProviderOptions<"azure_kv">,
   { http, clock, imdsUrl = IMDS_URL }: {

@@ -10,7 +10,7 @@ interface DeclaredSecrets {
   readonly references: Readonly<Record<string, SecretReference>>;
 }
 
-/** Resolves references; what it found is good for one run. */
+/** Resolves references for one run, and remembers their values. */
 export interface SecretSession {
   /**
    * The values by variable; nothing is asked for where there are no references. Each distinct
@@ -32,11 +32,11 @@ export interface ExternalSecrets {
   hide(values: Iterable<string>, owner?: string): void;
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
-  /** Notes whose stack one is; see {@link Redactor.belongs}. */
+  /** Notes the source of a stack; see {@link Redactor.belongs}. */
   belongs(stack: string, source: string): void;
-  /** Notes who owns a stack from now on; see {@link Redactor.settle}. */
+  /** Settles the source that owns a stack; see {@link Redactor.settle}. */
   settle(stack: string, source: string): void;
-  /** Whether nothing of a text would be shown in what is about `about`, whoever made it known. */
+  /** Whether the redactor masks all of `text` in texts about `about`. */
   hides(text: string, about: string): boolean;
 }
 
@@ -51,7 +51,7 @@ interface ExternalSecretsOptions {
 /** The owner of resolved values until a release has them. */
 const OWNER = "external secrets";
 
-/** References that one deployment may have: stores count questions, and those of all ask as one client. */
+/** Most references of one deployment: stores limit requests, and all deployments share one client. */
 const MOST_REFERENCES = 1000;
 
 /** Makes the external secrets of the instance. */
@@ -60,7 +60,7 @@ export function createExternalSecrets(
 ): ExternalSecrets {
   return {
     open() {
-      // One of each run: whoever declares a thousand, of a store that answers slowly, waits alone.
+      // A limiter per run: a deployment with a thousand slow references delays only itself.
       const limiter = createLimiter(concurrency);
       const reader = provider?.open();
       const values = new Memo<string>();
@@ -131,7 +131,7 @@ async function resolveAll(
   );
 }
 
-/** The reason in an error; one that is not ours may have anything in its message, values too. */
+/** The reason in an error of ours; messages of other errors may hold anything, even values. */
 function reasonOf(error: unknown): string {
   return isStackwrightError(error) ? messageOf(error) : "reading it failed unexpectedly";
 }

@@ -10,13 +10,13 @@ export interface Grant {
 
 /** The token of a provider's login. */
 interface Login {
-  /** Begins to use it: what one user asks for logs in once at most. */
+  /** Begins to use the login; one user logs in at most once. */
   open(): LoginUser;
 }
 
 /** One user of a {@link Login}. */
 interface LoginUser {
-  /** Does something with the token. One that is refused is not used again by others. */
+  /** Runs `work` with the token. A refused token is not used again by other users. */
   with<T>(signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T>;
 }
 

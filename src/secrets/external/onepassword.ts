@@ -82,7 +82,7 @@ function idOf(list: unknown, key: string, name: string, what: string): string {
   const [found, second] = byId.length > 0 ? byId : byName;
   if (second !== undefined) throw unresolved(`there are several ${what}s ${name}; use its id`);
   const id = textAt(found, "id");
-  // It becomes part of an address.
+  // The id becomes part of a URL.
   if (id === undefined || !/^[\w-]+$/.test(id)) throw unresolved(`there is no ${what} ${name}`);
   return id;
 }

@@ -64,7 +64,7 @@ export function createOpenBao(
   };
 }
 
-/** Of others, authors could read what they are not for: of `auth/token` the token that we ask with. */
+/** Refuses other engines: through `auth/token`, for example, authors could read our own token. */
 function requireKeyValues(engine: string, type: string | undefined): void {
   if (type === "kv" || type === "generic") return;
   throw unresolved(
@@ -90,7 +90,7 @@ function parseKvReference(text: string): KvReference {
   return four.namespace === "root" ? { ...four, namespace: "" } : four;
 }
 
-/** A path with its slashes kept; what would climb out of the engine is refused. */
+/** Encodes a path but its slashes; refuses parts that would climb out of the engine. */
 function encoded(path: string): string {
   const segments = path.split("/").filter((segment) => segment !== "");
   if (segments.some((segment) => segment === "." || segment === "..")) {

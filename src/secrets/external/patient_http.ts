@@ -24,7 +24,7 @@ export function patientHttp(
   };
 }
 
-/** AWS says it with another status. */
+/** True when a store asks for fewer requests; AWS says so with another status. */
 function isRateLimit({ status, body }: HttpAnswer): boolean {
   return status === 429 || (status === 400 && body.includes("ThrottlingException"));
 }

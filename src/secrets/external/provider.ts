@@ -8,7 +8,7 @@ export interface SecretProvider {
   open(): SecretReader;
 }
 
-/** Reads secrets for as long as what was read may be taken as still true: for one run. */
+/** Reads secrets for one run, in which values are taken as unchanged. */
 interface SecretReader {
   /**
    * The value a reference stands for. Throws `secret_unresolved` with the reason, which names neither
@@ -43,7 +43,7 @@ export class Memo<T> {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const made = make();
-    // Nobody may be waiting any more when it fails.
+    // Avoids an unhandled rejection when nobody waits for it any more.
     made.catch(() => {});
     this.#known.set(key, made);
     return made;

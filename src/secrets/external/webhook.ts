@@ -63,13 +63,13 @@ function storeRequest(store: SecretStore, values: TemplateValues): HttpRequest {
   };
 }
 
-/** A header must stay one header. */
+/** Refuses values with which a header would become several. */
 function headerValue(name: string, value: string): string {
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value;
   throw unresolved(`header ${name} has a character that no header may have`);
 }
 
-/** A value must not lead to another part of the store than its author meant. */
+/** Refuses URLs that values lead to another part of the store than its author meant. */
 function safeUrl(text: string): string {
   if (!URL.canParse(text)) throw unresolved("the address of the store is malformed");
   const path = text.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");

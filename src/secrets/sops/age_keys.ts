@@ -28,7 +28,7 @@ export async function ageDataKey(
     try {
       return await decrypter.decrypt(age.armor.decode(`${enc.trim()}\n`));
     } catch {
-      // Made for another key, or damaged: the next one may still be right.
+      // This entry is for another key, or damaged: the next one may still fit.
     }
   }
   return undefined;

@@ -45,10 +45,10 @@ function checkedTime(source: string): string | undefined {
     : undefined;
 }
 
-/** Signs of an integer: one of 64 bits may be written with so many zeros. */
+/** Most characters of an integer, leading zeros included. */
 const LONGEST_INTEGER = 100;
 
-/** Go takes underscores, and a leading zero as octal. */
+/** An integer as Go reads it: with underscores, and as octal after a leading zero. */
 function checkedInteger(source: string): string | undefined {
   const plain = source.replaceAll("_", "");
   const match = /^([-+]?)(0x[0-9a-fA-F]+|0b[01]+|0o?[0-7]+|0|[1-9]\d*)$/.exec(plain);

@@ -38,7 +38,7 @@ export function decryptText(
   checkMac(metadata, key, hash.digest("hex").toUpperCase());
   const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
   const texts = values.flatMap((value, index) => textAt(file.leaves[index], value) ?? []);
-  // Passwords of before stand in comments.
+  // Comments often hold former passwords.
   const said = comments.flatMap((text) => text === undefined ? [] : [{ path: [], text }]);
   return { bytes: file.write(values, comments), texts: [...texts, ...said] };
 }
@@ -71,8 +71,9 @@ function openLeaf(
 }
 
 /**
- * Suffixes are compared. Expressions are not run, since a repository could choose one that never
- * ends: there each value tells by its look, and the checksum holds against changes.
+ * Whether a value has to be decrypted, by the suffixes of its keys. Regular expressions of the file are not run,
+ * since an author could choose an endless one: then encrypted values are recognised by their form, and
+ * the checksum detects changes.
  */
 function isToBeOpened(
   path: readonly string[],

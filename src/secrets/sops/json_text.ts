@@ -105,7 +105,7 @@ class JsonScan {
       this.#space();
       this.#at++;
       const isMetadata = depth === 0 && METADATA.test(key);
-      // Others put together what we see only the last of.
+      // Other readers merge duplicate members, of which we see only the last.
       const isSecond = names.has(isMetadata ? "sops" : key) && (isMetadata || this.#inMetadata);
       if (isSecond || (isMetadata && key !== "sops")) {
         throw new SopsFormatError("its metadata, or a part of it, is there twice or misspelled");

@@ -89,7 +89,7 @@ function unclear(): SopsFormatError {
   return new SopsFormatError("a line is written as SOPS never writes it: write it as name = value");
 }
 
-/** Of what is there twice some readers take the first, others the last. */
+/** Refuses duplicate keys, of which some readers take the first, others the last. */
 function setOnce(metadata: Map<string, string>, key: string, value: string): void {
   if (metadata.has(key)) throw new SopsFormatError("a part of its metadata is there twice");
   metadata.set(key, value);

@@ -1,7 +1,7 @@
 import { isObject } from "../../model/mod.ts";
 import { SopsFormatError } from "./sops_text.ts";
 
-/** A key of which one is needed. */
+/** An age recipient; the identity of one recipient suffices. */
 export interface AgeRecipient {
   readonly recipient: string;
   /** The data key, encrypted for it; armored. */
@@ -43,9 +43,8 @@ export function isSopsMetadata(value: Readonly<Record<string, unknown>>): boolea
 const NAME = /^[a-z0-9_]+$/;
 
 /**
- * Refuses names that the sops program may read and we do not: it takes `HC_Vault` for `hc_vault` where
- * that stands in JSON, and what `<<` leads to. Whatever is decided by the metadata has to be decided by
- * what the program sees.
+ * Refuses names that the sops program reads differently: in JSON it takes `HC_Vault` for `hc_vault`, and
+ * it resolves `<<`. Our decisions must rest on the same metadata that the program sees.
  */
 function requirePlainNames(value: unknown): void {
   if (Array.isArray(value)) return value.forEach(requirePlainNames);
@@ -54,7 +53,7 @@ function requirePlainNames(value: unknown): void {
     if (!NAME.test(name)) {
       throw new SopsFormatError("its metadata has a name that SOPS never writes");
     }
-    // Its names are those of the author, and mean nothing to SOPS.
+    // The names in `context` are the author's own, without a meaning to SOPS.
     if (name !== "context") requirePlainNames(inner);
   }
 }

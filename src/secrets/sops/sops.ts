@@ -24,7 +24,7 @@ export interface SealedFile {
   /** Shown in errors; its ending tells JSON files from binary ones. */
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Whom its secrets belong to, as the redactor names it; the program itself without one. */
+  /** Owner of the file's secrets in the redactor; absent for the program itself. */
   readonly owner?: string;
 }
 
@@ -113,7 +113,7 @@ interface Encrypted {
   readonly bytes: Uint8Array;
 }
 
-/** With age in this process where that is enough, else with the program. */
+/** Decrypts with age in this process if possible, else with the `sops` program. */
 async function decryptFile(
   { program }: SopsParts,
   identities: readonly string[],
@@ -134,7 +134,7 @@ async function decryptFile(
   return { bytes: plain, texts: textsOf(file, plain) };
 }
 
-/** The same values again, where the program gave the file back with its structure. */
+/** Decrypted texts with their paths, read from the output of the program. */
 function textsOf(file: SopsText, plain: Uint8Array): DecryptedText["texts"] {
   const text = Buffer.from(plain).toString("utf8");
   switch (file.format) {
@@ -187,7 +187,7 @@ function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightEr
   return errors.unsupported(`it is encrypted for keys of ${types}${needs}${age}`);
 }
 
-/** Says which file it is; aborts and time limits pass. */
+/** Adds the file's name to an error, except to aborts and timeouts. */
 function named(error: unknown, name: string): unknown {
   if (error instanceof SopsFormatError) {
     return errors.config_invalid(
