@@ -33,7 +33,7 @@ export function readArguments(
   };
 }
 
-/** Reads leniently and complains itself: every runtime would say it in words of its own. */
+/** Parses leniently, so that our own messages report errors instead of those of each runtime. */
 function parse(args: readonly string[], names: readonly string[]) {
   const named = names.map((name) => [name, { type: "string" as const }] as const);
   const { values, positionals, tokens } = parseArgs({
@@ -58,7 +58,7 @@ interface GivenOption {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** Throws `bad_request` for an option that there is not, and for one with a value too few or many. */
+/** Throws `bad_request` for an unknown option, and for one whose value is missing or unexpected. */
 function requireKnown(
   { name, rawName, value, inlineValue }: GivenOption,
   names: readonly string[],

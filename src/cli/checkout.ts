@@ -45,7 +45,7 @@ export async function requestOf(
   const request = { url, reference: reference || "HEAD", target };
   if (parseRepositoryUrl(url).scheme !== "file" || isUrl) return request;
   const isBare = await git(system, url, ["rev-parse", "--is-bare-repository"], signal) === "true";
-  // It has no working files, and stands for itself: where it was cloned from, it need not be like.
+  // A bare repository stands for itself: it may differ from the repository it was cloned from.
   if (isBare) return request;
   await warnOfUncommitted(system, url, signal);
   const origin = await git(system, url, ["config", "--get", "remote.origin.url"], signal);
@@ -56,9 +56,8 @@ export async function requestOf(
 }
 
 /**
- * What the operator's polls say themselves of a repository, which the service deploys instead of what
- * its files say; empty where they say nothing. A checkout or a repository as such, without `--ref`, is
- * what the polls are about as long as they are about one reference.
+ * The inline deployments of the operator's polls for a repository, which the service deploys instead of
+ * its files; empty without any. Without `--ref` the reference of the polls counts, if they have one only.
  */
 export function polledDeployments(
   { url, identity, reference, target = "" }: SourceInput,

@@ -43,5 +43,5 @@ async function wholeDiff(
   }
 }
 
-/** Lines that are asked for at a time. */
+/** Lines of one page. */
 const PAGE_LINES = 5000;

@@ -48,11 +48,11 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   return lines.join("\n") + "\n";
 }
 
-/** What a person wants first: the state as status has it, and what happens next by itself. */
+/** The first line: the state as in `status`, and what happens next automatically. */
 function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
   const { state, why, health, running, wanted, retry_at: again, failure, pin, hold } = detail;
   const containers = wanted === 0 ? "" : `, ${health} ${running}/${wanted}`;
-  // What failed last, and what holds it, have lines of their own.
+  // The last failure and the hold have lines of their own.
   const isTold = why === failure?.message || state === "held" && (pin ?? hold) !== undefined;
   const reason = isTold
     ? ""

@@ -17,13 +17,13 @@ export interface CommandIo {
   readonly onTerminal?: boolean;
   /** Whether standard output may have colours; it has none by default. */
   readonly colours?: boolean;
-  /** Learns the secrets that the command reads, and stands before everything it says. */
+  /** Gets the secrets that the command reads, and masks them in all output. */
   readonly redactor: Redactor;
   /** Time; that of the system by default. */
   readonly clock?: Clock;
   /** See the system's: for clocks that run fast. */
   readonly engineLimitMs?: number;
-  /** What runs git, compose and other programs; the system by default. */
+  /** Runner of git, compose and other programs; the system's by default. */
   readonly commands?: Commands;
   /** Aborts when the command is to stop. */
   readonly signal: AbortSignal;

@@ -1,13 +1,13 @@
 import type { RunTarget } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 
-/** Tells a person who waits what is being done. */
+/** Shows the progress of a command to a waiting person. */
 interface LiveProgress {
-  /** What is done for the command as a whole. */
+  /** Shows a step of the command as a whole. */
   step(text: string): void;
-  /** What is done to one stack. */
+  /** Shows a step of one stack. */
   stack(name: string, text: string): void;
-  /** What became of a target, or the step it is in. */
+  /** Shows the result of a target, or its current step. */
   target(entry: RunTarget): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The commands of the binary: what people and scripts type. Each one is a file; this one finds it,
- * runs it, and turns what went wrong into words and an exit code.
+ * The commands of the binary, one file each. This file finds and runs a command, and turns its errors
+ * into messages and exit codes.
  */
 import process from "node:process";
 import { nearestKey } from "../config/nearest_key.ts";

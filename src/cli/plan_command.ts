@@ -84,7 +84,7 @@ export function watchedPlan(io: CommandIo, settings: Settings, system: System) {
   };
 }
 
-/** What a window defers is a change all the same; what is held back otherwise is as it is to be. */
+/** Whether a plan has changes: those deferred by a sync window count, otherwise blocked ones do not. */
 function hasChanges({ plan }: PlannedStackView): boolean {
   return plan.kind !== "skip" || plan.reason === "sync_window";
 }
@@ -115,7 +115,7 @@ function textOf(stack: PlannedStackView, io: CommandIo): string {
   return head + services.join("") + colouredDiff(diff, io);
 }
 
-/** One line with the counts, as the last thing that is read. */
+/** The last line of output, with the counts. */
 function summaryOf(stacks: readonly PlannedStackView[], failed: number): string {
   const counts = new Map<string, number>();
   const count = (what: string, by = 1) => counts.set(what, (counts.get(what) ?? 0) + by);

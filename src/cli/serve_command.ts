@@ -37,7 +37,7 @@ Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run 
       timeZone: settings.timeZone,
       format: json ? "json" : logFormat(io, settings.logFormat),
       redactor,
-      // Each line was masked as what it is about; words of others stay.
+      // The log already masked each line for the owners it is about.
       write: (line) => io.err(line, NOBODY),
     });
     log.info(`stackwright ${VERSION} starts`, { data_dir: settings.data.dir });
@@ -76,7 +76,7 @@ async function serve(
     app = await startApp(settings, system);
   } catch (error) {
     if (isStackwrightError(error, "settings_invalid")) throw error;
-    // Errors of ours name their cause in their message; what is none of ours shows all there is.
+    // Our errors name their cause in the message; of other errors all details are logged.
     const about = isStackwrightError(error) ? { code: error.code } : { error };
     log.critical(`could not start: ${messageOf(error)}`, about);
     return EXIT.unavailable;
@@ -91,7 +91,7 @@ async function serve(
   return EXIT.ok;
 }
 
-/** The same few lines as `doctor`: what is missing is seen at the start, not at the first deployment. */
+/** Logs the lines of `doctor`, so that missing programs are noticed at the start. */
 async function sayWhatIsThere(
   settings: Settings,
   system: System,

@@ -66,7 +66,7 @@ Exits 1 when the stack that was named is not known.
   },
 };
 
-/** What says where there are stacks besides those of the default context. */
+/** A hint at stacks in other contexts than the default one. */
 function elsewhere(stacks: readonly { readonly key: StackKey }[]): string {
   const contexts = new Set(stacks.map(({ key }) => key.context));
   const others = [...contexts].filter((each) => each !== DEFAULT_CONTEXT).sort();
@@ -74,7 +74,7 @@ function elsewhere(stacks: readonly { readonly key: StackKey }[]): string {
   return `further stacks on ${others.join(", ")}: stackwright status --context NAME\n`;
 }
 
-/** By how much somebody has to look at them. */
+/** States in the order of their urgency. */
 const ORDER: readonly StackState[] = [
   "failed",
   "drifted",
@@ -114,7 +114,7 @@ function clipped(why: string, { onTerminal = false }: CommandIo): string {
   return onTerminal && why.length > MOST_WHY ? `${why.slice(0, MOST_WHY - 1)}…` : why;
 }
 
-/** How many are in each state: of many stacks the first lines are out of sight. */
+/** Number of stacks in each state: the first lines of a long list scroll out of sight. */
 function summaryOf(stacks: readonly DeploymentView[]): string {
   if (stacks.length === 1) return "";
   const found = Map.groupBy(stacks, ({ state }) => state);
@@ -146,5 +146,5 @@ async function allDeployments(
 
 /** Characters of a reason on a terminal; `explain` and `--json` say all of it. */
 const MOST_WHY = 120;
-/** Stacks that are asked for at a time. */
+/** Stacks of one page. */
 const PAGE = 500;

@@ -38,7 +38,7 @@ export function tuneRuntime(self: TunedProcess = process): void {
   try {
     self.execve?.(self.execPath, [self.execPath, ...self.argv.slice(2)], env);
   } catch {
-    // The program runs all the same, only at a higher price.
+    // The service works without the options too, only at a higher cost.
   }
 }
 

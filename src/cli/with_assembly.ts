@@ -5,7 +5,7 @@ import type { CommandIo } from "./io.ts";
 import { settingsOf } from "./settings_of.ts";
 import { VERSION } from "./version.ts";
 
-/** The parts of a command that looks at stacks. */
+/** Ports of a command about stacks. */
 export interface Workplace {
   readonly settings: Settings;
   readonly system: System;

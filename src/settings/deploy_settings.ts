@@ -28,7 +28,7 @@ export function deploySettings(reader: VariableReader) {
     /** Old revisions kept; -1 is all. */
     swarmConfigRetention: reader.integer("CONTAINER_SWARM_CONFIG_RETENTION"),
     swarmSecretRetention: reader.integer("CONTAINER_SWARM_SECRET_RETENTION"),
-    /** What becomes of files of the repository where an engine on another machine mounts them. */
+    /** How to treat bind mounts of repository files on an engine on another machine. */
     remoteFiles: oneOf(reader, "REMOTE_FILES", ["refuse", "volume"], "refuse"),
   };
 }

@@ -75,7 +75,7 @@ export function tlsFiles(reader: VariableReader): TlsFiles | undefined {
   return undefined;
 }
 
-/** The value, which nobody can change any more, with everything in it. */
+/** Freezes a value and everything in it; returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);

@@ -27,7 +27,7 @@ function nameOfSet(reader: VariableReader, row: NotYetRow): string | undefined {
   return names.find((name) => reader.isSet(name));
 }
 
-/** True for a text that can be read and says off. */
+/** True for valid YAML whose switch is off. */
 function isOffInside(text: string | undefined): boolean {
   if (text === undefined) return false;
   try {
@@ -43,7 +43,7 @@ function isOffInside(text: string | undefined): boolean {
 function isOn(reader: VariableReader, name: string): boolean {
   const word = reader.word(name);
   if (word === undefined || typeof word === "boolean") return word === true;
-  // A variable of the table is complained about where its setting is made.
+  // Invalid values of known settings are reported by the reader of the setting.
   if (!reader.knows(name)) reader.refuse(name, `expected true or false, found ${quote(word)}`);
   return false;
 }

@@ -13,7 +13,7 @@ export interface NotYetRow {
   readonly settled?: true;
   /** Whether it is a YAML map that asks for nothing until its key `enabled` is true. */
   readonly switchInside?: true;
-  /** A value that asks for nothing but what is done anyway. */
+  /** A value that asks only for the behaviour that this version has anyway. */
   readonly harmless?: string;
 }
 

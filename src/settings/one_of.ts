@@ -1,7 +1,7 @@
 import type { SettingName } from "./settings_table.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
-/** The word a setting has of those it may have, in small letters or not; `fallback` after a refusal. */
+/** The value of a setting that allows certain words, in any case; `fallback` after a refusal. */
 export function oneOf<W extends string>(
   reader: VariableReader,
   name: SettingName,

@@ -60,7 +60,7 @@ function nearNames(environment: Environment): readonly string[] {
   });
 }
 
-/** Below it a key is guessed in reasonable time, and a text like it comes up where nobody meant it. */
+/** Shorter keys can be guessed in reasonable time, and masking them would hide ordinary texts. */
 const SHORTEST_KEY = 12;
 
 /** A warning for each key of the service that is short; none of them is repeated. */
