@@ -49,7 +49,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   main: room("cli"),
 };
 
-/** Modules through which a program touches the world, and who may: everyone else is given ports. */
+/** Modules with side effects, and the files that may import them; all others get ports. */
 const WORLD_MODULES = [
   "node:fs",
   "node:fs/promises",

@@ -46,7 +46,7 @@ try {
       .concat("--suite", "all", "--output-dir", join(directory, "results")),
     {},
   );
-  // It also ends with 1 for what does not apply.
+  // The suite also exits with 1 for checks that do not apply.
   await ended(suite.child);
   const scenarios = await readResults(join(directory, "results"));
   const { lines, passes } = reportOf(scenarios);
@@ -98,7 +98,7 @@ async function untilItAnswers(): Promise<void> {
   throw new Error(`the service does not answer:\n${service.said()}`);
 }
 
-/** Hands everything on as it is, Host and Origin too, with the key. */
+/** Forwards requests unchanged, with Host and Origin, and adds the key. */
 function createProxy(port: number, key: string): Server {
   return createServer((asked, answer) => {
     const { url: path, method } = asked;

@@ -194,7 +194,7 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-/** Removes all that was made, each part even when another could not be. */
+/** Removes everything that the demo made; a failure does not stop the rest. */
 async function cleanUp({ service, repository, folder }: Stage): Promise<void> {
   const steps = [
     () => service.close(),

@@ -34,7 +34,7 @@ function row(name: string, schema: unknown): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** What may be written for a schema, in words. */
+/** The values that a schema accepts, in words. */
 function typeText(schema: unknown): string {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return typeText(schema.unwrap());

@@ -11,7 +11,7 @@ export interface Scenario {
   readonly passed: number;
   /** Checks that failed for a reason that is no fault, with that reason. */
   readonly inapplicable: readonly { readonly check: string; readonly why: string }[];
-  /** Checks that failed otherwise, each with what the suite says. */
+  /** Other failed checks, each with the message of the suite. */
   readonly failed: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Works on all items, `lanes` of them at a time and in their order: who is done takes the next one.
+ * Works on all items in order, `lanes` of them at a time.
  *
  * @returns What came of each, in the order of the items.
  */

@@ -209,7 +209,7 @@ function isMeasuring(file: string): boolean {
 }
 
 function onBun(name: string, files: readonly string[]): Stage {
-  // Beside others a test may take long.
+  // A test that runs beside others may take long.
   const argv = ["bun", "test", "--timeout", "300000", ...files.map((file) => `./${file}`)];
   return { group: "unit", name, runner: "bun", argv, sample: FEWER_TEXTS };
 }
@@ -267,7 +267,7 @@ function walk(engine: "fake" | "real", steps: number, seed: number): Stage {
   };
 }
 
-/** Seconds of processor time of the flows that take more than {@link USUAL_COST}, roughly. */
+/** Approximate processor seconds of the flows that take more than {@link USUAL_COST}. */
 const COSTS: Readonly<Record<string, number>> = {
   bad_input_test: 8,
   call_failures_test: 60,
@@ -300,7 +300,7 @@ function costOf(file: string): number {
   return COSTS[basename(file, ".ts")] ?? USUAL_COST;
 }
 
-/** Files in `count` groups of about the same cost: the longest first, each to who has the least. */
+/** Files in `count` groups of about equal cost: each file, the longest first, joins the cheapest group. */
 function dealOut(files: readonly string[], count: number): string[][] {
   const groups = Array.from({ length: count }, () => ({ files: [] as string[], cost: 0 }));
   for (const file of [...files].sort((a, b) => costOf(b) - costOf(a))) {
@@ -361,7 +361,7 @@ function endToEnd(paths: readonly string[]): Stage {
   return denoTests("e2e", "end to end", paths, ["--parallel"]);
 }
 
-/** What a real swarm has to show, on an engine of its own: the one beside it must not become a manager. */
+/** Tests of a real swarm, on an engine of its own: the shared engine must not become a manager. */
 function swarm(root: string, paths: readonly string[] = ["test/swarm"]): Stage {
   const stage = denoTests("e2e", "a real swarm", paths);
   const wrapper = join(root, "scripts/lib/with_swarm.sh");
@@ -391,7 +391,7 @@ function composeContracts(root: string): string[] {
   );
 }
 
-/** What compose and the engine decide as much as we do. */
+/** Tests whose outcome depends on compose and the engine as much as on us. */
 function composeStages(root: string): Stage[] {
   return [
     ...flowTests(composeFlows(root)).map((stage) => ({
@@ -409,7 +409,7 @@ const ENGINE = ["test/contract/engine_real_test.ts"];
 /** Engines beside the installed one that `./scripts/setup --engines` unpacks. */
 const OTHER_ENGINES = ["28.5", "20.10"];
 
-/** What depends on the engine most, with one of another version and a containerd of its time. */
+/** Tests that depend most on the engine, with another version of engine and containerd. */
 function onEngine(root: string, version: string): Stage {
   const stage = denoTests("contract", `contracts and an update start-first on engine ${version}`, [
     ...ENGINE,

@@ -1,7 +1,7 @@
 import { type Counts, NO_TESTS } from "./test_counts.ts";
 import type { Stage } from "./test_stages.ts";
 
-/** Exit code of a command that could not try what it is for, and said why. */
+/** Exit code of a command that could not run its tests, and said why. */
 export const NOT_TRIED = 77;
 
 /** How a stage ended: whether it is good, what counts, and what is to be said of it. */
