@@ -46,7 +46,6 @@ import {
 } from "../../src/model/mod.ts";
 import { listedDrift } from "../../src/plan/listed_drift.ts";
 import { planFor } from "../../src/plan/plan_for.ts";
-import { withExistingVolumes } from "../../src/prepare/existing_volumes.ts";
 import { requireShortEnvironment } from "../../src/prepare/long_values.ts";
 import { noteMisspelled } from "../../src/prepare/render_target.ts";
 import { requirePlain, withSecrets } from "../../src/prepare/reveal_inputs.ts";
@@ -401,10 +400,6 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
       imageVolumes: new Set(Array.from({ length: 40 }, (_, at) => `/data/${at}`)),
     })
   ),
-  withExistingVolumes: ({ model, resources }) => {
-    const engine = { findVolumes: () => Promise.resolve(resources) } as never;
-    return withExistingVolumes({ engine, sharesFiles: true }, model, signal);
-  },
   requireExternals: ({ model, names }) => requireExternals(engine, model, names, signal),
   fieldDrift: ({ model, stopped }) => stopped.map((each) => fieldDrift(model, detailsOf(each), 1)),
   mountedVolumes: forEach((name, { model }) => mountedVolumes(model, name)),
