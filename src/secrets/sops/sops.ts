@@ -187,7 +187,7 @@ function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightEr
   return errors.unsupported(`it is encrypted for keys of ${types}${needs}${age}`);
 }
 
-/** Adds the file's name to an error, except to aborts and timeouts. */
+/** Adds the file's name to SOPS format errors and to three codes that lack it; others pass. */
 function named(error: unknown, name: string): unknown {
   if (error instanceof SopsFormatError) {
     return errors.config_invalid(
