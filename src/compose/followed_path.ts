@@ -13,6 +13,8 @@ export interface FollowedPath {
   readonly everywhere?: boolean;
   /** Whether a volume has this path, so that its place on the host shows the content to all. */
   readonly ofVolume?: boolean;
+  /** Whether it may lie in the live directory or the files of a stack, as volumes that we made may. */
+  readonly mayBeLive?: boolean;
 }
 
 /** References of a rendered model to anything outside of it. */

@@ -1,26 +1,31 @@
-import { objectAt, resourcesOf } from "../compose/mod.ts";
+import { type FollowedPath, type FollowedPaths, resourcesOf, volumesOf } from "../compose/mod.ts";
 import { type ComposeModel, isOurs } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
 /**
- * The model with the options of those of its volumes that exist and that others made, if there are
- * any: the engine mounts a volume as it was made, whatever the model says. Throws what the engine throws.
+ * Where the existing volumes of a model lead: the engine mounts a volume as it was made, whatever the
+ * model says. Paths of volumes that we made have `mayBeLive`. Throws what the engine throws.
  */
-export async function withExistingVolumes(
+export async function existingVolumes(
   { engine, sharesFiles }: Pick<Host, "engine" | "sharesFiles">,
-  model: ComposeModel,
+  { services, ...model }: ComposeModel,
   signal: AbortSignal,
-): Promise<ComposeModel[]> {
+): Promise<Pick<FollowedPaths, "paths" | "refused">> {
   const volumes = sharesFiles ? resourcesOf(model, "volumes") : [];
-  if (volumes.length === 0) return [];
+  const paths: FollowedPath[] = [];
+  const refused: string[] = [];
+  if (volumes.length === 0) return { paths, refused };
   const existing = await engine.findVolumes(volumes.map(({ name }) => name), signal);
-  const options = new Map(
-    existing.filter((each) => !isOurs(each)).map(({ name, options }) => [name, options]),
-  );
-  const led = volumes.flatMap(({ key, name, definition }) => {
-    const driver_opts = options.get(name);
-    return driver_opts === undefined ? [] : [[key, { ...definition, driver_opts }] as const];
-  });
-  if (led.length === 0) return [];
-  return [{ ...model, volumes: { ...objectAt(model, "volumes"), ...Object.fromEntries(led) } }];
+  const byName = new Map(existing.map((each) => [each.name, each]));
+  for (const mayBeLive of [true, false]) {
+    const made = volumes.flatMap(({ key, name }) => {
+      const { options: driver_opts = {}, ...volume } = byName.get(name) ?? { labels: {} };
+      const isOfThese = Object.keys(driver_opts).length > 0 && isOurs(volume) === mayBeLive;
+      return isOfThese ? [[key, { name, driver_opts }] as const] : [];
+    });
+    const led: FollowedPath[] = [];
+    volumesOf({ services, volumes: Object.fromEntries(made) }, led, refused);
+    paths.push(...led.map((each) => ({ ...each, mayBeLive })));
+  }
+  return { paths, refused };
 }

@@ -11,12 +11,17 @@ import {
   THROUGH_PROCESS,
 } from "../compose/mod.ts";
 import { type ComposeModel, errors, messageOf, type StackwrightError } from "../model/mod.ts";
-import { type ComposeProject, RealTree, withPlainDollars } from "../deploy/mod.ts";
+import {
+  type ComposeProject,
+  RealTree,
+  stackDirectories,
+  withPlainDollars,
+} from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import { onDisk } from "./disk_places.ts";
-import { withExistingVolumes } from "./existing_volumes.ts";
+import { existingVolumes } from "./existing_volumes.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -74,17 +79,16 @@ export async function requireSafeModel(
   const plain = withPlainDollars(model);
   const isStack = target.swarm !== undefined;
   const found = followedPaths(plain, { isStack });
-  const existing = (await withExistingVolumes(given.host, plain, signal))
-    .map((each) => followedPaths(each, { isStack }));
+  const existing = await existingVolumes(given.host, plain, signal);
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
-    ? [found, ...existing].flatMap((each) => each.refused)
+    ? [...found.refused, ...existing.refused]
     : [`${external} is external, which only a swarm has`];
   if (refused !== undefined) {
     throw errors.unsupported(`deployment ${name}: ${refused}; it is not supported`);
   }
   const seen = new Set<string>();
-  for (const each of [found, ...existing].flatMap(({ paths }) => paths)) {
+  for (const each of [...found.paths, ...existing.paths]) {
     const { what, path, by } = each;
     const key = `${by} ${what} ${path}`;
     if (seen.has(key)) continue;
@@ -193,13 +197,20 @@ async function requireMountsNotOurs(
   if (details === undefined) {
     return errors.config_invalid(`deployment ${name}: ${what}: there is no container ${container}`);
   }
-  for (const { kind, source, name: volume } of details.mounts) {
-    const from = `${what} container:${container}`;
-    if (parts.places.volumes.includes(volume)) throw ours(name, from);
-    if (kind !== "bind") continue;
-    const mount = { what: from, path: source, by: "engine" as const, everywhere: true };
-    await requireNotOurs(parts, name, mount, tree);
+  const from = `${what} container:${container}`;
+  if (details.mounts.some((each) => parts.places.volumes.includes(each.name))) {
+    throw ours(name, from);
   }
+  const binds = details.mounts.filter(({ kind }) => kind === "bind")
+    .map(({ source }) => ({ what: from, path: source, by: "engine", everywhere: true }) as const);
+  const volumes = details.mounts.filter(({ kind }) => kind === "volume")
+    .map((each) => [each.name, { name: each.name }]);
+  const handedOn = { services: {}, volumes: Object.fromEntries(volumes) };
+  const { paths, refused } = await existingVolumes(parts.host, handedOn, signal);
+  if (refused[0] !== undefined) {
+    throw errors.unsupported(`deployment ${name}: ${from}: ${refused[0]}; it is not supported`);
+  }
+  for (const each of [...binds, ...paths]) await requireNotOurs(parts, name, each, tree);
   return undefined;
 }
 
@@ -220,7 +231,7 @@ async function requireInTree(
 async function requireNotOurs(
   parts: JudgingParts,
   name: string,
-  { what, path, everywhere, ofVolume }: FollowedPath,
+  { what, path, everywhere, ofVolume, mayBeLive }: FollowedPath,
   tree: string,
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
@@ -239,6 +250,7 @@ async function requireNotOurs(
   if (unsupported !== undefined) {
     throw errors.unsupported(`deployment ${name}: ${what} ${unsupported}; it is not supported`);
   }
+  if (mayBeLive === true && await isOfOneStack(parts, path, real)) return;
   const { paths, scratch } = parts.places;
   const isIn = (inner: string, outer: string) => pathRelation(inner, outer) === "inside";
   if (paths.some((mine) => reached.some((each) => isIn(each, mine)))) throw ours(name, what);
@@ -249,6 +261,20 @@ async function requireNotOurs(
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
     parts.log.warning(message);
   }
+}
+
+/** Whether a path is written as one of the files of a single stack, and leads to these. */
+async function isOfOneStack(
+  parts: JudgingParts,
+  path: string,
+  real: string | undefined,
+): Promise<boolean> {
+  const { dataDir } = parts.host;
+  const [context = "", name = "", kind] = insideTree(path, join(dataDir, "releases"))?.split("/") ??
+    [];
+  if (real === undefined || kind !== "live" && kind !== "current") return false;
+  const place = await placeOf(parts, stackDirectories(dataDir, { context, name })[kind]);
+  return place !== undefined && insideTree(real, place) !== undefined;
 }
 
 /** The host path with links resolved; `undefined` for one that leads through a process. */

@@ -73,7 +73,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   awaitedJobs: "asks the engine for each thing that it looks at",
   readContents: "asks the engine for each thing that it looks at",
   requireSafeModel: "asks the engine for each thing that it looks at",
-  withExistingVolumes: "asks the engine once, and looks at each volume once",
+  existingVolumes: "asks the engine once, and looks at each volume once",
   prepareImages: "asks the engine for each thing that it looks at",
   requireImages: "asks the engine for each thing that it looks at",
   requireFilesArrive: "asks the engine for each thing that it looks at",

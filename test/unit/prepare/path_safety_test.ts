@@ -154,12 +154,14 @@ describe("requireSafeModel()", () => {
     const bind = (source: string) => ({ volumes: [{ type: "bind", source, target: "/x" }] });
     const by = async (
       web: Record<string, unknown>,
-      { links = {}, mounts = [], rest = {}, missing = [], mountInfo = "", existing = SW }: {
+      { links = {}, mounts = [], handed, rest = {}, missing = [], mountInfo = "", existing = SW }: {
         links?: Record<string, string>;
         /** Paths at which there is nothing. */
         missing?: string[];
         mountInfo?: string;
         mounts?: Record<string, string>[];
+        /** Mounts of another container than ours. */
+        handed?: Record<string, string>[];
         rest?: Record<string, unknown>;
         /** Volumes of the engine. */
         existing?: readonly ReturnType<typeof volume>[];
@@ -181,7 +183,11 @@ describe("requireSafeModel()", () => {
           own: () =>
             Promise.resolve(mounts.length === 0 ? undefined : { container: { id: OWN }, mounts }),
           engine: {
-            inspectContainer: () => Promise.resolve({ container: { id: OWN }, mounts }),
+            inspectContainer: () =>
+              Promise.resolve({
+                container: { id: handed === undefined ? OWN : "other" },
+                mounts: handed ?? mounts,
+              }),
             findVolumes: (names: string[]) =>
               Promise.resolve(existing.filter(({ name }) => names.includes(name))),
           },
@@ -288,9 +294,37 @@ describe("requireSafeModel()", () => {
       // What the model says is made where the volume gives way.
       const [own, rest] = over("/data");
       await assert.rejects(by(own, { rest, existing: [volume("v", "/srv")] }), refused);
+    });
+
+    it("by a volume that we made, when a link has come to stand behind it", async () => {
+      const live = "/data/releases/default/other/live";
+      const ours = (device: string) => ({
+        rest: { volumes: { v: { name: "v", external: true } } },
+        existing: [volume("v", device, { [LABELS.manager]: MANAGER })],
+      });
       // Another stack's volume may be one of its live directories, which it may share.
-      const ours = [volume("v", "/data/releases/live", { [LABELS.manager]: MANAGER })];
-      await by({}, { rest: is({ name: "v", external: true }), existing: ours });
+      await by({}, ours(`${live}/a`));
+      await by({}, {
+        ...ours(`${live}/a`),
+        links: { [live]: "/disk/live", [`${live}/a`]: "/disk/live/a" },
+      });
+      for (const to of ["/data", "/data/releases/default/victim/live"]) {
+        const links = { [`${live}/a`]: to, "/srv/link": to };
+        await assert.rejects(by({}, { ...ours(`${live}/a`), links }), refused);
+        await assert.rejects(by({}, { ...ours("/srv/link"), links }), refused);
+      }
+      await assert.rejects(by({}, ours("/data/releases/default/other")), refused);
+      const [web] = over("", { subpath: "data" });
+      await assert.rejects(by(web, ours("/")), refused);
+    });
+
+    it("by a volume of a container that hands on its mounts", async () => {
+      const web = { volumes_from: ["container:backup"] };
+      const handed = [{ kind: "volume", name: "v", source: "/docker/v/_data" }];
+      const made = (device: string) => ({ handed, existing: [volume("v", device)] });
+      await assert.rejects(by(web, made("/data")), refused);
+      await assert.rejects(by(web, made("/data/sources")), refused);
+      await by(web, made("/srv"));
     });
 
     it("by a volume of what leads to the processes of the host", async () => {
