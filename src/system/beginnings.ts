@@ -3,12 +3,12 @@ import { beginsRandom } from "./secret_texts.ts";
 /** Length below which a value is not treated as a secret; also the length of the index key of a text. */
 export const SHORTEST_SECRET = 4;
 
+/** Most characters of a text that is searched for, and of what is masked from its beginning on. */
+export const LONGEST = 64;
 /** Least length of a beginning of a secret that is masked, if it is no ordinary word. */
 const LONG_BEGINNING = 12;
-/** The same at the end of a text, where the rest may have been cut off. */
-const LAST_BEGINNING = 8;
-/** The same before an ellipsis, which shows that the rest was cut off. */
-const CUT_BEGINNING = 6;
+/** The same at the end of a text, where the rest may have been cut off, and before an ellipsis. */
+const CUT_BEGINNING = 8;
 
 /** Number of marks for a few texts, and for any number of them; there are so many for each beginning. */
 const FEWEST_MARKS = 1024;
@@ -34,6 +34,8 @@ class Branch {
   code: number;
   /** How often the text that ends here was added. */
   count: number;
+  /** Texts from here on whose beginnings count as well. */
+  plain = 0;
   /** Child branches; a map by first character when there are many. */
   next: Branch[] | Map<number, Branch> | undefined = undefined;
   /** Cached length from which beginnings of the text up to here look random. */
@@ -74,6 +76,7 @@ class Branch {
   split(length: number): void {
     const rest = new Branch(this.label.slice(length), this.count);
     rest.next = this.next;
+    rest.plain = this.plain;
     rest.random = this.random;
     this.label = this.label.slice(0, length);
     this.count = 0;
@@ -94,18 +97,27 @@ class Branch {
 /**
  * A radix tree of texts: common beginnings are compared once, so that searching for all texts costs no
  * more than searching for one.
+ *
+ * What is masked tells who may choose the text whether a guess was right. So a text counts as a whole,
+ * of plain ones also a beginning too long to be guessed, and from such a beginning on all of the word is
+ * masked: else each further character could be guessed by itself, in an encoding from the first one on.
  */
 export class Beginnings {
   readonly #roots = new Map<string, Branch>();
   /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
   #marks = new Uint8Array(FEWEST_MARKS);
 
-  /** Adds a text of four characters or more; counts repeated additions. */
-  add(text: string): void {
+  /**
+   * Adds a text of four to {@link LONGEST} characters; counts repeated additions. Beginnings of plain
+   * ones count, too.
+   */
+  add(text: string, isPlain: boolean): void {
     const beginning = text.slice(0, SHORTEST_SECRET);
     const root = this.#roots.get(beginning);
-    if (root !== undefined) return void endOf(root, text).count++;
-    this.#roots.set(beginning, new Branch(text.slice(SHORTEST_SECRET), 1));
+    if (root !== undefined) return void endOf(root, text, isPlain).count++;
+    const only = new Branch(text.slice(SHORTEST_SECRET), 1);
+    if (isPlain) only.plain++;
+    this.#roots.set(beginning, only);
     const { length } = this.#marks;
     const isFull = this.#roots.size * SPARE_MARKS > length && length < MOST_MARKS;
     if (!isFull) return this.#mark(beginning);
@@ -113,11 +125,12 @@ export class Beginnings {
     for (const each of this.#roots.keys()) this.#mark(each);
   }
 
-  /** Takes back one addition of a text. */
-  remove(text: string): void {
+  /** Takes back one addition of a text; `isPlain` as it was. */
+  remove(text: string, isPlain: boolean): void {
     const beginning = text.slice(0, SHORTEST_SECRET);
     const root = this.#roots.get(beginning);
-    if (root !== undefined && isLeft(root, text, SHORTEST_SECRET)) this.#roots.delete(beginning);
+    if (root === undefined) return;
+    if (isLeft(root, text, SHORTEST_SECRET, isPlain)) this.#roots.delete(beginning);
   }
 
   /** The next place of a text from one on where one of these begins, whole or cut off; else infinite. */
@@ -145,8 +158,10 @@ export class Beginnings {
     let place = at + SHORTEST_SECRET;
     let common = commonLength(branch.label, text, place, 0);
     let whole = 0;
+    let cut: Cut | undefined;
     for (;;) {
       place += common;
+      if (branch.plain > 0) cut = { branch, common, length: place - at };
       if (common < branch.label.length) break;
       if (branch.count > 0) whole = place - at;
       const next: Branch | undefined = branch.after(text.charCodeAt(place));
@@ -154,11 +169,9 @@ export class Beginnings {
       branch = next;
       common = commonLength(branch.label, text, place, 1);
     }
-    const length = place - at;
-    effort.left -= length;
-    if (length === whole || length < CUT_BEGINNING) return whole;
-    if (effort.left < 0 && length >= LONG_BEGINNING) return length;
-    return mayBeCut(branch, common, text, at, length) ? length : whole;
+    effort.left -= place - at;
+    if (cut === undefined || cut.length <= whole || cut.length < CUT_BEGINNING) return whole;
+    return lengthOfCut(cut, text, at, effort) ?? whole;
   }
 
   #mark(beginning: string): void {
@@ -181,18 +194,20 @@ function spread(number: number): number {
 }
 
 /** The branch where a text ends; makes it, with count 0, when there is none. */
-function endOf(root: Branch, text: string): Branch {
+function endOf(root: Branch, text: string, isPlain: boolean): Branch {
   let branch = root;
   let at = SHORTEST_SECRET;
   for (;;) {
     const common = commonLength(branch.label, text, at, 0);
     if (common < branch.label.length) branch.split(common);
+    if (isPlain) branch.plain++;
     at += common;
     if (at === text.length) return branch;
     const code = text.charCodeAt(at);
     const next = branch.after(code);
     if (next === undefined) {
       const end = new Branch(text.slice(at), 0);
+      if (isPlain) end.plain++;
       branch.add(end);
       return end;
     }
@@ -201,13 +216,14 @@ function endOf(root: Branch, text: string): Branch {
 }
 
 /** Removes a text below a branch; true when the branch is empty afterwards. */
-function isLeft(branch: Branch, text: string, at: number): boolean {
+function isLeft(branch: Branch, text: string, at: number, isPlain: boolean): boolean {
   const end = at + branch.label.length;
+  if (isPlain) branch.plain--;
   if (end === text.length) branch.count--;
   else {
     const code = text.charCodeAt(end);
     const next = branch.after(code);
-    if (next !== undefined && isLeft(next, text, end)) branch.delete(next);
+    if (next !== undefined && isLeft(next, text, end, isPlain)) branch.delete(next);
   }
   if (branch.count > 0) return false;
   const [only, other] = branch.next?.values() ?? [];
@@ -224,17 +240,33 @@ function commonLength(label: string, text: string, at: number, known: number): n
   return length;
 }
 
-/** Whether a beginning of at least {@link CUT_BEGINNING} characters counts as a secret that was cut off. */
-function mayBeCut(
-  branch: Branch,
-  common: number,
+/** The longest common beginning of a place of a text and of plain texts. */
+interface Cut {
+  /** Where it ends, after so many characters of that branch. */
+  readonly branch: Branch;
+  readonly common: number;
+  readonly length: number;
+}
+
+/** Length of what is masked from a beginning on; `undefined` if that does not count. */
+function lengthOfCut(
+  { branch, common, length }: Cut,
   text: string,
   at: number,
-  length: number,
-): boolean {
+  effort: Effort,
+): number | undefined {
   const place = at + length;
-  if (text[place] === "…") return true;
-  if (length < (place === text.length ? LAST_BEGINNING : LONG_BEGINNING)) return false;
+  const end = endOfWord(text, place, at + LONGEST);
+  if (text[end] === "…") return end - at;
+  if (length < (end === text.length ? CUT_BEGINNING : LONG_BEGINNING)) return undefined;
+  if (effort.left < 0) return length < LONG_BEGINNING ? undefined : end - at;
   branch.random ??= beginsRandom(text.slice(at, place) + branch.label.slice(common));
-  return length >= branch.random;
+  return length < branch.random ? undefined : end - at;
+}
+
+/** Where the word around a place of a text ends, by a blank or a quote; at `most` at the latest. */
+function endOfWord(text: string, place: number, most: number): number {
+  let end = place;
+  while (end < most && end < text.length && !/[\s…"'`]/.test(text[end] ?? "")) end++;
+  return end;
 }

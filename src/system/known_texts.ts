@@ -1,4 +1,4 @@
-import { Beginnings, type Effort, SHORTEST_SECRET } from "./beginnings.ts";
+import { Beginnings, type Effort, LONGEST, SHORTEST_SECRET } from "./beginnings.ts";
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
@@ -21,7 +21,7 @@ const PART_COST = 200;
  * Length of the parts of a form that are searched for. It bounds the cost of each place of a text,
  * however long the secrets are.
  */
-const PART = 64;
+const PART = LONGEST;
 /** Parts overlap, so that a cut text never ends in a part too short to be recognised. */
 const STEP = PART - 12;
 /** Comparisons that a character of a text is worth. */
@@ -184,11 +184,11 @@ export class KnownTexts {
     }
     let size = 0;
     let hasWords = false;
-    for (const { part, isWord } of partsOfPiece(piece, kind)) {
+    for (const { part, isWord, isPlain } of partsOfPiece(piece, kind)) {
       hasWords ||= isWord;
       if (!(isWord ? kind.words : kind.random)) continue;
       size += part.length + PART_COST;
-      this.#beginnings.add(part);
+      this.#beginnings.add(part, isPlain);
     }
     if (before !== undefined) this.#remove(piece, before);
     this.#known.set(piece, { owners: (before?.owners ?? 0) + 1, size, hasWords, ...kind });
@@ -207,8 +207,8 @@ export class KnownTexts {
   }
 
   #remove(piece: string, known: Known): void {
-    for (const { part, isWord } of partsOfPiece(piece, known)) {
-      if (isWord ? known.words : known.random) this.#beginnings.remove(part);
+    for (const { part, isWord, isPlain } of partsOfPiece(piece, known)) {
+      if (isWord ? known.words : known.random) this.#beginnings.remove(part, isPlain);
     }
     this.#size -= known.size;
   }
@@ -218,10 +218,12 @@ function isSame(a: Kind, b: Kind): boolean {
   return a.all === b.all && a.random === b.random && a.words === b.words;
 }
 
-/** What is looked for of a piece, and whether it is an ordinary word. */
+/** What is looked for of a piece, whether it is an ordinary word, and whether it is not encoded. */
 function* partsOfPiece(piece: string, { all }: Kind) {
   for (const form of all ? writtenForms(piece) : usualForms(piece)) {
-    for (const part of partsOf(form)) yield { part, isWord: !looksRandom(part) };
+    for (const part of partsOf(form)) {
+      yield { part, isWord: !looksRandom(part), isPlain: form === piece };
+    }
   }
 }
 

@@ -37,7 +37,7 @@ function endOfUser(text: string, start: number, words: Words): number {
   if (text[user] !== ":") return start;
   const raw = words.lastAt(user);
   if (raw > user + 1 && endOf(PORT, text, user + 1) === user + 1) return raw;
-  const rest = text.slice(user + 1, endOf(/[^\s/"'`]+/y, text, user + 1));
+  const rest = text.slice(user + 1, endOf(/[^\s/"]+/y, text, user + 1));
   const isCut = rest.includes("…") && endOf(CUT_PORT, text, user + 1) === user + 1;
   return isCut ? user + 1 + rest.lastIndexOf("…") : start;
 }

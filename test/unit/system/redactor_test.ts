@@ -176,7 +176,7 @@ describe("createRedactor", () => {
 describe("createRedactor, where somebody cut a text off", () => {
   const secret = "aB3$k9xYz-4711-qwertz";
   const cuts: [string, string][] = [
-    ["an ellipsis", `found "aB3$k9…"`],
+    ["an ellipsis", `found "aB3$k9xY…"`],
     ["the end", "found aB3$k9xY"],
     ["something else, when much of it is left", "found aB3$k9xYz-471) and"],
   ];
@@ -194,8 +194,32 @@ describe("createRedactor, where somebody cut a text off", () => {
     assert.equal(redact("https://hooks.example.com/y", url), "https://hooks.example.com/y");
   });
 
+  it("redact() tells nobody whether a guess at a beginning was right", () => {
+    const hex = (text: string) => Buffer.from(text).toString("hex");
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const known = "ghp_x4711aBc";
+    const token = `${known}DeFg9Zz3kLmN5pQrS`;
+    const tell = (guess: string) => redact(guess, token);
+    for (
+      const [right, wrong] of [["D", "E"], ["DeFg9", "DeFg8"], ["DeFg9Zz3kLmN5p", "E"]] as const
+    ) {
+      for (const end of ["", "…", " more", "x…", "x"]) {
+        assert.equal(tell(`a ${known}${right}${end}`), tell(`a ${known}${wrong}${end}`));
+        for (const encoded of [hex, base64]) {
+          const text = encoded(`${known}${wrong}`);
+          assert.equal(tell(`a ${text}${end}`), `a ${text}${end}`);
+          const guess = encoded(`${known}${right}`);
+          assert.equal(tell(`a ${guess}${end}`), `a ${guess}${end}`);
+        }
+      }
+    }
+    assert.equal(tell("a ghp_x47…"), "a ghp_x47…");
+    assert.equal(tell(`a ${hex(token)} b`), "a *** b");
+  });
+
   it("redact() hides user information of a URL that was cut off", () => {
     assert.equal(redact("'https://bob:pa%24s…'"), "'https://***…'");
+    assert.equal(redact(`"https://bob:pa%22's…"`), `"https://***…"`);
     assert.equal(redact("'https://host:8080/x…'"), "'https://host:8080/x…'");
   });
 });
