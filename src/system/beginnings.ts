@@ -266,7 +266,6 @@ function lengthOfCut(
 
 /** Where the word around a place of a text ends, by a blank or a quote; at `most` at the latest. */
 function endOfWord(text: string, place: number, most: number): number {
-  let end = place;
-  while (end < most && end < text.length && !/[\s…"'`]/.test(text[end] ?? "")) end++;
-  return end;
+  const length = text.slice(place, most).search(/[\s…"'`]/);
+  return length < 0 ? Math.min(most, text.length) : place + length;
 }
