@@ -83,15 +83,22 @@ function pushDelivery(
   return { kind: "deploy", sources };
 }
 
-/** Forms that no reference has; the source finds out whether a valid one is a branch or tag. */
+/** Forms that no reference has; the source finds out whether a valid short one is a branch or tag. */
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 const NO_REFERENCE_NAME = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|^[-./]|[./]$/;
+
+/**
+ * What sources read as something else than the name of a reference. By its id, servers give out commits
+ * that nobody with the right to push has seen, such as those of pull requests.
+ */
+const NO_NAME = /^(?:HEAD|[0-9a-fA-F]{40})$/;
 
 function isBranchOrTag({ reference }: WebhookChange): boolean {
   if (NO_REFERENCE_NAME.test(reference) || reference.length > 1024) {
     throw malformed("the reference is not the name of a branch or tag");
   }
-  return !reference.startsWith("refs/") || /^refs\/(?:heads|tags)\/./.test(reference);
+  if (reference.startsWith("refs/")) return /^refs\/(?:heads|tags)\/./.test(reference);
+  return !NO_NAME.test(reference);
 }
 
 /** All or nothing: the order in a payload must not decide which of them are deployed. */

@@ -80,6 +80,11 @@ describe("deliveryOf() a push", () => {
       change("refs/heads/main"),
       change("refs/heads/gone", true),
       change("refs/notes/commits"),
+      change("refs/pull/1/head"),
+      // Servers give out commits by their id that are on no branch, such as those of pull requests.
+      change("0123456789abcdef0123456789abcdef01234567"),
+      change("0123456789ABCDEF0123456789abcdef01234567"),
+      change("HEAD"),
     ];
     const sources = sourcesOf({ kind: "push", repository, changes });
     assert.deepEqual(sources.map((each) => each.reference), ["refs/heads/main", "refs/tags/v1"]);
