@@ -1,4 +1,5 @@
 import { canInterpolate, programEnvironment } from "../deploy/mod.ts";
+import { isOfKeyService } from "../secrets/mod.ts";
 import { secretValues, type Settings, SETTINGS_TABLE } from "../settings/mod.ts";
 import { SHORTEST_SECRET } from "../system/mod.ts";
 
@@ -19,7 +20,7 @@ export function engineEnvironment(settings: Settings, env: Environment): Environ
 
 /** Variables that control programs, or belong to secret stores: repositories must not read them. */
 const NOT_FOR_REPOSITORIES =
-  /^(?:APPRISE|BUILDKIT|BUILDX|COMPOSE|DOCKER|GITHUB_APP|LD|SECRET_PROVIDER|SOPS|XDG)_/;
+  /^(?:APPRISE|BUILDKIT|BUILDX|COMPOSE|DOCKER|GITHUB_APP|LD|SECRET_PROVIDER|XDG)_/;
 
 /** Settings of Stackwright that are secrets, or may contain some. */
 const OWN_SECRETS: ReadonlySet<string> = new Set(
@@ -40,7 +41,9 @@ export function passedVariables(settings: Settings, env: Environment): Record<st
       const [name, value] = entry;
       return value !== undefined && canInterpolate(name) && !program.has(name) &&
         !OWN_SECRETS.has(name) &&
-        !NOT_FOR_REPOSITORIES.test(name) && !secrets.some((secret) => holds(value, secret));
+        !NOT_FOR_REPOSITORIES.test(name) && !isOfKeyService(name) && !secrets.some((secret) =>
+          holds(value, secret)
+        );
     }),
   );
 }

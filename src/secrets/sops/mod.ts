@@ -4,4 +4,4 @@
  */
 export { ageIdentities } from "./age_keys.ts";
 export { createSops, type PlainFile, type SealedFile, type Sops } from "./sops.ts";
-export { createSopsProgram, type SopsProgram } from "./sops_program.ts";
+export { createSopsProgram, isOfKeyService, type SopsProgram } from "./sops_program.ts";

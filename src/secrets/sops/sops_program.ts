@@ -3,9 +3,16 @@ import { SopsFormatError, type SopsText } from "./sops_text.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that the `sops` program gets: how to reach the keys, and nothing of ours. */
+/** Variables that tell `sops` about key services; they may hold credentials (`VAULT_TOKEN`). */
+const KEY_SERVICES = /^(?:SOPS|AWS|AZURE|GOOGLE|CLOUDSDK|VAULT|HUAWEICLOUD)_/;
+/** The other variables that the `sops` program gets: how to reach the keys, and nothing of ours. */
 const PASSED =
-  /^(?:PATH|HOME|TMPDIR|GNUPGHOME|SSL_CERT_(?:FILE|DIR)|XDG_(?:CONFIG_HOME|RUNTIME_DIR)|(?:SOPS|AWS|AZURE|GOOGLE|CLOUDSDK|VAULT|HUAWEICLOUD)_.*|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy)$/;
+  /^(?:PATH|HOME|TMPDIR|GNUPGHOME|SSL_CERT_(?:FILE|DIR)|XDG_(?:CONFIG_HOME|RUNTIME_DIR)|(?:HTTPS?|NO|ALL)_PROXY|(?:https?|no|all)_proxy)$/;
+
+/** Whether a variable configures a service that keeps keys: repositories must not read it. */
+export function isOfKeyService(name: string): boolean {
+  return KEY_SERVICES.test(name);
+}
 
 const TIMEOUT_MS = 60_000;
 /** A message of PGP may be packed a thousandfold, and all of it is held at once. */
@@ -41,7 +48,7 @@ interface ProgramParts {
 /** Makes the runner of the `sops` program on PATH. */
 export function createSopsProgram({ commands, env, ageKey }: ProgramParts): SopsProgram {
   const passed = Object.entries(env).filter((entry): entry is [string, string] =>
-    PASSED.test(entry[0]) && entry[1] !== undefined
+    (PASSED.test(entry[0]) || isOfKeyService(entry[0])) && entry[1] !== undefined
   );
   const environment = {
     ...Object.fromEntries(passed),

@@ -72,6 +72,8 @@ describe("passedVariables", () => {
     ["SOPS_AGE_KEY", { SOPS_AGE_KEY: "AGE-SECRET-KEY-1CANARY", COPY: "AGE-SECRET-KEY-1CANARY" }],
     ["GITHUB_APP_PRIVATE_KEY", { GITHUB_APP_ID: "1", GITHUB_APP_PRIVATE_KEY: canary }],
     ["SECRET_PROVIDER_ACCESS_TOKEN", { SECRET_PROVIDER_ACCESS_TOKEN: canary }],
+    ["VAULT_TOKEN, which the sops program gets", { VAULT_TOKEN: canary }],
+    ["AWS_SECRET_ACCESS_KEY, which the sops program gets", { AWS_SECRET_ACCESS_KEY: canary }],
     ["APPRISE_NOTIFY_URLS", { APPRISE_NOTIFY_URLS: `mailto://u:${canary}@h` }],
   ];
   for (const [what, env] of kept) {
