@@ -66,7 +66,8 @@ interface ContextCertificates {
 /**
  * The endpoint in the metadata of a context.
  *
- * Throws `settings_invalid` without an engine, and for one whose identity cannot be verified.
+ * Throws `settings_invalid` without an engine, and for one whose identity cannot be verified, by us
+ * or by compose: it knows no authority but that of a `ca.pem`.
  */
 export function readContext(text: string, { tls, files }: ContextCertificates): EngineEndpoint {
   const metadata = parseJson(text);
@@ -88,6 +89,13 @@ export function readContext(text: string, { tls, files }: ContextCertificates): 
     throw errors.settings_invalid(
       `port ${TLS_PORT} is that of TLS, and no certificates lie beside it, so what is deployed ` +
         "would go there in the clear (docker context update with ca, cert and key)",
+    );
+  }
+  if (!files.includes("ca.pem")) {
+    throw errors.settings_invalid(
+      "it has a certificate of the client and none of the authority that vouches for the engine, so " +
+        "compose would refuse to go there; a public authority's is in the system's bundle (docker " +
+        "context update with ca, cert and key)",
     );
   }
   const secured = parseEndpoint(host, { DOCKER_CERT_PATH: tls });

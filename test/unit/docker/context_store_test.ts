@@ -44,10 +44,15 @@ describe("readContext()", () => {
       /skip-tls/,
     ],
   ] as const;
-  for (const [what, meta, message] of refused) {
+  const ownOnly = { tls: "/tls", files: ["cert.pem", "key.pem"] } as const;
+  const allRefused = [
+    ...refused.map((each) => [...each, NO_TLS] as const),
+    ["no authority", text({ Host: "tcp://x" }), /compose would refuse/, ownOnly],
+  ] as const;
+  for (const [what, meta, message, beside] of allRefused) {
     it(`refuses ${what}`, () => {
       assert.throws(
-        () => readContext(meta, NO_TLS),
+        () => readContext(meta, beside),
         (error) => isStackwrightError(error, "settings_invalid") && message.test(error.message),
       );
     });
