@@ -38,8 +38,9 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
   };
   if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
-    // Images, and results of other builds, come from the engine.
-    if (/^(?:docker-image:\/\/|service:|target:)/.test(String(value))) continue;
+    // Images, and results of other builds, come from the engine. Versions of compose that know no
+    // services there take `service:x://../..` for a relative path, which they leave as it is.
+    if (/^(?:docker-image:\/\/|(?:service|target):[^/]*$)/.test(String(value))) continue;
     addContext(`additional_contexts.${name}`, String(value));
   }
   const dockerfile = textAt(build, "dockerfile");

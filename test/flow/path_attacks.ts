@@ -438,6 +438,14 @@ const BUILDS: readonly Attack[] = [
       building({ context: ".", additional_contexts: [`a=oci-layout://${outside}:1`] }),
   },
   {
+    title: "additional context that some versions take for a service, and others for a path",
+    files: ({ climbing }) => ({
+      ...building({ context: ".", additional_contexts: { a: `service:x:///../../${climbing}` } }),
+      "service:x:/y": "",
+    }),
+    says: /additional_contexts\.a from elsewhere|unknown service/,
+  },
+  {
     title: "build secret outside",
     files: ({ outside }) =>
       building({ context: ".", secrets: ["s"] }, { secrets: { s: { file: `${outside}/x.env` } } }),

@@ -35,7 +35,7 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
 
 /**
  * Makes sure that no symbolic link of a tree leads out of it: not by an absolute target, not by its
- * text, and not through other links on its way. Links that lead nowhere or in circles stay.
+ * text, cut off or not, and not through other links on its way. Links that lead nowhere or in circles stay.
  *
  * `links` holds targets by the path of the link. Throws `path_escapes` with the link and its target, and
  * `source_invalid` when links lead through each other so often that it takes too long to find out.
@@ -43,8 +43,9 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
 export function checkLinks(links: ReadonlyMap<string, string>): void {
   const budget = { characters: MOST_LOOKED_UP };
   for (const [path, target] of links) {
-    const why = target.startsWith("/")
-      ? "is absolute"
+    const why = target.startsWith("/") ? "is absolute" : target.includes("\0")
+      // Git writes the part before it, so that `..` and a NUL is a plain name here and climbs on disk.
+      ? "holds a NUL character"
       : walk(path, target, new Map(), budget) === "outside"
       ? "leaves the source"
       : walk(path, target, links, budget) === "outside"

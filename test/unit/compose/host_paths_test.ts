@@ -188,6 +188,13 @@ describe("followedPaths()", () => {
     ["another context from elsewhere", {
       build: { context: "/c", additional_contexts: { a: "https://example.org/x.tar" } },
     }, /web: build additional_contexts\.a from elsewhere/],
+    ...["service", "target"].map((kind) =>
+      [
+        `a ${kind} that is a path`,
+        { build: { context: "/c", additional_contexts: { a: `${kind}:x://../../etc` } } },
+        /web: build additional_contexts\.a from elsewhere/,
+      ] as const
+    ),
     ["a Dockerfile from elsewhere", {
       build: { context: "/c", dockerfile: "https://example.org/Dockerfile" },
     }, /web: build dockerfile from elsewhere/],

@@ -115,6 +115,7 @@ describe("checkLinks()", () => {
     const links of [
       { evil: "/etc" },
       { evil: ".." },
+      { evil: "..\0x" },
       { evil: "../x" },
       { "a/evil": "../../x" },
       { evil: "a/../../x" },
