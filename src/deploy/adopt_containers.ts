@@ -13,6 +13,7 @@ import {
 import { bringOldData } from "./bring_old_data.ts";
 import type { OldDataParts } from "./copy_old_data.ts";
 import { fewAtOnce } from "./few_at_once.ts";
+import { removeWritten } from "./remove_written.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 import { stackDirectories } from "./stack_files.ts";
 
@@ -70,7 +71,7 @@ export async function adoptContainers(
     const names = await putRecipesBack(parts, release.key, recipes, signal);
     const { live } = stackDirectories(parts.options.dataDir, release.key);
     // The next attempt copies again: the restored containers write to their own place from now on.
-    for (const path of brought) await parts.files.remove(join(live, path));
+    for (const path of brought) await removeWritten(parts, join(live, path), signal);
     const text = `the containers that ran before were put back: ${names.join(", ")}`;
     return { kind: "rolled_back", error, text };
   } catch (thrown) {

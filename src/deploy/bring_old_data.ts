@@ -8,6 +8,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { findOldData, type OldData } from "./old_data.ts";
+import { removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, type ToBring } from "./copy_old_data.ts";
 
@@ -78,7 +79,7 @@ export async function bringOldData(
     if (signal.aborted) throw error;
     const { live } = stackDirectories(parts.options.dataDir, release.key);
     // The restarted containers write to the original, so these copies would be out of date.
-    for (const path of copied) await parts.files.remove(join(live, path));
+    for (const path of copied) await removeWritten(parts, join(live, path), signal);
     for (const id of stopped) await parts.host.engine.startContainer(id, signal);
     throw error;
   }

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { errors, messageOf, type Progress, type StackKey, utf8 } from "../model/mod.ts";
 import type { OldData } from "./old_data.ts";
+import { PROGRAMS, removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Clock, Commands, Files } from "../system/mod.ts";
@@ -29,11 +30,6 @@ const TELL_MS = 2000;
 
 /** Name of a copy in progress, beside `live`: a copy under its own name is complete. */
 const UNFINISHED = ".bringing";
-/** Variables of the programs that copy. */
-const PROGRAMS = {
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  LC_ALL: "C",
-};
 
 /** Data of one mount to copy. */
 export interface ToBring {
@@ -79,22 +75,23 @@ export async function copy(
 
 /** Runs `work` with a free path for an unfinished copy, which is removed afterwards. */
 async function placing(
-  { files, options }: OldDataParts,
+  parts: OldDataParts,
   key: StackKey,
   data: OldData,
   signal: AbortSignal,
   work: (unfinished: string, place: string) => Promise<void>,
 ): Promise<void> {
-  const { stack, live } = stackDirectories(options.dataDir, key);
+  const { stack, live } = stackDirectories(parts.options.dataDir, key);
   const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
+  const clear = () => removeWritten(parts, unfinished, signal);
   try {
-    await files.makeDirectory(dirname(place));
-    await files.remove(unfinished);
+    await parts.files.makeDirectory(dirname(place));
+    await clear();
     await work(unfinished, place);
-    await files.remove(unfinished);
+    await clear();
   } catch (cause) {
     if (signal.aborted) throw cause;
-    await files.remove(unfinished).catch(() => {});
+    await clear().catch(() => {});
     const what = `its data in ${data.source} could not be copied to ${place}`;
     const text = `${key.name} is not adopted: ${what}: ${messageOf(cause)}`;
     throw errors.data_dir_unusable(text, { cause });

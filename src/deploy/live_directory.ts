@@ -43,26 +43,6 @@ export class LiveDirectory {
     await this.#within(path, { names: namesOf(path), makes: true }, done);
   }
 
-  /** Removes a file, link or tree; nothing there is fine. Throws as {@link at} does. */
-  async remove(path: string): Promise<void> {
-    await this.at(path, { makes: false }, (place) => this.#removeAt(place));
-  }
-
-  /** Holds each directory open, so that none is entered through a link. */
-  async #removeAt(place: string): Promise<void> {
-    const held = await this.#files.holdDirectory(place);
-    if (held !== undefined) {
-      try {
-        for (const name of await this.#files.list(held.path)) {
-          await this.#removeAt(join(held.path, name));
-        }
-      } finally {
-        await held.close();
-      }
-    }
-    await this.#files.remove(place);
-  }
-
   async #within<T>(
     path: string,
     { names, makes }: { readonly names: readonly string[]; readonly makes: boolean },

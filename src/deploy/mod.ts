@@ -36,6 +36,7 @@ export * from "./projects.ts";
 export * from "./point_tags.ts";
 export { startAgain } from "./put_back.ts";
 export * from "./readiness.ts";
+export { removeWritten } from "./remove_written.ts";
 export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";
 export { mergedLogins } from "./compose/registry_logins.ts";

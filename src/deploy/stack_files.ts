@@ -29,6 +29,9 @@ interface StackDirectories {
 /** Notes that a tree is about to be put in place; the returned function notes that it is. */
 type NoteSwitch = (tree: string) => () => void;
 
+/** Name beside `live` for a tree that is being removed, where no container sees it. */
+const REMOVED = "removed";
+
 /** The directories of a stack in a data directory. */
 export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {
   const stack = join(dataDir, "releases", key.context, key.name);
@@ -43,18 +46,24 @@ export class StackFiles {
   readonly #files: Files;
   readonly #directories: StackDirectories;
   readonly #noteSwitch: NoteSwitch;
+  readonly #removeTree: (path: string) => Promise<void>;
   readonly #live: LiveDirectory;
   readonly #replaced: ReplacedFiles;
 
-  /** `noteSwitch` is called before every switch, before any file changes; nothing by default. */
+  /**
+   * `noteSwitch` is called before every switch, before any file changes; nothing by default.
+   * `removeTree` removes what containers wrote, as `removeWritten` does.
+   */
   constructor(
     files: Files,
     directories: StackDirectories,
     noteSwitch: NoteSwitch = () => () => {},
+    removeTree: (path: string) => Promise<void> = files.remove,
   ) {
     this.#files = files;
     this.#directories = directories;
     this.#noteSwitch = noteSwitch;
+    this.#removeTree = removeTree;
     this.#live = new LiveDirectory(files, directories.live);
     this.#replaced = new ReplacedFiles(files, this.#live, join(directories.stack, "replaced"));
   }
@@ -126,11 +135,6 @@ export class StackFiles {
     await this.#replaced.clear();
   }
 
-  /** Removes all files of the stack; may be called again. */
-  async remove(): Promise<void> {
-    await this.#files.remove(this.#directories.stack);
-  }
-
   /**
    * Keeps files that containers changed and that `release` replaces, for a rollback. Existing
    * copies stay when a release is begun again, and during the rollback itself.
@@ -176,12 +180,21 @@ export class StackFiles {
 
   /** Leaves a directory where the release had a file: a container made it. */
   async #remove(path: string, content: string): Promise<void> {
-    if (content.startsWith("submodule:")) return await this.#live.remove(path);
     await this.#live.at(path, { makes: false }, async (place) => {
       const info = await this.#files.stat(place);
+      if (content.startsWith("submodule:")) return await this.#removeAside(place, info);
       if (info?.kind !== "directory") await this.#files.remove(place);
       else await this.#makeRoom(place);
     });
+  }
+
+  /** Takes a tree away from containers before it is removed: they might go on putting links there. */
+  async #removeAside(place: string, info: FileInfo | undefined): Promise<void> {
+    if (info === undefined) return;
+    const aside = join(this.#directories.stack, REMOVED);
+    await this.#removeTree(aside);
+    await this.#files.rename(place, aside);
+    await this.#removeTree(aside);
   }
 
   async #isThere(path: string): Promise<boolean> {

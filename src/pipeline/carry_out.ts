@@ -4,6 +4,7 @@ import {
   adoptContainers,
   observe,
   type ReleaseOnDisk,
+  removeWritten,
   rollout,
   type RolloutParts,
   type RolloutResult,
@@ -287,11 +288,14 @@ function rolloutParts(
 
 /** The files of a stack; every switch between trees is recorded in the ledger. */
 export function stackFiles(
-  { files, ledger, clock, options }: PipelineParts,
+  { files, commands, ledger, clock, options }: PipelineParts,
   key: StackKey,
 ): StackFiles {
   const { dataDir } = options;
+  // A switch is not interrupted.
+  const { signal } = new AbortController();
+  const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
-  return new StackFiles(files, stackDirectories(dataDir, key), note);
+  return new StackFiles(files, stackDirectories(dataDir, key), note, removeTree);
 }

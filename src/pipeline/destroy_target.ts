@@ -2,8 +2,8 @@ import {
   destroyServices,
   destroyStack,
   removePlacedFiles,
+  removeWritten,
   stackDirectories,
-  StackFiles,
   volumesOf,
   volumesText,
 } from "../deploy/mod.ts";
@@ -172,7 +172,7 @@ export async function finishDestroy(
     ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
     : own;
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
-  await new StackFiles(parts.files, stackDirectories(parts.options.dataDir, key)).remove();
+  await removeWritten(parts, stackDirectories(parts.options.dataDir, key).stack, signal);
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the destroy began is of the name that it leaves.
   const keepsOwner = (await volumesOf(engine, key, signal)).length > 0 ||

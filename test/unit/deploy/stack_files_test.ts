@@ -257,6 +257,25 @@ describe("StackFiles.switchTo()", () => {
     assert.equal(await stack.text("data/b"), "b");
   });
 
+  test("takes a submodule away from containers before it is removed", async (stack) => {
+    const removed: string[] = [];
+    const removeTree = async (path: string) => {
+      removed.push(...await systemFiles.list(path));
+      await systemFiles.remove(path);
+    };
+    const files = new StackFiles(systemFiles, stack.directories, undefined, removeTree);
+    const tree = join(stack.directories.stack, "..", "tree");
+    await put(join(tree, "mod", "a"), "1");
+    const live = { files: { mod: "submodule:1" }, directories: [] };
+    const none = { files: {}, directories: [] };
+    await files.switchTo(tree, { live, services: [] }, none);
+    await put(stack.live("mod/own/deep"), "x");
+    await files.switchTo(tree, { live: none, services: [] }, live);
+    assert.deepEqual(removed, ["a", "own"]);
+    assert.deepEqual(await systemFiles.list(stack.directories.live), []);
+    assert.deepEqual(await stack.entries(), ["current", "files.json", "live"]);
+  });
+
   test("makes a directory where upstream had a file", async (stack) => {
     await stack.switchTo({ "data": "1" });
     await stack.switchTo({}, { directories: ["data"] });
@@ -480,16 +499,6 @@ describe("StackFiles.show()", () => {
       assert.deepEqual(texts, ["1", "container", undefined]);
     }
     assert.ok(breaks > 3, `it broke off ${breaks} times`);
-  });
-});
-
-describe("StackFiles.remove()", () => {
-  test("takes everything away", async (stack) => {
-    const files = new StackFiles(systemFiles, stack.directories);
-    await stack.switchTo({ "data/a": "1" });
-    await files.remove();
-    assert.equal(await systemFiles.stat(stack.directories.stack), undefined);
-    await files.remove();
   });
 });
 
