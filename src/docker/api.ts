@@ -124,8 +124,8 @@ export class EngineApi {
     });
   }
 
-  /** As {@link EngineApi.call}, ignoring the answer's content; returns the status. */
-  async send(request: ApiRequest, signal: AbortSignal): Promise<number> {
+  /** As {@link EngineApi.call}, ignoring the answer. */
+  async send(request: ApiRequest, signal: AbortSignal): Promise<void> {
     return await this.inTime(request, signal, async (within) => {
       const response = await this.#call(request, true, within);
       let length = 0;
@@ -133,7 +133,6 @@ export class EngineApi {
         length += chunk.length;
         if (length > MOST_SAID) throw tooMuch(`longer than ${MOST_SAID} bytes`);
       }
-      return response.status;
     });
   }
 

@@ -98,8 +98,8 @@ export interface Engine {
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;
-  /** Mutating. `removed` is false for an image that is gone or in use, which is no error. */
-  removeImage(id: string, signal: AbortSignal): Promise<{ readonly removed: boolean }>;
+  /** Mutating. Leaves an image that is in use; may be gone already. */
+  removeImage(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Points a reference such as `registry/app:1` at an image. */
   tagImage(id: string, reference: string, signal: AbortSignal): Promise<void>;
   listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;

@@ -47,8 +47,7 @@ export function imageCalls(api: EngineApi) {
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.
     removeImage: async (id, signal) => {
       const path = `/images/${pathName(id)}`;
-      const status = await api.send({ method: "DELETE", path, accept: [404, 409] }, signal);
-      return { removed: status < 400 };
+      await api.send({ method: "DELETE", path, accept: [404, 409] }, signal);
     },
     tagImage: async (id, reference, signal) => {
       const path = `/images/${pathName(id)}/tag`;

@@ -124,12 +124,8 @@ export interface Swarm {
   objects(kind: ObjectKind, labels: LabelFilter, signal: AbortSignal): Promise<SwarmObject[]>;
   /** Mutating. Returns its id. */
   createObject(kind: ObjectKind, body: ObjectBody, signal: AbortSignal): Promise<string>;
-  /** Mutating. `removed` is false when a service uses it; may be gone already. */
-  removeObject(
-    kind: ObjectKind,
-    id: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly removed: boolean }>;
+  /** Mutating. Leaves what a service uses; may be gone already. */
+  removeObject(kind: ObjectKind, id: string, signal: AbortSignal): Promise<void>;
   /** Networks of all nodes. */
   networks(signal: AbortSignal): Promise<ResourceSummary[]>;
   /** The registry's answer about an image. */

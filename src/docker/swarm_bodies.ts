@@ -34,7 +34,7 @@ export interface TaskContainerBody
     Maybe<"Hostname" | "Dir" | "User" | "StopSignal" | "Isolation", string>,
     Maybe<"Env" | "Groups" | "CapabilityAdd" | "CapabilityDrop", readonly string[]>,
     Maybe<"TTY" | "OpenStdin" | "ReadOnly" | "Init", boolean>,
-    Maybe<"StopGracePeriod" | "OomScoreAdj", number>,
+    Maybe<"StopGracePeriod", number>,
     Maybe<"Labels" | "Sysctls", Texts> {
   readonly Image: string;
   /** The entrypoint. */
@@ -47,8 +47,6 @@ export interface TaskContainerBody
     readonly SELinuxContext?:
       & Maybe<"Disable", boolean>
       & Maybe<"User" | "Role" | "Type" | "Level", string>;
-    readonly Seccomp?: { readonly Mode: "default" | "unconfined" };
-    readonly AppArmor?: { readonly Mode: "default" | "disabled" };
   };
   readonly Mounts?: readonly TaskMountBody[];
   readonly Healthcheck?: HealthBody;

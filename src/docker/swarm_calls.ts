@@ -1,4 +1,4 @@
-import { StackwrightError } from "../model/mod.ts";
+import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
@@ -88,15 +88,10 @@ async function removeObject(
   kind: ObjectKind,
   id: string,
   signal: AbortSignal,
-): Promise<{ readonly removed: boolean }> {
-  try {
-    await api.remove(`/${kind}/${pathName(id)}`, signal);
-    return { removed: true };
-  } catch (error) {
-    const text = error instanceof StackwrightError ? error.message : "";
-    if (text.includes("is in use by the following service")) return { removed: false };
-    throw error;
-  }
+): Promise<void> {
+  await api.remove(`/${kind}/${pathName(id)}`, signal).catch((error) => {
+    if (!messageOf(error).includes("is in use by the following service")) throw error;
+  });
 }
 
 async function distribution(
@@ -113,7 +108,7 @@ async function distribution(
       ? { kind: "unknown", why: "the engine told no digest" }
       : { kind: "found", digest };
   } catch (error) {
-    if (!(error instanceof StackwrightError) || error.code !== "engine_refused") throw error;
+    if (!isStackwrightError(error, "engine_refused")) throw error;
     const why = error.message;
     return { kind: REFUSED.test(why) ? "refused" : "unknown", why };
   }

@@ -89,14 +89,6 @@ export interface Rollback extends Started {
   readonly reason: string;
 }
 
-/** Brings back what is missing of a stack's release, whatever its source says by now. */
-interface Restore extends Started {
-  readonly kind: "restore";
-  readonly key: StackKey;
-  /** A sentence for people. */
-  readonly because: string;
-}
-
 /** Finishes intents that an ended process left open. */
 interface Recovery extends Started {
   readonly kind: "recovery";
@@ -127,7 +119,7 @@ export interface Compaction extends Started {
 }
 
 /** A piece of work that a trigger submits to the intake. */
-export type Work = Sync | Rollback | Recovery | Restore | RunJob | Compaction;
+export type Work = Sync | Rollback | Recovery | RunJob | Compaction;
 
 /** Work of one kind. */
 export type WorkOf<Kind extends Work["kind"]> = Extract<Work, { readonly kind: Kind }>;

@@ -209,7 +209,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       const listed = (await engine.listImages(NO_SIGNAL)).find((each) => each.id === id);
       assert.ok(listed?.tags.includes(fixture.image));
       assert.ok((await engine.imagesInUse(NO_SIGNAL)).has(id ?? ""));
-      assert.deepEqual(await engine.removeImage(id ?? "", NO_SIGNAL), { removed: false });
+      await engine.removeImage(id ?? "", NO_SIGNAL);
       assert.equal(await engine.imageId(fixture.image, NO_SIGNAL), id);
     });
 
@@ -226,8 +226,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       const content = (image: string) => engine.imageContent(image, "", NO_SIGNAL);
       assert.equal(await content("stackwright-test/none:1"), undefined);
       assert.match(await content(fixture.image) ?? "", /^sha256:[0-9a-f]{64}$/);
-      const gone = await engine.removeImage("stackwright-test/none:1", NO_SIGNAL);
-      assert.deepEqual(gone, { removed: false });
+      await engine.removeImage("stackwright-test/none:1", NO_SIGNAL);
     });
 
     it("volumes are listed by label, kept while used, and removing may be repeated", async () => {

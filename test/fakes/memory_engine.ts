@@ -162,10 +162,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     listedBytes: () => Promise.resolve(0),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
-    async removeImage(id) {
-      await call(`remove image ${id}`);
-      return { removed: true };
-    },
+    removeImage: (id) => call(`remove image ${id}`),
     async tagImage(id, reference) {
       await call(`tag ${id} ${reference}`);
       engine.images[reference] = id;
