@@ -101,7 +101,7 @@ export async function expandDeployments(
 /** Totals over all discoveries of a run so far. */
 interface Found {
   stacks: number;
-  /** Total length of the overrides. */
+  /** Bytes of all overrides. */
   bytes: number;
   readonly pauses: Pauses;
 }
@@ -211,7 +211,7 @@ async function lookInto(
     const { override } = directory;
     const bytes = override && await parts.source.read(revision, override, signal);
     const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
-    for (const text of overrides.values()) await requireShort(found, text);
+    if (bytes) await requireShort(found, bytes);
     expanded.push(expandDiscovery(base, { directories: [directory], overrides, rootName }));
   }
   return {
@@ -221,10 +221,10 @@ async function lookInto(
   };
 }
 
-/** Greatest length of the overrides of all stacks that a run discovers. */
+/** Most bytes of the overrides of all stacks that a run discovers. */
 const MOST_OVERRIDES = 4 * 1024 * 1024;
 
-async function requireShort(found: Found, { length }: string): Promise<void> {
+async function requireShort(found: Found, { length }: Uint8Array): Promise<void> {
   found.bytes += length;
   if (found.bytes > MOST_OVERRIDES) {
     throw errors.config_invalid(

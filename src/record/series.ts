@@ -112,13 +112,13 @@ class Histogram implements Series {
   }
 
   add(labels: Labels, value: number): void {
+    const bucket = this.#bounds.findIndex((bound) => value <= bound);
+    // Not a number: it belongs to no bucket and would spoil the sum.
+    if (bucket < 0) return;
     const { value: entry } = this.#values.at(
       labels,
       () => ({ counts: this.#bounds.map(() => 0), sum: 0 }),
     );
-    const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    // Not a number: it belongs to no bucket and would spoil the sum.
-    if (bucket < 0) return;
     entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
     entry.sum += value;
   }

@@ -16,12 +16,12 @@ const MOST_LOOKED_UP = 5_000_000;
 /** Cost of one step beside the length of the path, in the same unit. */
 const STEP = 10;
 
-/** Throws `source_invalid` for too many or too long links, before the targets are read. */
+/** Throws `source_invalid` for too many, too long or empty links, before the targets are read. */
 export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
   let bytes = 0;
   for (const [path, size] of sizes) {
     bytes += size;
-    if (size > LONGEST_TARGET) {
+    if (size === 0 || size > LONGEST_TARGET) {
       const link = `the symbolic link ${JSON.stringify(path)}`;
       throw errors.source_invalid(`${link} has a target of ${size} bytes`);
     }

@@ -48,6 +48,12 @@ describe("createPrometheus()", () => {
     assert.match(text, /^service_poll_duration_seconds_sum\{repository="a"\} 0\.3$/m);
   });
 
+  it("makes no series of what is not a number", async () => {
+    const meter = createPrometheus();
+    meter.observe("poll_duration_seconds", { repository: "a" }, NaN);
+    assert.doesNotMatch(await meter.text(), /repository="a"/);
+  });
+
   it("keeps a bounded number of series, and forgets those of the repository that makes most", async () => {
     const meter = createPrometheus();
     const count = (repository: string, deployment: string) =>
