@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_CONTEXT, messageOf, type StackKey } from "../model/mod.ts";
 import { recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { noMeter, scratchPrefix } from "../system/mod.ts";
+import { noMeter, scratchPrefix, withTemporaryDirectory } from "../system/mod.ts";
 import { engineSays } from "./engine_says.ts";
 import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
@@ -82,10 +82,7 @@ export async function stacksOf(
   { data }: Pick<Settings, "data">,
   { files }: Pick<System, "files">,
 ): Promise<StackKey[]> {
-  const scratch = await files.makeTemporaryDirectory(scratchPrefix("plan"));
-  try {
-    return await recordedStacks(files, join(data.dir, LEDGER_FILE), scratch);
-  } finally {
-    await files.remove(scratch);
-  }
+  const ledger = join(data.dir, LEDGER_FILE);
+  const read = (scratch: string) => recordedStacks(files, ledger, scratch);
+  return await withTemporaryDirectory(files, scratchPrefix("plan"), read);
 }

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
-import type { Files } from "../system/mod.ts";
+import { type Files, withTemporaryDirectory } from "../system/mod.ts";
 
 /** Directories that may have decrypted files, whose own modes have to suit containers. */
 const PRIVATE = ["sources", "releases"];
@@ -32,12 +32,8 @@ export async function tryDataDirectory(files: Files, path: string): Promise<bool
   let at = path;
   try {
     while (await files.stat(at) === undefined && at !== dirname(at)) at = dirname(at);
-    const probe = await files.makeTemporaryDirectory(join(at, ".write-test-"));
-    try {
-      await files.write(join(probe, "test"), "test");
-    } finally {
-      await files.remove(probe);
-    }
+    const write = (probe: string) => files.write(join(probe, "test"), "test");
+    await withTemporaryDirectory(files, join(at, ".write-test-"), write);
   } catch (cause) {
     throw unusable(path, cause);
   }

@@ -1,7 +1,7 @@
 import type { RunReporter } from "../model/mod.ts";
 import { type PlannedStacks, planSource, type SourceRun } from "../pipeline/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { scratchPrefix } from "../system/mod.ts";
+import { scratchPrefix, withTemporaryDirectory } from "../system/mod.ts";
 import { assemble } from "./assemble.ts";
 import type { System } from "./system.ts";
 
@@ -17,15 +17,12 @@ export async function planAside(
   { run, reporter }: { readonly run: SourceRun; readonly reporter: RunReporter },
   signal: AbortSignal,
 ): Promise<PlannedStacks> {
-  const scratchDir = await system.files.makeTemporaryDirectory(scratchPrefix("plan"));
-  try {
+  return await withTemporaryDirectory(system.files, scratchPrefix("plan"), async (scratchDir) => {
     const assembly = await assemble(settings, system, { scratchDir });
     try {
       return await planSource(await assembly.pipelineParts(signal), run, reporter, signal);
     } finally {
       await assembly.close();
     }
-  } finally {
-    await system.files.remove(scratchDir);
-  }
+  });
 }

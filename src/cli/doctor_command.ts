@@ -1,10 +1,8 @@
 import { quickCheck } from "../app.ts";
-import { createLog, NOBODY, systemClock, systemCommands, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { type Command, type CommandIo, EXIT } from "./io.ts";
-import { settingsOf } from "./settings_of.ts";
+import { type Command, EXIT } from "./io.ts";
 import { table } from "./table.ts";
-import { VERSION } from "./version.ts";
+import { systemOf } from "./with_assembly.ts";
 
 /** `stackwright doctor` */
 export const doctorCommand: Command = {
@@ -19,9 +17,9 @@ Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a se
 `,
   async run(io) {
     const { json } = readArguments(io.args.filter((each) => each !== "--quick"), 0);
-    const settings = await settingsOf(io);
+    const { settings, system } = await systemOf(io);
     for (const notice of settings.notices) io.err(`warning: ${notice}\n`);
-    const findings = await quickCheck(settings, systemOf(io, settings.timeZone), io.signal);
+    const findings = await quickCheck(settings, system, io.signal);
     const shown = findings.map(({ about, isFine, says }) => ({ about, ok: isFine, says }));
     if (json) io.out(JSON.stringify(shown) + "\n");
     else {
@@ -31,15 +29,3 @@ Exits 0 when all of it can be worked with, 1 when something cannot, 78 when a se
     return findings.every(({ isFine }) => isFine) ? EXIT.ok : EXIT.failed;
   },
 };
-
-function systemOf(io: CommandIo, timeZone: string) {
-  const { redactor, commands = systemCommands, clock = systemClock, env } = io;
-  const log = createLog({
-    level: "warn",
-    timeZone,
-    format: "text",
-    redactor,
-    write: (line) => io.err(line, NOBODY),
-  });
-  return { clock, commands, files: systemFiles, log, redactor, env, version: VERSION };
-}

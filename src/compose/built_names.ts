@@ -7,6 +7,12 @@ export function imageReference(model: ComposeModel, service: string): string {
   return image !== "" ? image : `${textAt(model, "name")}-${service}`;
 }
 
+/** The name of a service's container, as compose gives it. */
+export function containerName(model: ComposeModel, service: string, number: number): string {
+  const chosen = textAt(serviceOf(model, service), "container_name");
+  return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
+}
+
 /** All image names that a build of services gives, including those of services it builds on. */
 export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
   const names = new Set<string>();

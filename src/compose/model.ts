@@ -51,9 +51,13 @@ export function serviceOf(model: ComposeModel, name: string): JsonObject {
 
 /** The labels of a service, network or volume; compose prints them as a map. */
 export function labelsOf(object: JsonObject): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(objectAt(object, "labels")).map(([key, value]) => [key, String(value)]),
-  );
+  return textMapAt(object, "labels");
+}
+
+/** A mapping at a key with its values as text; empty for anything else. */
+export function textMapAt(object: JsonObject, key: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(objectAt(object, key));
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 /** JSON with sorted keys: equal values give equal texts. */

@@ -8,6 +8,7 @@ import {
   servicesOf,
   textAt,
 } from "./model.ts";
+import { imageReference } from "./built_names.ts";
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
@@ -84,16 +85,15 @@ function releaseService(
     if (digest !== undefined) parts[`follows:${followed}`] = digest;
   }
   Object.assign(parts, variableParts(definition, inputs));
-  if (isObject(definition["build"]) && inputs.buildArguments !== "") {
-    parts["build_arguments"] = inputs.buildArguments;
-  }
+  const builds = isObject(definition["build"]);
+  if (builds && inputs.buildArguments !== "") parts["build_arguments"] = inputs.buildArguments;
   return {
     name,
     digest: inputs.digest(canonicalJson(parts)),
     inputs: parts,
     expectation: expectationOf(name, inputs.rendered),
-    image: imageOf(name, definition, inputs.model),
-    builds: isObject(definition["build"]),
+    image: builds ? imageReference(inputs.model, name) : textAt(definition, "image"),
+    builds,
     ...inPlaceFiles(name, uses, inputs),
     follows,
     dependsOn: dependenciesOf(definition),
@@ -117,13 +117,6 @@ function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInpu
 }
 
 /** The image of a service; compose names a built one without `image` after project and service. */
-function imageOf(name: string, definition: JsonObject, model: ComposeModel): string {
-  const image = textAt(definition, "image");
-  return image !== "" || !isObject(definition["build"])
-    ? image
-    : `${textAt(model, "name")}-${name}`;
-}
-
 /** A definition with those of the top-level resources that it refers to by name. */
 function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
   const named = (kind: string, names: readonly string[]) =>

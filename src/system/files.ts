@@ -72,6 +72,20 @@ export interface Files {
   makeTemporaryDirectory(prefix: string): Promise<string>;
 }
 
+/** Runs work with a new private directory, which is removed afterwards with its content. */
+export async function withTemporaryDirectory<T>(
+  files: Pick<Files, "makeTemporaryDirectory" | "remove">,
+  prefix: string,
+  work: (directory: string) => Promise<T>,
+): Promise<T> {
+  const directory = await files.makeTemporaryDirectory(prefix);
+  try {
+    return await work(directory);
+  } finally {
+    await files.remove(directory);
+  }
+}
+
 /** The text of a file, or `undefined` when there is none. */
 export async function readText(
   files: Pick<Files, "readIfExists">,

@@ -5,6 +5,15 @@ export function readFileNow(path: string): string {
   return readFileSync(path, "utf8");
 }
 
+/** The trimmed text of a file of /proc, at once; empty where there is none. */
+export function procTextNow(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
 /**
  * True when there is anything at a path, at once: for what may not be interrupted by other work.
  */

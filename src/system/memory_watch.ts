@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { procTextNow } from "./files_now.ts";
 
 /** Pause between two looks, in milliseconds: within it a program in Go takes a few hundred megabytes. */
 const EVERY_MS = 100;
@@ -24,7 +25,7 @@ export function watchMemory(pid: number, most: number, onTooMuch: () => void): (
 
 /** Pages in memory of a process and its children; 0 for one that has ended. */
 function pagesOf(pid: number, depth: number): number {
-  const [, resident = 0, shared = 0] = readText(`/proc/${pid}/statm`).split(" ").map(Number);
+  const [, resident = 0, shared = 0] = procTextNow(`/proc/${pid}/statm`).split(" ").map(Number);
   const own = resident - shared;
   if (depth >= DEEPEST) return own;
   return childrenOf(pid).reduce((sum, child) => sum + pagesOf(child, depth + 1), own);
@@ -34,17 +35,9 @@ function pagesOf(pid: number, depth: number): number {
 export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readText(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number)
+      procTextNow(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number)
     );
   } catch {
     return [];
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return "";
   }
 }

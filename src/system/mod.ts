@@ -13,7 +13,7 @@ export { existsNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
 export * from "./http_client.ts";
 export { type HttpClientOptions } from "./http_transport.ts";
 export { type HttpAnswer, type HttpClient, type HttpRequest } from "./http_request.ts";
-export { proxyFor } from "./proxy_for.ts";
+export { isLoopback, proxyFor } from "./proxy_for.ts";
 export * from "./ids.ts";
 export * from "./journal.ts";
 export { SHORTEST_SECRET } from "./beginnings.ts";

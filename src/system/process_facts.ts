@@ -1,6 +1,7 @@
 import { filled } from "../model/mod.ts";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import process from "node:process";
+import { procTextNow } from "./files_now.ts";
 
 /** Facts about what this process uses now. What the platform does not tell is left out. */
 export interface ProcessFacts {
@@ -34,8 +35,8 @@ const RESERVES = process.versions["bun"] !== undefined;
 export function readProcessFacts(): ProcessFacts {
   const { user, system } = process.cpuUsage();
   const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
-  const status = textOf("/proc/self/status");
-  const mostOpenFiles = numberIn(textOf("/proc/self/limits"), /^Max open files +(\d+)/m);
+  const status = procTextNow("/proc/self/status");
+  const mostOpenFiles = numberIn(procTextNow("/proc/self/limits"), /^Max open files +(\d+)/m);
   const [virtualBytes, dataBytes] = [kilobytesIn(status, "VmSize"), kilobytesIn(status, "VmData")];
   const heap = { heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: external };
   return {
@@ -47,15 +48,6 @@ export function readProcessFacts(): ProcessFacts {
     ...filled({ openFiles: filesIn("/proc/self/fd"), mostOpenFiles }),
     nodeVersion: process.version,
   };
-}
-
-/** Empty where there is none: other systems than Linux have no /proc. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 function kilobytesIn(status: string, name: string): number | undefined {

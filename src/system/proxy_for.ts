@@ -15,7 +15,8 @@ export function proxyFor(url: URL, proxy: Proxies | undefined): string | undefin
   return direct === true ? undefined : chosen;
 }
 
-function isLoopback(host: string): boolean {
+/** True for a URL's host that is this machine. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 }
 

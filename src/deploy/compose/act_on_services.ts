@@ -9,8 +9,17 @@ import {
 } from "../../model/mod.ts";
 import { claimsOf, servicesOf } from "../../compose/mod.ts";
 
-/** Name of a container whose own name is taken by another one: its short id in front. */
-const PUT_ASIDE = /^[0-9a-f]{12}_/;
+/** A name with a short id in front; see {@link nameAside}. */
+export const ASIDE = /^[0-9a-f]{12}_/;
+
+/**
+ * Name of a container that has to leave its own to another one: a short id in front. The id is its own
+ * for one that was put aside, that of the old one for a new one that waits, and that of the proven new
+ * one for an old one that retires.
+ */
+export function nameAside(id: string, name: string): string {
+  return `${id.slice(0, 12)}_${name}`;
+}
 
 /** Stops a container gracefully and removes it; its anonymous volumes only with `volumes`. */
 export async function stopAndRemove(
@@ -50,11 +59,7 @@ export async function stopServices(
     await engine.stopContainer(container.id, undefined, signal);
     const owner = wanted.get(container.name);
     if (owner === undefined || owner === container.service) continue;
-    await engine.renameContainer(
-      container.id,
-      `${container.id.slice(0, 12)}_${container.name}`,
-      signal,
-    );
+    await engine.renameContainer(container.id, nameAside(container.id, container.name), signal);
   }
 }
 
@@ -78,7 +83,7 @@ export async function mendContainers(
 }
 
 function nameBefore({ id, name }: ObservedContainer): string {
-  return id.startsWith(name.slice(0, 12)) ? name.replace(PUT_ASIDE, "") : name;
+  return id.startsWith(name.slice(0, 12)) ? name.replace(ASIDE, "") : name;
 }
 
 function wantedNames(model: ComposeModel): ReadonlyMap<string, string> {

@@ -6,19 +6,7 @@ import {
   type StackKey,
 } from "../../model/mod.ts";
 import { isPartOfStack, observe } from "../observe.ts";
-import { stopAndRemove } from "./act_on_services.ts";
-
-/** Name of a new container while the old one exists: the old one's short id in front. */
-const WAITING_NAME = /^[0-9a-f]{12}_/;
-const SHORT_ID = 12;
-
-/**
- * Name of an old container whose proven successor took its place: the successor's short id before
- * the old name.
- */
-export function retiringName(successorId: string, name: string): string {
-  return `${successorId.slice(0, SHORT_ID)}_${name}`;
-}
+import { ASIDE, nameAside, stopAndRemove } from "./act_on_services.ts";
 
 /**
  * True for a container that was made to replace another one, if its maker died half-way. While it
@@ -27,8 +15,8 @@ export function retiringName(successorId: string, name: string): string {
  */
 export function isHalfReplaced({ labels, name, state }: ObservedContainer): boolean {
   const replaces = labels[COMPOSE_LABELS.replaces];
-  if (replaces === undefined || !WAITING_NAME.test(name)) return false;
-  return state === "created" || replaces.startsWith(name.slice(0, SHORT_ID));
+  if (replaces === undefined || !ASIDE.test(name)) return false;
+  return state === "created" || name.startsWith(nameAside(replaces, ""));
 }
 
 /**
@@ -47,10 +35,11 @@ export async function clearHalfReplaced(
   const halves = containers.filter(isHalfReplaced);
   for (const container of halves) {
     const { id } = container;
-    const replaced = container.name.slice(0, SHORT_ID);
-    const name = container.name.slice(SHORT_ID + 1);
-    const old = containers.find((each) => each.id !== id && each.id.startsWith(replaced));
-    const isRetiring = old?.name === retiringName(id, name);
+    const name = container.name.replace(ASIDE, "");
+    const old = containers.find((each) =>
+      each.id !== id && nameAside(each.id, name) === container.name
+    );
+    const isRetiring = old?.name === nameAside(id, name);
     if (old !== undefined && isRetiring) await stopAndRemove(engine, old.id, signal);
     const isThere = !isRetiring &&
       (old !== undefined || containers.some((each) => each.name === name));

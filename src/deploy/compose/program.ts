@@ -7,7 +7,7 @@ import {
   messageOf,
   utf8,
 } from "../../model/mod.ts";
-import type { Command } from "../../system/mod.ts";
+import { type Command, withTemporaryDirectory } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -97,7 +97,8 @@ export class Compose {
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
     // TMPDIR is private: compose leaves every inline Dockerfile there.
-    await this.#inScratch(async (directory) => {
+    const { files, prefix } = this.#parts.scratch;
+    await withTemporaryDirectory(files, prefix, async (directory) => {
       const args = buildArguments(call.project, build);
       const more = {
         // A policy beside a Dockerfile may read files below the working directory of buildx.
@@ -136,7 +137,7 @@ export class Compose {
 
   /** The output of `compose config`, run in the project's directory. */
   async #render(call: ComposeCall, signal: AbortSignal): Promise<string> {
-    const { programEnvironment, scratch: { files } } = this.#parts;
+    const { programEnvironment, scratch: { files, prefix } } = this.#parts;
     const program = await this.#program();
     const { environment, byFile } = renderVariables(programEnvironment, call.variables);
     const command = (envFiles: readonly string[]): Command => ({
@@ -155,23 +156,12 @@ export class Compose {
     if (Object.keys(byFile).length === 0) {
       return await this.#run("render_failed", call, command(envFiles), signal);
     }
-    return await this.#inScratch(async (directory) => {
+    return await withTemporaryDirectory(files, prefix, async (directory) => {
       const file = join(directory, "values.env");
       await files.write(file, dotenvText(byFile), { mode: 0o600 });
       // First, so that the other files may use the values, and last, because these values win.
       return await this.#run("render_failed", call, command([file, ...envFiles, file]), signal);
     });
-  }
-
-  /** Runs work with a private directory, which is removed afterwards with its content. */
-  async #inScratch<T>(work: (directory: string) => Promise<T>): Promise<T> {
-    const { files, prefix } = this.#parts.scratch;
-    const directory = await files.makeTemporaryDirectory(prefix);
-    try {
-      return await work(directory);
-    } finally {
-      await files.remove(directory);
-    }
   }
 
   /** Runs a command that changes something; of the repository it gets the model alone. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { objectAt } from "../../compose/mod.ts";
 import { parseObject } from "../../model/mod.ts";
-import { type Files, readText } from "../../system/mod.ts";
+import { type Files, readText, withTemporaryDirectory } from "../../system/mod.ts";
 
 /** Inputs for giving a program further credentials for registries. */
 export interface RegistryLogins {
@@ -26,8 +26,7 @@ export async function withRegistryLogins<T>(
   { files, prefix, directory, logins }: RegistryLogins,
   work: (environment: Readonly<Record<string, string>>) => Promise<T>,
 ): Promise<T> {
-  const own = await files.makeTemporaryDirectory(prefix);
-  try {
+  return await withTemporaryDirectory(files, prefix, async (own) => {
     const file = join(directory, "config.json");
     const known = await readText(files, file).catch(() => undefined);
     await files.write(join(own, "config.json"), mergedLogins(known, logins), { mode: 0o600 });
@@ -35,9 +34,7 @@ export async function withRegistryLogins<T>(
       if (name !== "config.json") await files.replaceLink(join(directory, name), join(own, name));
     }
     return await work({ DOCKER_CONFIG: own });
-  } finally {
-    await files.remove(own);
-  }
+  });
 }
 
 /**

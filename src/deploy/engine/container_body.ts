@@ -1,7 +1,7 @@
 import type { ContainerBody, ContainerWish, EndpointBody } from "../../docker/create_bodies.ts";
 import { compareVersions } from "../../docker/api_version.ts";
-import { type ComposeModel, filled, listOf } from "../../model/mod.ts";
-import { imageReference } from "../../compose/built_names.ts";
+import { filled, listOf } from "../../model/mod.ts";
+import { containerName, imageReference } from "../../compose/built_names.ts";
 import { type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -26,12 +26,6 @@ export function containerWish(parts: ContainerParts): ContainerWish {
     },
     connect: Object.fromEntries(several ? [] : endpoints.slice(1)) as Record<string, EndpointBody>,
   };
-}
-
-/** The name of a service's container, as compose gives it. */
-export function containerName(model: ComposeModel, service: string, number: number): string {
-  const chosen = textAt(serviceOf(model, service), "container_name");
-  return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
 }
 
 function processBody(service: JsonObject, parts: ContainerParts): ContainerBody {
@@ -68,7 +62,10 @@ function processBody(service: JsonObject, parts: ContainerParts): ContainerBody 
 }
 
 /** Environment of the container; a name without a value removes the image's variable. */
-function environmentOf(service: JsonObject, variables: Readonly<Record<string, string>>): string[] {
+export function environmentOf(
+  service: JsonObject,
+  variables: Readonly<Record<string, string>> = {},
+): string[] {
   const merged = { ...variables, ...objectAt(service, "environment") };
   return Object.entries(merged).map(([name, value]) =>
     value === null ? name : `${name}=${String(value)}`

@@ -1,7 +1,8 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { EndpointBody } from "../../docker/create_bodies.ts";
 import { filled, listOf } from "../../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, serviceOf, textAt } from "../../compose/model.ts";
+import { type JsonObject, objectAt, serviceOf, textAt, textMapAt } from "../../compose/model.ts";
+import { containerName } from "../../compose/built_names.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { numberOf } from "./units.ts";
 import { resourceName } from "../../compose/resources.ts";
@@ -41,18 +42,16 @@ function endpoint(
   const list = (name: string) => listOf(wanted[name]).map(String);
   const priority = numberOf(wanted["gw_priority"]) ?? 0;
   const mac = textAt(wanted, "mac_address") || parts.address;
-  const container = textAt(service, "container_name") ||
-    `${textAt(model, "name")}-${parts.service}-${number}`;
   const since = (version: string) => compareVersions(api, version) >= 0;
   return {
-    Aliases: [container, parts.service, ...list("aliases")],
+    Aliases: [containerName(model, parts.service, number), parts.service, ...list("aliases")],
     IPAMConfig: filled({
       IPv4Address: textAt(wanted, "ipv4_address"),
       IPv6Address: textAt(wanted, "ipv6_address"),
       LinkLocalIPs: list("link_local_ips"),
     }),
     ...(mac !== "" && since("1.44") ? { MacAddress: mac } : {}),
-    ...filled({ DriverOpts: labelsOf({ labels: objectAt(wanted, "driver_opts") }) }),
+    ...filled({ DriverOpts: textMapAt(wanted, "driver_opts") }),
     ...(priority !== 0 && since("1.48") ? { GwPriority: priority } : {}),
   };
 }

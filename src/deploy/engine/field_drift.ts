@@ -6,6 +6,7 @@ import {
   serviceOf,
   textAt,
 } from "../../compose/model.ts";
+import { resourcesOf } from "../../compose/resources.ts";
 import type { EndpointBody, HostBody } from "../../docker/create_bodies.ts";
 import type { ContainerDetails, ContainerEndpoint } from "../../docker/engine.ts";
 import { asNumber, asRecord, asText, type Json, type JsonRecord } from "../../docker/json.ts";
@@ -110,9 +111,7 @@ export function mountedVolumes(model: ComposeModel, service: string): string[] {
   const keys = new Set(
     objectsAt(serviceOf(model, service), "volumes").map((each) => textAt(each, "source")),
   );
-  return Object.entries(asRecord(model["volumes"] as Json)).flatMap(([key, value]) =>
-    keys.has(key) ? [asText(asRecord(value)["name"]) || key] : []
-  );
+  return resourcesOf(model, "volumes").filter(({ key }) => keys.has(key)).map(({ name }) => name);
 }
 
 /** API version for the comparison: fields that depend on it are not compared. */

@@ -4,10 +4,10 @@ import { filled, listOf } from "../../model/mod.ts";
 import {
   isObject,
   type JsonObject,
-  labelsOf,
   objectAt,
   objectsAt,
   textAt,
+  textMapAt,
 } from "../../compose/model.ts";
 import type { ContainerParts } from "./container_parts.ts";
 import { networksByPriority } from "./endpoints.ts";
@@ -31,23 +31,23 @@ export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
       Init: flag(service, "init"),
       ReadonlyRootfs: flag(service, "read_only"),
       Privileged: flag(service, "privileged"),
-      CapAdd: capabilities(service, "cap_add"),
-      CapDrop: capabilities(service, "cap_drop"),
-      Annotations: compareVersions(api, "1.43") < 0 ? {} : texts(service, "annotations"),
-      Sysctls: texts(service, "sysctls"),
-      StorageOpt: texts(service, "storage_opt"),
-      GroupAdd: list(service, "group_add"),
-      Dns: list(service, "dns"),
-      DnsSearch: list(service, "dns_search"),
-      DnsOptions: list(service, "dns_opt"),
-      DeviceCgroupRules: list(service, "device_cgroup_rules"),
+      CapAdd: allOr(capabilities(service, "cap_add")),
+      CapDrop: allOr(capabilities(service, "cap_drop")),
+      Annotations: compareVersions(api, "1.43") < 0 ? {} : textMapAt(service, "annotations"),
+      Sysctls: textMapAt(service, "sysctls"),
+      StorageOpt: textMapAt(service, "storage_opt"),
+      GroupAdd: wordsAt(service, "group_add"),
+      Dns: wordsAt(service, "dns"),
+      DnsSearch: wordsAt(service, "dns_search"),
+      DnsOptions: wordsAt(service, "dns_opt"),
+      DeviceCgroupRules: wordsAt(service, "device_cgroup_rules"),
       Devices: devices(service),
       VolumesFrom: volumesFrom(service, idOf),
       LogConfig: logging(service),
       Tmpfs: temporaryFiles(service),
     }),
     ...securityOptions(service),
-    ExtraHosts: list(service, "extra_hosts").map((each) => each.replace("=", ":")),
+    ExtraHosts: wordsAt(service, "extra_hosts").map((each) => each.replace("=", ":")),
     ...restartPolicy(service),
     PortBindings: portBindings(service),
     ...mountBodies(service, parts),
@@ -55,19 +55,16 @@ export function hostBody(service: JsonObject, parts: ContainerParts): HostBody {
   };
 }
 
-function list(service: JsonObject, key: string): string[] {
+/** The texts of a list, or a single text. */
+export function wordsAt(service: JsonObject, key: string): string[] {
   const value = service[key];
   if (typeof value === "string") return [value];
-  return listOf(value).map(String);
+  return listOf(value).filter((each) => !isObject(each)).map(String);
 }
 
 function flag(service: JsonObject, key: string): boolean | undefined {
   const value = service[key];
   return typeof value === "boolean" ? value : undefined;
-}
-
-function texts(service: JsonObject, key: string): Record<string, string> {
-  return labelsOf({ labels: objectAt(service, key) });
 }
 
 function networkMode(service: JsonObject, { model, idOf }: ContainerParts): string | undefined {
@@ -82,16 +79,21 @@ export function withId(mode: string, idOf: (service: string) => string): string 
   return mode.startsWith("service:") ? `container:${idOf(mode.slice("service:".length))}` : mode;
 }
 
-function capabilities(service: JsonObject, key: string): string[] {
-  const full = list(service, key).map((each) => each.toUpperCase())
+/** Capabilities by their full names, sorted. */
+export function capabilities(service: JsonObject, key: string): string[] {
+  const full = wordsAt(service, key).map((each) => each.toUpperCase())
     .map((each) => each === "ALL" || each.startsWith("CAP_") ? each : `CAP_${each}`);
-  return full.includes("ALL") ? ["ALL"] : [...new Set(full)].sort();
+  return [...new Set(full)].sort();
+}
+
+function allOr(names: string[]): string[] {
+  return names.includes("ALL") ? ["ALL"] : names;
 }
 
 function securityOptions(
   service: JsonObject,
 ): Pick<HostBody, "SecurityOpt" | "MaskedPaths" | "ReadonlyPaths"> {
-  const options = list(service, "security_opt");
+  const options = wordsAt(service, "security_opt");
   const kept = options.filter((each) => each !== UNCONFINED_PATHS);
   return {
     ...(kept.length === 0 ? {} : { SecurityOpt: kept }),
@@ -117,7 +119,7 @@ function devices(service: JsonObject) {
 }
 
 function volumesFrom(service: JsonObject, idOf: ContainerParts["idOf"]): string[] {
-  return list(service, "volumes_from").map((each) => {
+  return wordsAt(service, "volumes_from").map((each) => {
     const [first = "", ...rest] = each.split(":");
     if (first === "container") return rest.join(":");
     return [idOf(first), ...rest].join(":");
@@ -127,7 +129,7 @@ function volumesFrom(service: JsonObject, idOf: ContainerParts["idOf"]): string[
 function logging(service: JsonObject) {
   const wanted = service["logging"];
   if (!isObject(wanted)) return undefined;
-  return { Type: textAt(wanted, "driver"), Config: texts(wanted, "options") };
+  return { Type: textAt(wanted, "driver"), Config: textMapAt(wanted, "options") };
 }
 
 /** `deploy.restart_policy` replaces `restart` completely, even without a condition. */
@@ -157,7 +159,7 @@ function portBindings(service: JsonObject): Record<string, PortBody[]> {
 
 function temporaryFiles(service: JsonObject): Record<string, string> {
   return Object.fromEntries(
-    list(service, "tmpfs").map((each) => {
+    wordsAt(service, "tmpfs").map((each) => {
       const [path = "", ...options] = each.split(":");
       return [path, options.join(":")];
     }),

@@ -6,12 +6,12 @@ import {
   own,
   StackwrightError,
 } from "../../model/mod.ts";
-import { imageReference, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
+import { containerName, imageReference, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import type { ContainerMount } from "../../docker/engine.ts";
-import { stopAndRemove } from "../compose/act_on_services.ts";
+import { nameAside, stopAndRemove } from "../compose/act_on_services.ts";
 import { observe } from "../observe.ts";
 import { forEachService } from "./along_dependencies.ts";
-import { containerName, containerWish } from "./container_body.ts";
+import { containerWish } from "./container_body.ts";
 import { containerLabels, knowsImagesByContent } from "./container_labels.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { withoutAliases } from "./gate.ts";
@@ -103,7 +103,7 @@ export async function makeContainers(
           [COMPOSE_LABELS.replaces]: replaces.id,
         },
       });
-      const waiting = replaces === undefined ? name : `${replaces.id.slice(0, 12)}_${name}`;
+      const waiting = replaces === undefined ? name : nameAside(replaces.id, name);
       const made = replaces === undefined ? wish : withoutAliases(wish, hidden(service));
       const id = await makeOfBuilt(engine, { ...made, name: waiting }, built, signal);
       await putFiles(work, { service, id }, signal);

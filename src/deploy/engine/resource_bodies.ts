@@ -1,7 +1,14 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { NetworkBody, VolumeBody } from "../../docker/create_bodies.ts";
 import { COMPOSE_LABELS, type ComposeModel, filled } from "../../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/model.ts";
+import {
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  textAt,
+  textMapAt,
+} from "../../compose/model.ts";
 import { type Resource, resourcesOf } from "../../compose/resources.ts";
 
 /** A network or volume of a rendered model, with the request to make it. */
@@ -34,7 +41,7 @@ export function wantedVolumes(model: ComposeModel): WantedResource<VolumeBody>[]
         Name: name,
         ...filled({
           Driver: textAt(definition, "driver"),
-          DriverOpts: textsOf(objectAt(definition, "driver_opts")),
+          DriverOpts: textMapAt(definition, "driver_opts"),
         }),
         Labels: { ...labelsOf(definition), ...ownLabels(model, COMPOSE_LABELS.volume, key) },
       },
@@ -63,7 +70,7 @@ function networkBody(
     ...(since("1.44") ? {} : { CheckDuplicate: true }),
     ...filled({
       Driver: textAt(definition, "driver"),
-      Options: textsOf(objectAt(definition, "driver_opts")),
+      Options: textMapAt(definition, "driver_opts"),
     }),
     Internal: definition["internal"] === true,
     Attachable: definition["attachable"] === true,
@@ -86,13 +93,9 @@ function addresses(ipam: JsonObject): Pick<NetworkBody, "IPAM"> {
           Subnet: textAt(pool, "subnet"),
           IPRange: textAt(pool, "ip_range"),
           Gateway: textAt(pool, "gateway"),
-          AuxiliaryAddresses: textsOf(objectAt(pool, "aux_addresses")),
+          AuxiliaryAddresses: textMapAt(pool, "aux_addresses"),
         })
       ),
     },
   };
-}
-
-function textsOf(object: JsonObject): Record<string, string> {
-  return labelsOf({ labels: object });
 }

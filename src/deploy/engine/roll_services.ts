@@ -7,8 +7,7 @@ import {
 } from "../../model/mod.ts";
 import { expectationOf } from "../../compose/mod.ts";
 import { serviceFromContainers } from "../compose/foreign_service.ts";
-import { stopAndRemove } from "../compose/act_on_services.ts";
-import { retiringName } from "../compose/half_replaced.ts";
+import { nameAside, stopAndRemove } from "../compose/act_on_services.ts";
 import { observe } from "../observe.ts";
 import type { ServiceUpdate } from "../update/update_config.ts";
 import { waitHealthy } from "../wait_healthy.ts";
@@ -42,7 +41,7 @@ interface Rolling {
  * proven healthy before the next; services that are independent of each other concurrently.
  *
  * With start-first, the new container gets its aliases once it works, and the old one loses them
- * before it is stopped. The old one's name records that its successor works: {@link retiringName}.
+ * before it is stopped. The old one's name records that its successor works: {@link nameAside}.
  */
 export async function rollServices(work: EngineWork, signal: AbortSignal): Promise<void> {
   const { changes, model, parts: { engine } } = work;
@@ -185,7 +184,7 @@ async function retire(
   { id, name, replaces }: Successor,
   signal: AbortSignal,
 ): Promise<void> {
-  await engine.renameContainer(replaces.id, retiringName(id, name), signal);
+  await engine.renameContainer(replaces.id, nameAside(id, name), signal);
   const details = await engine.inspectContainer(replaces.id, signal);
   if (details === undefined || details.container.state !== "running") return;
   const left = Object.entries(details.endpoints ?? {}).filter(([network]) => keepers.has(network));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
-import type { JsonRecord } from "../../docker/json.ts";
+import { asRecord, type JsonRecord } from "../../docker/json.ts";
 import { type EngineVerdict, LABELS } from "../../model/mod.ts";
 import {
   currentTasks,
@@ -160,9 +160,7 @@ function isFailed({ state }: SwarmTask): boolean {
 }
 
 function restartsNever({ spec }: SwarmService): boolean {
-  const template = (spec["TaskTemplate"] ?? {}) as JsonRecord;
-  const policy = (template["RestartPolicy"] ?? {}) as JsonRecord;
-  return policy["Condition"] === "none";
+  return asRecord(asRecord(spec["TaskTemplate"])["RestartPolicy"])["Condition"] === "none";
 }
 
 /** Whether a task was made from its service's current template. */
@@ -174,7 +172,7 @@ type TemplateCheck = (task: SwarmTask) => boolean;
  * which the engine names differently.
  */
 function templateCheck({ spec: { TaskTemplate } }: SwarmService): TemplateCheck {
-  const wanted = essence((TaskTemplate ?? {}) as JsonRecord);
+  const wanted = essence(asRecord(TaskTemplate));
   const known = new Map<SwarmTask, boolean>();
   return (task) => {
     const answer = known.get(task) ?? isDeepStrictEqual(essence(task.spec), wanted);

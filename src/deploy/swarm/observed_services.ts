@@ -1,4 +1,4 @@
-import { asRecord, asText, asTexts } from "../../docker/json.ts";
+import { asRecord, asText, asTexts, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import {
   type ContainerHealth,
@@ -76,14 +76,19 @@ export function wantedTasks({ mode }: SwarmService): number {
   return mode.kind === "replicated-job" ? mode.completions : 1;
 }
 
+/** What a service's tasks are made from. */
+export function containerSpec(spec: JsonRecord): JsonRecord {
+  return asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"]);
+}
+
 /** The image in a service's template, with the digest if it has one. */
 export function imageOf({ spec }: SwarmService): string {
-  return asText(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Image"]);
+  return asText(containerSpec(spec)["Image"]);
 }
 
 /** The labels of a service's containers, which include its author's. */
 export function taskLabels({ spec }: SwarmService): Record<string, string> {
-  return asTexts(asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["Labels"]);
+  return asTexts(containerSpec(spec)["Labels"]);
 }
 
 /**

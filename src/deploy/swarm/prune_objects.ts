@@ -1,6 +1,8 @@
 import type { Engine } from "../../docker/engine.ts";
+import { asList, asRecord, asText } from "../../docker/json.ts";
 import type { ObjectKind, SwarmObject, SwarmService } from "../../docker/swarm.ts";
 import { isOurs, LABELS } from "../../model/mod.ts";
+import { containerSpec } from "./observed_services.ts";
 import type { Retention } from "./stack_words.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -53,14 +55,11 @@ export async function pruneObjects(
 }
 
 /** Ids of objects that a service uses, or would use again after a rollback of its last update. */
-function usedBy(service: SwarmService, kind: ObjectKind): string[] {
-  const [list, id] = kind === "configs" ? ["Configs", "ConfigID"] : ["Secrets", "SecretID"];
-  return [service.spec, service.previousSpec ?? {}].flatMap((spec) => {
-    const template = spec["TaskTemplate"] as
-      | { ContainerSpec?: Record<string, unknown> }
-      | undefined;
-    const references = template?.ContainerSpec?.[list ?? ""];
-    if (!Array.isArray(references)) return [];
-    return references.map((each: Record<string, unknown>) => String(each[id ?? ""] ?? ""));
-  });
+function usedBy({ spec, previousSpec = {} }: SwarmService, kind: ObjectKind): string[] {
+  const [list, id] = kind === "configs"
+    ? ["Configs", "ConfigID"] as const
+    : ["Secrets", "SecretID"] as const;
+  return [spec, previousSpec].flatMap((each) =>
+    asList(containerSpec(each)[list]).map((use) => asText(asRecord(use)[id]))
+  );
 }

@@ -1,12 +1,6 @@
-import { type ComposeModel, listOf } from "../../model/mod.ts";
-import {
-  isObject,
-  type JsonObject,
-  objectAt,
-  objectsAt,
-  servicesOf,
-  textAt,
-} from "../../compose/mod.ts";
+import type { ComposeModel } from "../../model/mod.ts";
+import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
+import { wordsAt } from "../engine/host_body.ts";
 import {
   all,
   isFilled,
@@ -143,7 +137,7 @@ function unknownValues(service: JsonObject): string[] {
     ...objectsAt(service, "ports").filter(({ published }) => !isPort(published))
       .map(({ published }) => `ports: ${String(published)}, which is not one port`),
     ...objectsAt(service, "volumes").flatMap((volume) => strangeMount(volume)),
-    ...texts(service, "security_opt").filter((each) => !isKnownOption(each))
+    ...wordsAt(service, "security_opt").filter((each) => !isKnownOption(each))
       .map((each) => `security_opt: ${each}`),
   ];
 }
@@ -166,11 +160,4 @@ function strangeMount(volume: JsonObject): string[] {
 function isKnownOption(option: string): boolean {
   return /^no-new-privileges(?:[:=](?:true|false))?$/.test(option) ||
     /^label[:=](?:disable|(?:user|role|type|level)[:=].+)$/.test(option);
-}
-
-/** The texts of a list, or a single text. */
-export function texts(service: JsonObject, key: string): string[] {
-  const value = service[key];
-  if (typeof value === "string") return [value];
-  return listOf(value).filter((each) => !isObject(each)).map(String);
 }

@@ -8,10 +8,11 @@ import {
   objectsAt,
   serviceOf,
   textAt,
+  textMapAt,
 } from "../../compose/mod.ts";
 import { amountOf, nanoCpus, nanoseconds, numberOf } from "../engine/units.ts";
 import type { StackParts } from "./stack_parts.ts";
-import { texts } from "./swarm_keys.ts";
+import { wordsAt } from "../engine/host_body.ts";
 import { taskContainer } from "./task_container.ts";
 import { resourceName } from "../../compose/resources.ts";
 
@@ -81,7 +82,7 @@ function placement(service: JsonObject) {
   const wanted = objectAt(objectAt(service, "deploy"), "placement");
   const platform = textAt(service, "platform").split("/");
   return filled({
-    Constraints: texts(wanted, "constraints"),
+    Constraints: wordsAt(wanted, "constraints"),
     Preferences: objectsAt(wanted, "preferences").map((each) => textAt(each, "spread"))
       .filter((each) => each !== "")
       .map((each) => ({ Spread: { SpreadDescriptor: each } })),
@@ -100,8 +101,8 @@ function attachments(name: string, service: JsonObject, { model }: StackParts) {
     const wanted = objectAt(objectAt(service, "networks"), key);
     return {
       Target: resourceName(model, "networks", key),
-      Aliases: [...new Set([name, ...texts(wanted, "aliases")])],
-      ...filled({ DriverOpts: labelsOf({ labels: objectAt(wanted, "driver_opts") }) }),
+      Aliases: [...new Set([name, ...wordsAt(wanted, "aliases")])],
+      ...filled({ DriverOpts: textMapAt(wanted, "driver_opts") }),
     };
   });
 }
@@ -109,6 +110,5 @@ function attachments(name: string, service: JsonObject, { model }: StackParts) {
 function logDriver(service: JsonObject) {
   const wanted = service["logging"];
   if (!isObject(wanted)) return undefined;
-  const Options = labelsOf({ labels: objectAt(wanted, "options") });
-  return { Name: textAt(wanted, "driver"), Options };
+  return { Name: textAt(wanted, "driver"), Options: textMapAt(wanted, "options") };
 }

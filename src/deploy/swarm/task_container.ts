@@ -1,12 +1,20 @@
 import { compareVersions } from "../../docker/api_version.ts";
 import type { FileReferenceBody, TaskContainerBody } from "../../docker/swarm_bodies.ts";
 import { filled, LABELS, own } from "../../model/mod.ts";
-import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../compose/mod.ts";
+import {
+  type JsonObject,
+  labelsOf,
+  objectAt,
+  objectsAt,
+  textAt,
+  textMapAt,
+} from "../../compose/mod.ts";
+import { environmentOf } from "../engine/container_body.ts";
 import { healthBody } from "../engine/health_body.ts";
+import { capabilities, wordsAt } from "../engine/host_body.ts";
 import { ulimits } from "../engine/resource_limits.ts";
 import { fileMode, nanoseconds } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
-import { texts } from "./swarm_keys.ts";
 import { taskMounts, withoutCompose } from "./task_mounts.ts";
 
 /** The container of a service's tasks. */
@@ -23,10 +31,11 @@ export function taskContainer(
     ...list(service, "command", "Args"),
     ...filled({
       Hostname: textAt(service, "hostname"),
-      Env: environment(service),
+      // A changed order must not replace tasks.
+      Env: environmentOf(service).sort(),
       Dir: textAt(service, "working_dir"),
       User: textAt(service, "user"),
-      Groups: texts(service, "group_add"),
+      Groups: wordsAt(service, "group_add"),
       Privileges: privileges(service, parts.api),
       TTY: onlyTrue(service["tty"]),
       OpenStdin: onlyTrue(service["stdin_open"]),
@@ -36,15 +45,15 @@ export function taskContainer(
       StopGracePeriod: grace === undefined ? undefined : nanoseconds(grace),
       Hosts: hosts(service),
       DNSConfig: filled({
-        Nameservers: texts(service, "dns"),
-        Search: texts(service, "dns_search"),
-        Options: texts(service, "dns_opt"),
+        Nameservers: wordsAt(service, "dns"),
+        Search: wordsAt(service, "dns_search"),
+        Options: wordsAt(service, "dns_opt"),
       }),
       Secrets: references(service, "secrets", parts),
       Configs: references(service, "configs", parts),
       Init: typeof service["init"] === "boolean" ? service["init"] : undefined,
       Isolation: textAt(service, "isolation"),
-      Sysctls: labelsOf({ labels: objectAt(service, "sysctls") }),
+      Sysctls: textMapAt(service, "sysctls"),
       CapabilityAdd: capabilities(service, "cap_add"),
       CapabilityDrop: capabilities(service, "cap_drop"),
       Ulimits: ulimits(service),
@@ -55,7 +64,7 @@ export function taskContainer(
 
 /** An empty list differs from none: it removes the image's setting. */
 function list<Name extends "Command" | "Args">(service: JsonObject, key: string, name: Name) {
-  return Array.isArray(service[key]) ? { [name]: texts(service, key) } : {};
+  return Array.isArray(service[key]) ? { [name]: wordsAt(service, key) } : {};
 }
 
 /** `true` or nothing: engines omit false values. */
@@ -84,15 +93,8 @@ function taskLabels(
   };
 }
 
-/** Sorted, because a changed order must not replace tasks. */
-function environment(service: JsonObject): string[] {
-  return Object.entries(objectAt(service, "environment"))
-    .map(([name, value]) => value === null ? name : `${name}=${String(value)}`)
-    .sort();
-}
-
 function privileges(service: JsonObject, api: string) {
-  const options = texts(service, "security_opt");
+  const options = wordsAt(service, "security_opt");
   const has = (option: RegExp) => onlyTrue(options.some((each) => option.test(each)));
   const value = (name: string) =>
     options.map((each) => new RegExp(`^label[:=]${name}[:=](.+)$`).exec(each)?.[1])
@@ -120,16 +122,10 @@ function privileges(service: JsonObject, api: string) {
 
 /** Lines for a hosts file, from compose's `name=address`. */
 function hosts(service: JsonObject): string[] {
-  return texts(service, "extra_hosts").map((each) => {
+  return wordsAt(service, "extra_hosts").map((each) => {
     const [, name = "", address = ""] = /^([^=:]+)[=:](.+)$/.exec(each) ?? [];
     return `${address.replace(/^\[(.*)\]$/, "$1")} ${name}`;
   });
-}
-
-function capabilities(service: JsonObject, key: string): string[] {
-  const full = texts(service, key).map((each) => each.toUpperCase())
-    .map((each) => each === "ALL" || each.startsWith("CAP_") ? each : `CAP_${each}`);
-  return [...new Set(full)].sort();
 }
 
 function references(

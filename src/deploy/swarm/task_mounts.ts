@@ -4,7 +4,7 @@ import { type JsonObject, labelsOf, objectAt, objectsAt, textAt } from "../../co
 import { wantedVolumes } from "../engine/resource_bodies.ts";
 import { amountOf, numberOf } from "../engine/units.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
-import { texts } from "./swarm_keys.ts";
+import { wordsAt } from "../engine/host_body.ts";
 
 /** The mounts of a task; its volumes are made with the task, on its node. */
 export function taskMounts(
@@ -14,7 +14,7 @@ export function taskMounts(
   const shared = amountOf(service["shm_size"]);
   return [
     ...objectsAt(service, "volumes").map((volume) => mountOf(volume, parts)),
-    ...texts(service, "tmpfs").map(temporary),
+    ...wordsAt(service, "tmpfs").map(temporary),
     ...(shared === undefined
       ? []
       : [{ Type: "tmpfs", Target: "/dev/shm", TmpfsOptions: { SizeBytes: shared } } as const]),

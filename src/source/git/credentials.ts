@@ -1,3 +1,4 @@
+import { isLoopback } from "../../system/mod.ts";
 import { DEFAULT_PORTS, type RepositoryUrl } from "./repository_url.ts";
 
 /** A GitHub App that makes short-lived tokens. */
@@ -102,9 +103,4 @@ function isTokenHost(url: RepositoryUrl, hosts: readonly string[]): boolean {
 
 function withPort({ scheme, host, port }: RepositoryUrl): string {
   return `${host}:${port || DEFAULT_PORTS[scheme]}`;
-}
-
-/** True when a host is this machine. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

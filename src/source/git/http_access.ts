@@ -1,5 +1,6 @@
 import type { AccessOptions } from "./access_options.ts";
-import { type GitLogin, isLoopback } from "./credentials.ts";
+import { isLoopback } from "../../system/mod.ts";
+import type { GitLogin } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 

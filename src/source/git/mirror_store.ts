@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from "node:path/posix";
-import { type Compaction, messageOf } from "../../model/mod.ts";
+import { byText, type Compaction, messageOf } from "../../model/mod.ts";
 import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { Git } from "./git.ts";
@@ -168,8 +168,4 @@ async function measure(files: Files, mirror: string) {
     loose += (await files.list(join(mirror, "objects", name))).length;
   }
   return { ...await measurePacks(files, mirror), loose };
-}
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

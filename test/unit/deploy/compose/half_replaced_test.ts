@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clearHalfReplaced, isHalfReplaced, retiringName } from "../../../../src/deploy/mod.ts";
+import { nameAside } from "../../../../src/deploy/compose/act_on_services.ts";
+import { clearHalfReplaced, isHalfReplaced } from "../../../../src/deploy/mod.ts";
 import { COMPOSE_LABELS, type ObservedContainer, stackKey } from "../../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
 
@@ -82,7 +83,7 @@ describe("clearHalfReplaced()", () => {
 
   it("lets one take the place of a predecessor that only ends what it was asked", async () => {
     const id = "2".repeat(64);
-    const retiring = { ...old, name: retiringName(id, "shop-web-1") };
+    const retiring = { ...old, name: nameAside(id, "shop-web-1") };
     assert.deepEqual(await clear([retiring], { id, state: "running" }), [
       `stop ${old.id}`,
       `remove ${old.id}`,
