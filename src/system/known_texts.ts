@@ -2,8 +2,10 @@ import { Beginnings, type Effort, LONGEST, SHORTEST_SECRET } from "./beginnings.
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
-/** Most texts of one owner; the oldest are forgotten first. */
+/** Most texts that files give one owner, that encrypted ones give it, and that secret stores do. */
 export const MOST_OF_AN_OWNER = 5000;
+/** Most texts of one owner, with those of earlier releases; the oldest are forgotten first. */
+const MOST_KEPT = 4 * MOST_OF_AN_OWNER;
 /** Most characters of a piece; longer texts are split into pieces before their forms are made. */
 const PIECE = 3 * 2048;
 /** Limits on the characters of all forms; the forms of a text of quotes have 300 times its length. */
@@ -98,7 +100,7 @@ export class KnownTexts {
       pieces.set(piece, size);
       hasWords ||= this.#known.get(piece)?.hasWords === true;
     }
-    if (owner !== "") this.#keepNewest(own, MOST_OF_AN_OWNER);
+    if (owner !== "") this.#keepNewest(own, MOST_KEPT);
     return hasWords;
   }
 

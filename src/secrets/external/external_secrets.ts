@@ -1,5 +1,5 @@
 import { errors, isStackwrightError, messageOf, type SecretReference } from "../../model/mod.ts";
-import { createLimiter, type Redactor, secretParts } from "../../system/mod.ts";
+import { createLimiter, MOST_OF_AN_OWNER, type Redactor, secretParts } from "../../system/mod.ts";
 import { Memo, type SecretProvider, unresolved } from "./provider.ts";
 
 /** The variables of a deployment that come from a secret store. */
@@ -53,6 +53,10 @@ const OWNER = "external secrets";
 
 /** Most references of one deployment: stores limit requests, and all deployments share one client. */
 const MOST_REFERENCES = 1000;
+/** Most characters of the variables of one deployment, which are handled while everybody else waits. */
+const MOST_CHARACTERS = 2 * 1024 * 1024;
+const TOO_MUCH = `with it there are more than ${MOST_OF_AN_OWNER} texts, or ` +
+  `${MOST_CHARACTERS} characters, that must not be shown`;
 
 /** Makes the external secrets of the instance. */
 export function createExternalSecrets(
@@ -70,7 +74,9 @@ export function createExternalSecrets(
             throw unresolved("there is no secret provider; set SECRET_PROVIDER");
           }
           const value = await limiter.run(() => reader.read(reference, signal), signal);
-          secretParts(value).forEach((each) => redactor.add(each, OWNER));
+          const texts = secretParts(value);
+          if (texts.length > MOST_OF_AN_OWNER) throw unresolved(TOO_MUCH);
+          texts.forEach((each) => redactor.add(each, OWNER));
           if (value.includes("\0")) throw unresolved("the value has a zero byte");
           return value;
         });
@@ -80,7 +86,10 @@ export function createExternalSecrets(
       };
     },
     hide: (values, owner) => {
-      for (const value of values) secretParts(value).forEach((each) => redactor.add(each, owner));
+      // A thousand variables may refer to one secret.
+      for (const value of new Set(values)) {
+        secretParts(value).forEach((each) => redactor.add(each, owner));
+      }
     },
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source) => redactor.belongs(stack, source),
@@ -106,10 +115,13 @@ async function resolveAll(
         `${MOST_REFERENCES}; nothing was asked for`,
     );
   }
+  const count = counter();
   const results = await Promise.allSettled(names.map(async (name) => {
     requireVariableName(name);
     const reference = references[name];
-    return reference === undefined ? "" : await read(reference, signal);
+    const value = reference === undefined ? "" : await read(reference, signal);
+    count(value);
+    return value;
   }));
   signal.throwIfAborted();
   const found: Record<string, string> = {};
@@ -129,6 +141,18 @@ async function resolveAll(
     `deployment ${deployment}: external secrets could not be read${from}: ${texts.join("; ")}`,
     { cause: results.find((each) => each.status === "rejected")?.reason },
   );
+}
+
+/** Counts the values of a deployment's variables; throws at the one with which they are too much. */
+function counter(): (value: string) => void {
+  const values = new Set<string>();
+  let [texts, characters] = [0, 0];
+  return (value) => {
+    characters += value.length;
+    if (characters <= MOST_CHARACTERS && !values.has(value)) texts += secretParts(value).length;
+    values.add(value);
+    if (characters > MOST_CHARACTERS || texts > MOST_OF_AN_OWNER) throw unresolved(TOO_MUCH);
+  };
 }
 
 /** The reason in an error of ours; messages of other errors may hold anything, even values. */

@@ -117,6 +117,33 @@ describe("SecretSession.resolve()", () => {
     assert.deepEqual(asked, []);
   });
 
+  it("refuses more texts of its values than are hidden", async () => {
+    const texts = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => `xQ7kLm${from + at}Zr`).join("\n");
+    for (
+      const values of [
+        [texts(0, 5000)],
+        [texts(0, 1000), texts(1000, 6000)],
+        Array.from({ length: 3 }, () => "a".repeat(1 << 20)),
+      ]
+    ) {
+      const { secrets } = make((reference) => values[Number(reference)] ?? "");
+      const references = Object.fromEntries(values.map((_, at) => [`V${at}`, text(String(at))]));
+      await assert.rejects(
+        secrets.open().resolve({ deployment: "one", references }, SIGNAL),
+        /5000 texts, or 2097152 characters, that must not be shown/,
+      );
+    }
+  });
+
+  it("hides a value once, however many variables have it", () => {
+    let added = 0;
+    const redactor = { ...createRedactor(), add: () => void added++ };
+    const secrets = createExternalSecrets({ provider: undefined, redactor });
+    secrets.hide(Array.from({ length: 1000 }, () => "xq81Zr0pKw77"), "stack default/one");
+    assert.equal(added, 1);
+  });
+
   it("makes every value unprintable, and those of earlier releases on request", async () => {
     const { secrets, redactor } = make(() => "c4n4ry9-value");
     await secrets.open().resolve({ deployment: "one", references: { A: text("x") } }, SIGNAL);
