@@ -81,6 +81,7 @@ function wantedOwner(
     throw errors.not_found(
       `nobody was refused ${key.name} on context ${key.context}: is the name right? If it is, name ` +
         "the source that is to have it",
+      { told: "nobody was refused this stack: name the source that is to have it" },
     );
   }
   if (others.length === 0) return only;

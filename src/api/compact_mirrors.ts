@@ -93,5 +93,5 @@ function nameOf(text: string): string {
 function requireMirrors(found: readonly StoredMirror[], repository: string): void {
   if (found.length > 0) return;
   const of = repository === "" ? "" : ` for repository ${repository}`;
-  throw errors.not_found(`no git mirrors found${of}`);
+  throw errors.not_found(`no git mirrors found${of}`, { told: "no git mirrors found" });
 }

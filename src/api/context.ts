@@ -35,6 +35,7 @@ async function requireKnown(
   if (names.includes(context)) return;
   const message = `use one of ${[...new Set(names)].join(", ")}`;
   throw errors.bad_request(`unknown context: ${context}`, {
+    told: "unknown context",
     problems: [{ file: "input", path: "context", message }],
   });
 }

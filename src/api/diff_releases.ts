@@ -92,5 +92,7 @@ async function modelOf(
     return asWritten(model, ledger.services(found), found.images);
   }
   if (ledger.history(key, 1).length === 0) throw noRelease({ ledger }, key);
-  throw errors.not_found(`${key.name} has no release ${number}; its history lists what there is`);
+  throw errors.not_found(`${key.name} has no release ${number}; its history lists what there is`, {
+    told: `${key.name} has no release of this number; its history lists what there is`,
+  });
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
+import { errors, isStackwrightError } from "../model/mod.ts";
 import { abortable, type Clock, withDeadline } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
@@ -53,7 +53,7 @@ async function checkHealth(parts: HealthParts): Promise<HealthView> {
     const known = isStackwrightError(error) && error.code !== "internal";
     return {
       details: "unhealthy",
-      error: known ? messageOf(error) : "the container engine could not be checked",
+      error: known ? error.told : "the container engine could not be checked",
     };
   }
 }

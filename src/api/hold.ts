@@ -103,12 +103,16 @@ function untilFrom(text: string, now: Date): Date {
     throw errors.bad_request(
       `until is ${text}, which is not in the future: it is ${now.toISOString()} now. Give a later ` +
         "time, or a duration from now (36h)",
+      { told: "until is not in the future: give a later time, or a duration from now (36h)" },
     );
   }
   const what = UNITLESS.test(text) ? "a number without a unit" : "neither a time nor a duration";
+  const advice =
+    `${what}: give a time with its offset (2026-05-04T18:00:00Z) or a duration from now ` +
+    "(36h)";
   throw errors.bad_request(
-    `until is ${text}, which is ${what}: give a time with its offset ` +
-      "(2026-05-04T18:00:00Z) or a duration from now (36h)",
+    `until is ${text}, which is ${advice}`,
+    { told: `until is ${advice}` },
   );
 }
 

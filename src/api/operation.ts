@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { type ErrorCode, errors, type Problem } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 
@@ -72,10 +72,17 @@ export function defineOperation<Schema extends z.ZodType, Output>(
   };
 }
 
-/** Replaces zod's text for a missing member, which names JavaScript's `undefined`. */
+/**
+ * Replaces zod's text for a missing member, which names JavaScript's `undefined`, and for members
+ * that are not known, which repeats their names instead of those that there are.
+ */
 export const INPUT_WORDS: z.core.ParseContext<z.core.$ZodIssue> = {
-  error: ({ code, input }) =>
-    code === "invalid_type" && input === undefined ? "it is missing" : undefined,
+  error({ code, input, inst }) {
+    if (code === "invalid_type" && input === undefined) return "it is missing";
+    if (code !== "unrecognized_keys") return undefined;
+    const known = inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
+    return `it has a member that is not known; there are ${known.join(", ") || "none"}`;
+  },
 };
 
 /** Checks a value against a schema. Throws `bad_request`. */

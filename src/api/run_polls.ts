@@ -88,7 +88,7 @@ function problemsOf({ kind, url, reference }: SourceRequest, index: number): Pro
       return [];
     } catch (error) {
       if (!isStackwrightError(error, "bad_request")) throw error;
-      return [{ file: "request body", path: `[${index}].${key}`, message: error.message }];
+      return [{ file: "request body", path: `[${index}].${key}`, message: error.told }];
     }
   });
 }
@@ -113,10 +113,10 @@ async function requireContexts(
   }
   if (unknown.size === 0) return;
   const names = [...new Set(await contexts())].join(", ");
-  const problems = named.filter(({ context }) => unknown.has(context)).map(({ context, path }) => ({
+  const problems = named.filter(({ context }) => unknown.has(context)).map(({ path }) => ({
     file: "request body",
     path,
-    message: `unknown context: ${context}; expected one of ${names}`,
+    message: `unknown context; expected one of ${names}`,
   }));
   throw withIndex(errors.bad_request("", { problems }));
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { errors, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
+import { requestError, RUN_STATUSES, TRIGGERS } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
@@ -55,7 +55,8 @@ export function getRunOperation({ runs, timeZone }: RunParts): Operation<RunView
     errors: ["bad_request", "not_found"],
   }, ({ job_id: id }) => {
     const run = runs.get(id);
-    if (run === undefined) throw errors.not_found(`run not found: ${id}`);
-    return view(run);
+    if (run !== undefined) return view(run);
+    const detail = "no run has this job_id, or it is forgotten; GET /v1/api/runs lists them";
+    throw requestError("run not found", detail, "not_found");
   });
 }

@@ -16,6 +16,7 @@ export function sourceOfStack(
   if (newest === undefined) {
     throw errors.not_found(
       `no release of ${key.name} on context ${key.context} says where it comes from: poll its source`,
+      { told: "no release of this stack says where it comes from: poll its source" },
     );
   }
   const { source, reference } = newest.configuration ?? newest.revision;

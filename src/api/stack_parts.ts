@@ -39,6 +39,7 @@ export const timestamp = z.string()
 export function unknownStack(key: StackKey): StackwrightError {
   return errors.not_found(
     `nothing is recorded about ${key.name} on context ${key.context}: are name and context right?`,
+    { told: "nothing is recorded about this stack; GET /v1/api/deployments lists those there are" },
   );
 }
 

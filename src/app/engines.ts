@@ -88,5 +88,8 @@ export function clientConfigDir({ docker }: Settings, { env }: System): string {
 }
 
 function unknownContext(context: string, names: readonly string[]): StackwrightError {
-  return errors.bad_request(`unknown context: ${context}; there are ${names.join(", ")}`);
+  const there = `there are ${names.join(", ")}`;
+  return errors.bad_request(`unknown context: ${context}; ${there}`, {
+    told: `unknown context; ${there}`,
+  });
 }

@@ -2,10 +2,9 @@ import { isOneOff } from "../docker/containers.ts";
 import type { ContainerSummary, Engine, EngineClient } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
-  DEFAULT_CONTEXT,
-  errors,
   isJobService,
   type ObservedContainer,
+  requestError,
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
@@ -114,7 +113,7 @@ export class Projects {
   async describe(key: StackKey, signal: AbortSignal): Promise<ContainerSummary[]> {
     const engine = await this.#parts.engine(key.context);
     const found = await containersOf(engine, { [COMPOSE_LABELS.project]: key.name }, signal);
-    if (found.length === 0) throw unknownProject(key);
+    if (found.length === 0) throw unknownProject();
     return found.sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
@@ -190,7 +189,7 @@ export class Projects {
       const containers = await containersOf(engine, labels, within);
       const isGone = containers.length === 0 &&
         (await engine.listNetworks(labels, within)).length === 0;
-      if (isGone) throw unknownProject(key);
+      if (isGone) throw unknownProject();
       const dependsOn = Object.fromEntries(
         containers.map((each) => [each.service, dependenciesInLabels(each.labels)]),
       );
@@ -277,7 +276,8 @@ function configFilesOf(containers: readonly ObservedContainer[]): string {
   return [...new Set(files)].filter((file) => file !== "" && file !== "-").join(",");
 }
 
-function unknownProject({ context, name }: StackKey): StackwrightError {
-  const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
-  return errors.not_found(`project not found: ${name}${where}`);
+function unknownProject(): StackwrightError {
+  const detail =
+    "no project of this context has this name; GET /v1/api/projects?all=true lists them";
+  return requestError("project not found", detail, "not_found");
 }

@@ -61,6 +61,11 @@ export interface Problem {
 interface ErrorDetails {
   /** The lower-level failure; kept for logs, never shown whole to a client. */
   readonly cause?: unknown;
+  /**
+   * What clients of the API are told instead of the message, where that repeats what they sent or
+   * names an address. Masked in an answer, their own words would tell them that they are a secret.
+   */
+  readonly told?: string;
   /** Every problem of an input that was refused, in reading order. */
   readonly problems?: readonly Problem[];
 }
@@ -72,11 +77,14 @@ interface ErrorDetails {
 export class StackwrightError extends Error {
   override readonly name = "StackwrightError";
   readonly code: ErrorCode;
+  /** The message for clients of the API. */
+  readonly told: string;
   readonly problems: readonly Problem[];
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
+    this.told = details.told ?? message;
     this.problems = details.problems ?? [];
   }
 }

@@ -159,7 +159,9 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
   }
   const names = ledger.services(wanted).map((each) => each.name);
   if (service !== undefined && !names.includes(service)) {
-    throw errors.not_found(`service not found: ${key.name}/${service}`);
+    throw errors.not_found(`service not found: ${key.name}/${service}`, {
+      told: "service not found",
+    });
   }
   return { wanted, asked: service === undefined ? names : [service] };
 }

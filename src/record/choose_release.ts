@@ -15,6 +15,7 @@ export function chooseRelease(
   if (current === undefined) {
     throw errors.not_found(
       `${key.name} has no release on ${key.context}; stackwright status lists what there is`,
+      { told: "this stack has no release; GET /v1/api/deployments lists what there is" },
     );
   }
   const wanted = number === undefined
@@ -29,5 +30,6 @@ export function chooseRelease(
   throw errors.not_found(
     `${key.name} has ${which}; stackwright history ${formatStackArguments(key)} lists what there ` +
       "is",
+    { told: `${key.name} has no such release; its history lists what there is` },
   );
 }

@@ -38,7 +38,7 @@ function stackRoute<Output>(
   return operationRoute(`${method} /v1/api/deployment/{name}${path}`, operation, {
     params: { name: "name" },
     query: { ...query, context: text },
-    failure: ({ name }) => `failed to ${doing}: ${name}`,
+    failure: () => `failed to ${doing}`,
     ...more,
   });
 }

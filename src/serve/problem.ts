@@ -68,11 +68,11 @@ export function refusalOf(error: unknown): Refusal {
   const rule = RULES[error.code];
   const details = error.problems.map(problemText).join("; ");
   if (rule.error !== undefined) {
-    return { status: rule.status, error: rule.error, content: details || error.message };
+    return { status: rule.status, error: rule.error, content: details || error.told };
   }
   return {
     status: rule.status,
-    error: error.message,
+    error: error.told,
     ...(details === "" ? {} : { content: details }),
   };
 }

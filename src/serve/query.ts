@@ -69,13 +69,12 @@ export function requireKnownNames(query: URLSearchParams, known: readonly string
   const unknown = [...query.keys()].find((name) => ![...known, ...COMMON].includes(name));
   if (unknown === undefined) return;
   const near = nearestKey(unknown, known);
-  const shown = JSON.stringify(unknown.slice(0, 64));
   const advice = near !== undefined
     ? `did you mean '${near}'?`
     : known.length === 0
     ? "it takes none"
     : `it takes ${known.join(", ")}`;
-  throw requestError("unknown parameter", `there is no parameter ${shown} here: ${advice}`);
+  throw requestError("unknown parameter", `there is a parameter that is not known here: ${advice}`);
 }
 
 /** Any text without control characters and without other white space than blanks at its ends. */

@@ -95,7 +95,6 @@ function projectRoutes(
 ): OperationRoute[] {
   const path = "/v1/api/project/{projectName}";
   const params = { projectName: "project_name" };
-  const name = (input: Readonly<Record<string, unknown>>) => input["project_name"];
   return [
     operationRoute("GET /v1/api/projects", listProjects, {
       query: { all: boolean, context: text },
@@ -106,7 +105,7 @@ function projectRoutes(
       params,
       query: { context: text },
       success: { 200: "Its containers, sorted by name." },
-      failure: (input) => `failed to get project: ${name(input)}`,
+      failure: () => "failed to get project",
     }),
     operationRoute(`DELETE ${path}`, destroyProject, {
       params,
@@ -117,7 +116,7 @@ function projectRoutes(
         context: text,
       },
       success: { 200: "Removed." },
-      failure: (input) => `failed to remove project: ${name(input)}`,
+      failure: () => "failed to remove project",
     }),
     operationRoute(`POST ${path}/recreate`, recreateProject, {
       params,
@@ -140,7 +139,6 @@ function stackRoutes(
 ): OperationRoute[] {
   const path = "/v1/api/stack/{stackName}";
   const params = { stackName: "stack_name" };
-  const name = (input: Readonly<Record<string, unknown>>) => input["stack_name"];
   const timeout = seconds(MOST_TIMEOUT_SECONDS, "stack");
   return [
     operationRoute("GET /v1/api/stacks", listStacks, {
@@ -152,13 +150,13 @@ function stackRoutes(
       params,
       query: { context: text },
       success: { 200: "Its services, sorted by name." },
-      failure: (input) => `failed to get stack: ${name(input)}`,
+      failure: () => "failed to get stack",
     }),
     operationRoute(`DELETE ${path}`, removeStack, {
       params,
       query: { timeout, context: text },
       success: { 200: "Removed." },
-      failure: (input) => `failed to remove stack: ${name(input)}`,
+      failure: () => "failed to remove stack",
     }),
     operationRoute(`POST ${path}/{action}`, controlStack, {
       params: { ...params, action: "action" },
@@ -178,7 +176,7 @@ function compactionMode(query: URLSearchParams, name: string): string | undefine
   if (given === "") return undefined;
   if (COMPACTION_MODES.some((each) => each === given)) return given;
   throw requestError(
-    `invalid mirror compaction request: unknown mode "${given}", want "repack" or "copy"`,
+    'invalid mirror compaction request: unknown mode, want "repack" or "copy"',
     "see the parameter mode",
   );
 }
@@ -191,7 +189,7 @@ function maxSize(query: URLSearchParams, name: string): number | undefined {
   }
   if (Number(given) >= 0) return Number(given);
   throw requestError(
-    `invalid mirror compaction request: max size ${Number(given)} is negative`,
+    "invalid mirror compaction request: max size is negative",
     "0 is no limit",
   );
 }
@@ -217,7 +215,7 @@ function origin(query: URLSearchParams, name: string): string | undefined {
 function requireOneOf(actions: readonly string[]) {
   return ({ action = "" }: Readonly<Record<string, string>>): void => {
     if (actions.includes(action)) return;
-    throw requestError("invalid action", `action not supported: ${action}`);
+    throw requestError("invalid action", `action not supported: use one of ${actions.join(", ")}`);
   };
 }
 

@@ -201,18 +201,17 @@ async function readMembers(
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw requestError("invalid input", "the body is no JSON object");
   }
-  const unknown = Object.keys(body).find((name) => !fields.includes(name));
-  if (unknown === undefined) return body as Record<string, unknown>;
-  throw requestError(
-    "invalid input",
-    `the body has no member ${JSON.stringify(unknown)}; it may have ${fields.join(", ")}`,
-  );
+  if (Object.keys(body).every((name) => fields.includes(name))) {
+    return body as Record<string, unknown>;
+  }
+  const detail = `the body has a member that is not known; it may have ${fields.join(", ")}`;
+  throw requestError("invalid input", detail);
 }
 
-/** The refusal of a failure on our side: `failure` as the error, the thrown message as the detail. */
+/** The refusal of a failure on our side: `failure` as the error, what is told of the thrown one as the detail. */
 function called(error: unknown, failure: string | undefined) {
   const refusal = refusalOf(error);
   if (failure === undefined || refusal.status !== 500) return refusal;
   const known = isStackwrightError(error) && error.code !== "internal";
-  return { status: 500, error: failure, ...(known ? { content: error.message } : {}) };
+  return { status: 500, error: failure, ...(known ? { content: error.told } : {}) };
 }

@@ -354,7 +354,7 @@ describe("GET /v1/api/runs and /v1/api/run/{jobID}", () => {
     withService({}, async (service) => {
       const response = await service.fetch("/v1/api/run/nobody%20knows");
       assert.equal(response.status, 404);
-      assert.deepEqual(await response.json(), { error: "run not found: nobody knows" });
+      assert.equal((await response.json()).error, "run not found");
     }));
 });
 
@@ -754,15 +754,15 @@ describe("projects", () => {
   });
 
   const refusals: readonly [string, string, number, string][] = [
-    ["GET", "/v1/api/project/none", 404, "project not found: none"],
-    ["DELETE", "/v1/api/project/none", 404, "project not found: none"],
-    ["POST", "/v1/api/project/none/stop", 404, "project not found: none"],
+    ["GET", "/v1/api/project/none", 404, "project not found"],
+    ["DELETE", "/v1/api/project/none", 404, "project not found"],
+    ["POST", "/v1/api/project/none/stop", 404, "project not found"],
     ["POST", "/v1/api/project/shop/explode", 400, "invalid action"],
-    ["POST", "/v1/api/project/none/recreate", 404, "project not found: none"],
+    ["POST", "/v1/api/project/none/recreate", 404, "project not found"],
     ["POST", "/v1/api/project/shop/recreate?timeout=0", 400, "invalid project timeout"],
     ["GET", "/v1/api/project/shop/recreate", 405, "invalid http method"],
     ["GET", "/v1/api/project/shop/stop", 405, "invalid http method"],
-    ["GET", "/v1/api/projects?context=edge", 400, "unknown context: edge"],
+    ["GET", "/v1/api/projects?context=edge", 400, "unknown context"],
     ["GET", "/v1/api/projects?context=a&context=b", 400, "invalid parameter: context"],
     ["GET", "/v1/api/projects?all=maybe", 400, "invalid parameter: all"],
     ["POST", "/v1/api/project/shop/stop?timeout=0", 400, "invalid project timeout"],

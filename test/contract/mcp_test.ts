@@ -106,7 +106,7 @@ describe("the tool server", () => {
     ]);
   });
 
-  it("refuses an argument that no tool has, and says which is near", async () => {
+  it("refuses an argument that no tool has, and says which there are", async () => {
     const engine = createMemoryEngine([runningContainer("shop", "web")]);
     await start({ engine });
     const client = await connect();
@@ -116,7 +116,10 @@ describe("the tool server", () => {
     }
     const given = { project_name: "shop", contxt: "nas" };
     const { content } = await client.callTool({ name: "destroy_project", arguments: given });
-    assert.match(JSON.stringify(content), /contxt.*did you mean \\"context\\"\?/);
+    assert.match(
+      JSON.stringify(content),
+      /not known; there are project_name, .*context/,
+    );
     assert.deepEqual(engine.calls, []);
   });
 
@@ -238,14 +241,22 @@ describe("the tool server", () => {
     await start();
     const client = await connect();
     const wrong: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
-      ["get_health", { more: 1 }, /more/],
+      ["get_health", { more: 1 }, /not known; there are none$/],
       ["list_deployment_runs", { limit: 0 }, /limit/],
       ["get_deployment_run", {}, /job_id: it is missing$/],
       ["control_project", { project_name: "shop", action: "recreate" }, /action/],
       ["control_stack", { stack_name: "shop", action: "scale", replicas: -1 }, /replicas/],
       ["trigger_poll", { configs: [] }, /configs/],
-      ["trigger_poll", { configs: [{ ...POLL.configs[0], run_once: true }] }, /run_once/],
-      ["trigger_poll", { configs: [{ ...POLL.configs[0], interval: "1m" }] }, /interval/],
+      [
+        "trigger_poll",
+        { configs: [{ ...POLL.configs[0], run_once: true }] },
+        /^[^;]*configs\.0: .* not known; there are url, .*target/,
+      ],
+      [
+        "trigger_poll",
+        { configs: [{ ...POLL.configs[0], interval: "1m" }] },
+        /configs\.0: it has a member that is not known/,
+      ],
     ];
     for (const [name, input, problem] of wrong) {
       const { isError, content } = await client.callTool({ name, arguments: input });
@@ -258,14 +269,13 @@ describe("the tool server", () => {
       arguments: { project_name: "x" },
     });
     assert.equal(missing.isError, true);
-    assert.equal(textOf(missing.content), "project not found: x");
+    assert.match(textOf(missing.content), /^project not found: no project .* has this name/);
     assert.deepEqual(counted, [
       "mcp_requests_total get_project 1",
       "mcp_errors_total get_project 1",
       "mcp_request_duration_seconds get_project",
     ]);
     await assert.rejects(client.callTool({ name: "drop_database", arguments: {} }), /unknown tool/);
-    await assert.rejects(client.callTool({ name: SECRET }), /unknown tool: \*\*\*/);
     const lines = service.log.lines.filter(({ fields }) => fields["component"] === "mcp");
     assert.ok(lines.some(({ fields }) => fields["tool"] === "get_project"));
     assert.ok(lines.every(({ level }) => level === "debug"));
@@ -296,7 +306,7 @@ describe("the tool server", () => {
       name: "compact_mirrors",
       arguments: { repository: "x" },
     });
-    assert.equal(textOf(unknown.content), "no git mirrors found for repository x");
+    assert.equal(textOf(unknown.content), "no git mirrors found");
   });
 
   it("shows and changes the stacks of a swarm, without what REST shows beside that", async () => {
@@ -343,7 +353,7 @@ describe("the tool server", () => {
     assert.deepEqual(await call("remove_stack", shop), { stack_name: "shop", status: "removed" });
     const again = await client.callTool({ name: "get_stack", arguments: shop });
     assert.equal(again.isError, true);
-    assert.equal(textOf(again.content), "stack not found: shop");
+    assert.match(textOf(again.content), /^stack not found: no stack .* has this name/);
     assert.deepEqual(await call("list_stacks"), { stacks: {} });
   });
 

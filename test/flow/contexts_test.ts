@@ -150,7 +150,7 @@ describe("two contexts", () => {
     assert.equal(unknown.status, 400);
     assert.match(
       JSON.stringify(unknown.body),
-      /unknown context: nobody.*use one of default, gone/,
+      /unknown context.*use one of default, gone/,
     );
     const listed = await get("/v1/api/projects?context=gone");
     assert.equal(listed.status >= 500, true, JSON.stringify(listed));

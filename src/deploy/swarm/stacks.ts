@@ -2,8 +2,8 @@ import type { Engine } from "../../docker/engine.ts";
 import type { SwarmService } from "../../docker/swarm.ts";
 import {
   byText,
-  DEFAULT_CONTEXT,
   errors,
+  requestError,
   type StackKey,
   StackwrightError,
   toStackwrightError,
@@ -140,7 +140,7 @@ export class Stacks {
 
   async #services(key: StackKey, signal: AbortSignal): Promise<StackService[]> {
     const found = await this.#read(key.name, signal);
-    if (found.length === 0) throw unknown("stack", key.name, key);
+    if (found.length === 0) throw unknown("stack");
     return found;
   }
 
@@ -153,7 +153,7 @@ export class Stacks {
     if (service === undefined) return all;
     const name = `${key.name}_${service}`;
     const found = all.filter((each) => each.name === name);
-    if (found.length === 0) throw unknown("service", name, key);
+    if (found.length === 0) throw unknown("service");
     return found;
   }
 
@@ -172,7 +172,7 @@ export class Stacks {
       return await postAgain(async () => {
         const all = await swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
         const now = all.find((each) => each.name === name);
-        if (now === undefined) throw unknown("service", name, key);
+        if (now === undefined) throw unknown("service");
         const change = changeOf(now, order);
         if ("skipped" in change) return { service: name, skipped: change.skipped };
         // Without credentials the engine keeps the earlier ones.
@@ -230,7 +230,7 @@ function requireOne(
   throw errors.not_found(`no ${what} in stack: ${key.name}`);
 }
 
-function unknown(what: string, name: string, { context }: StackKey): StackwrightError {
-  const where = context === DEFAULT_CONTEXT ? "" : ` on context ${context}`;
-  return errors.not_found(`${what} not found: ${name}${where}`);
+function unknown(what: "stack" | "service"): StackwrightError {
+  const detail = `no ${what} of this context has this name; GET /v1/api/stacks lists them`;
+  return requestError(`${what} not found`, detail, "not_found");
 }

@@ -1,7 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { type Call, INPUT_WORDS, type Power } from "../../api/mod.ts";
-import { nearestKey } from "../../config/mod.ts";
 import {
   errors,
   isStackwrightError,
@@ -76,8 +75,8 @@ export function createToolServer(
       server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
         const tool = tools.get(params.name);
         if (tool === undefined) {
-          const name = parts.redactor.redact(params.name);
-          throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool: ${name}`);
+          const message = "unknown tool; tools/list says which there are";
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
         }
         const caller = AbortSignal.any([mcpReq.signal, message.call.signal]);
         const turn = parts.running.begin(message.session, mcpReq.id, caller);
@@ -142,8 +141,8 @@ interface ToolCall {
 
 /** The answer to a call: the value with its text form, or a failure. */
 async function callTool(asked: ToolCall, parts: ToolServerParts) {
-  const { tool, input } = asked;
-  const problem = problemOf(tool, input);
+  const { tool, input, powers } = asked;
+  const problem = powers.has(tool.power) ? problemOf(tool, input) : undefined;
   if (problem !== undefined) return answerOf({ value: {}, failure: problem }, (text) => text);
   const { clock, meter, redactor } = parts;
   const labels = { tool: tool.name };
@@ -157,28 +156,14 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
   return await answerOf(result, (text) => redactor.redact(text, ...about));
 }
 
-/** The fault of the arguments, or nothing. */
+/** The fault of the arguments, or nothing; names of unknown ones are not repeated. */
 function problemOf(tool: Tool, input: ToolInput): string | undefined {
   const checked = tool.input.safeParse(input, INPUT_WORDS);
   if (checked.success) return undefined;
-  const problems = checked.error.issues.map((issue) => {
-    const { path, message } = issue;
-    if (path.length > 0) return `${path.map(String).join(".")}: ${message}`;
-    return issue.code === "unrecognized_keys" ? message + nearestOf(issue.keys, tool) : message;
-  });
+  const problems = checked.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`
+  );
   return `invalid arguments for ${tool.name}: ${problems.join("; ")}`;
-}
-
-/** Most unknown arguments for which a similar name is searched. */
-const MOST_LOOKED_AT = 10;
-
-/** Advice about unknown arguments. */
-function nearestOf(unknown: readonly string[], { input }: Tool): string {
-  const known = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
-  const near = unknown.slice(0, MOST_LOOKED_AT).map((name) => nearestKey(name, known)).find((
-    name,
-  ) => name !== undefined);
-  return near === undefined ? "" : `, did you mean "${near}"?`;
 }
 
 /** Runs a tool. Never rejects: an error becomes a result with a failure. */

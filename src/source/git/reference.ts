@@ -46,9 +46,12 @@ export function isReference(text: string): boolean {
 
 function checkName(text: string): void {
   if (!isReference(text)) {
+    const why =
+      "is no Git reference: give a branch, a tag, a full name such as refs/heads/main, or " +
+      "a 40-digit commit id";
     throw errors.bad_request(
-      `${JSON.stringify(text.slice(0, 200))} is no Git reference: ` +
-        "give a branch, a tag, a full name such as refs/heads/main, or a 40-digit commit id",
+      `${JSON.stringify(text.slice(0, 200))} ${why}`,
+      { told: `it ${why}` },
     );
   }
 }

@@ -184,5 +184,7 @@ function refused(text: string, why: string): StackwrightError {
   const shown = JSON.stringify(
     text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/[?#].*$/s, "").slice(0, 200),
   );
-  return errors.bad_request(`${shown} is no repository URL: ${why}`);
+  return errors.bad_request(`${shown} is no repository URL: ${why}`, {
+    told: `it is no repository URL: ${why}`,
+  });
 }

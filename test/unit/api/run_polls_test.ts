@@ -40,8 +40,8 @@ describe("runPolls with inline deployments", () => {
     assert.equal(error.code, "bad_request");
     assert.equal(error.message, "invalid poll configuration at index 1");
     assert.deepEqual(error.problems.map(({ path, message }) => [path, message]), [
-      ["[1].deployments[1].context", "unknown context: none; expected one of default, two"],
-      ["[1].deployments[3].context", "unknown context: nobody; expected one of default, two"],
+      ["[1].deployments[1].context", "unknown context; expected one of default, two"],
+      ["[1].deployments[3].context", "unknown context; expected one of default, two"],
     ]);
   });
 

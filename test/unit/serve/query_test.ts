@@ -147,12 +147,12 @@ describe("white space that only looks like none", () => {
 describe("requireKnownNames()", () => {
   const known = ["volumes", "context"];
   const rows: readonly (readonly [string, RegExp])[] = [
-    ["contxt=nas", /no parameter "contxt" here: did you mean 'context'\?/],
-    ["context=nas&Context=nas", /"Context" here: did you mean 'context'/],
+    ["contxt=nas", /^there is a parameter that is not known here: did you mean 'context'\?$/],
+    ["context=nas&Context=nas", /did you mean 'context'/],
     ["volume=false", /did you mean 'volumes'/],
     ["contxt", /did you mean 'context'/],
-    ["dry_run=true", /no parameter "dry_run" here: it takes volumes, context/],
-    ["=nas", /no parameter "" here: it takes volumes, context/],
+    ["dry_run=true", /not known here: it takes volumes, context$/],
+    ["=nas", /not known here: it takes volumes, context$/],
   ];
   for (const [given, expected] of rows) {
     it(`refuses ${given}`, () => {
@@ -169,9 +169,9 @@ describe("requireKnownNames()", () => {
     requireKnownNames(query("context=a&volumes=true&context=b&timeout=3"), known);
   });
 
-  it("says where there are none, and repeats no long name", () => {
+  it("says where there are none", () => {
     assert.throws(() => requireKnownNames(query("x".repeat(500)), []), ({ problems }) => {
-      assert.match(problems[0].message, /no parameter "x{64}" here: it takes none$/);
+      assert.match(problems[0].message, /not known here: it takes none$/);
       return true;
     });
   });
