@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
-import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
 import { callBySocket } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
@@ -204,11 +204,15 @@ class HttpTransport implements Transport {
     const what = `${request.method} ${request.path.split("?")[0]}`;
     const after = isRead(request.method) ? "" : "; the engine may have acted on it";
     const trouble = this.#options.forward?.trouble ?? "";
+    const advice = isRefusedConnection(cause)
+      ? "; is it running, and may this user connect?"
+      : after;
+    const { context = DEFAULT_CONTEXT } = this.#options;
     return errors.engine_unreachable(
       `no answer from the engine at ${this.description} to ${what}: ${messageOf(cause)}` +
-        `${trouble === "" ? "" : ` (ssh: ${trouble})`}` +
-        `${isRefusedConnection(cause) ? "; is it running, and may this user connect?" : after}`,
-      { cause },
+        `${trouble === "" ? "" : ` (ssh: ${trouble})`}${advice}`,
+      // Addresses are nothing for clients, and causes name them as well.
+      { cause, told: `no answer from the engine of context ${context} to ${what}${advice}` },
     );
   }
 }

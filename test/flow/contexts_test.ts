@@ -154,6 +154,9 @@ describe("two contexts", () => {
     );
     const listed = await get("/v1/api/projects?context=gone");
     assert.equal(listed.status >= 500, true, JSON.stringify(listed));
+    // Not its address: clients may only read.
+    assert.match(JSON.stringify(listed.body), /no answer from the engine of context gone to /);
+    assert.doesNotMatch(JSON.stringify(listed.body), /:\/\/|127\.0\.0\.1|ECONN/);
     // The clock of a world runs ahead, so a busy machine may take longer than the question may.
     assert.equal((await askedUntilFine("/v1/health")).status, 200);
   });
