@@ -111,10 +111,13 @@ async function toBring(
   return wanted;
 }
 
+/** Bytes of a directory whose names alone would take seconds to read: it is taken not to be empty. */
+const LARGE_DIRECTORY = 1 << 20;
+
 async function holdsSomething({ files }: OldDataParts, place: string): Promise<boolean> {
   const info = await files.stat(place);
   if (info?.kind !== "directory") return info !== undefined;
-  return (await files.list(place)).length > 0;
+  return info.size > LARGE_DIRECTORY || (await files.list(place)).length > 0;
 }
 
 function unreachable(key: StackKey, { service, target, source }: OldData, place: string) {

@@ -184,7 +184,7 @@ export class StackFiles {
       const info = await this.#files.stat(place);
       if (content.startsWith("submodule:")) return await this.#removeAside(place, info);
       if (info?.kind !== "directory") await this.#files.remove(place);
-      else await this.#makeRoom(place);
+      else await this.#files.removeEmpty(place);
     });
   }
 
@@ -216,7 +216,8 @@ export class StackFiles {
   }
 
   async #put(from: string, info: FileInfo, place: string): Promise<void> {
-    await this.#makeRoom(place);
+    // An empty directory stands in for what the source lacked.
+    await this.#files.removeEmpty(place);
     if (info.kind === "symlink") {
       await this.#files.replaceLink(await this.#files.readLink(from) ?? "", place);
     } else {
@@ -240,12 +241,5 @@ export class StackFiles {
       if (!["EACCES", "EPERM", "ETXTBSY", "ELOOP", "ENXIO"].includes(code)) throw error;
       await this.#files.write(to, data(), { mode });
     }
-  }
-
-  /** Removes an empty directory, a stand-in for what the source lacked, to make room for a file. */
-  async #makeRoom(place: string): Promise<void> {
-    const info = await this.#files.stat(place);
-    if (info?.kind !== "directory" || (await this.#files.list(place)).length > 0) return;
-    await this.#files.remove(place);
   }
 }

@@ -54,6 +54,8 @@ export interface Files {
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   /** Removes a file, link or tree; nothing there is fine. */
   remove(path: string): Promise<void>;
+  /** Removes a directory that is empty; anything else stays, and is fine. */
+  removeEmpty(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   /** Makes a hard link. */
   link(existing: string, path: string): Promise<void>;

@@ -90,6 +90,9 @@ export const systemFiles: Files = {
     await fs.mkdir(path, { recursive: true, ...options });
   },
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  async removeEmpty(path) {
+    await codesAsUndefined(["ENOENT", "ENOTDIR", "ENOTEMPTY", "EEXIST"], fs.rmdir(path));
+  },
   rename: (from, to) => fs.rename(from, to),
   link: (existing, path) => fs.link(existing, path),
   async replaceLink(target, path) {

@@ -83,6 +83,22 @@ describe("systemFiles.write", () => {
   );
 
   it(
+    "removeEmpty() removes an empty directory, and nothing else",
+    inDirectory(async (directory) => {
+      const at = (name: string) => join(directory, name);
+      await mkdir(at("empty"));
+      await mkdir(at("full"));
+      await writeFile(at("full/file"), "");
+      await files.replaceLink("full", at("link"));
+      for (const name of ["empty", "full", "full/file", "link", "no", "full/file/no"]) {
+        await files.removeEmpty(at(name));
+      }
+      assert.deepEqual(await files.list(directory), ["full", "link"]);
+      assert.deepEqual(await files.list(at("full")), ["file"]);
+    }),
+  );
+
+  it(
     "write() many at once to one path leaves one whole file",
     inDirectory(async (directory) => {
       const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
