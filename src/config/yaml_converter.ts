@@ -17,6 +17,8 @@ import type { ProblemSink } from "./problem_sink.ts";
 
 /** Most values of one document after aliases and merge keys: a YAML bomb has millions. */
 const MOST_VALUES = 100_000;
+/** Characters of a text that count as one more value: aliases repeat them as often as they are used. */
+const LONG_TEXT = 64;
 /** Most entries of one list or map of a configuration. */
 const MOST_ENTRIES = 2000;
 
@@ -64,7 +66,7 @@ export class Converter {
   #fresh(node: unknown, depth: number, at: Position | undefined): Sized {
     if (isMap(node)) return this.#map(node, depth, at);
     if (isSeq(node)) return this.#list(node, depth, at);
-    if (isScalar(node)) return { node: scalar(node, at), size: 1 };
+    if (isScalar(node)) return sizedScalar(node, at);
     return nothing(at);
   }
 
@@ -153,7 +155,11 @@ export class Converter {
   #grow(size: number, by: number, at: Position | undefined): number {
     if (size + by > MOST_VALUES && !this.#exploded) {
       this.#exploded = true;
-      this.#sink.add(at, "", `aliases make this more than ${MOST_VALUES} values`);
+      this.#sink.add(
+        at,
+        "",
+        `aliases make this more than ${MOST_VALUES} values; a long text counts as several`,
+      );
     }
     return Math.min(size + by, MOST_VALUES + 1);
   }
@@ -181,6 +187,12 @@ export class Converter {
 
 function nothing(at: Position | undefined): Sized {
   return { node: { kind: "null", at }, size: 1 };
+}
+
+function sizedScalar(node: Scalar, at: Position | undefined): Sized {
+  const located = scalar(node, at);
+  const { length } = located.kind === "scalar" ? located.text : "";
+  return { node: located, size: 1 + Math.floor(length / LONG_TEXT) };
 }
 
 /** True for the plain key `<<`. */

@@ -127,6 +127,8 @@ describe("parseLocatedYaml", () => {
     const merges = `a: &a {${Array.from({ length: 2000 }, (_, i) => `k${i}: 1`).join(", ")}}\n` +
       Array.from({ length: 1000 }, (_, i) => `m${i}: {<<: *a}\n`).join("");
     assert.match(problemsOf(() => parse(merges))[0] ?? "", /more than 100000 values/);
+    const texts = `a: &x ${"y".repeat(64_000)}\nb: [${"*x, ".repeat(100)}]`;
+    assert.match(problemsOf(() => parse(texts))[0] ?? "", /more than 100000 values/);
   });
 
   it("parseLocatedYaml() refuses a text over the limit and reads one at the limit", () => {
