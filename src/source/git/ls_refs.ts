@@ -9,6 +9,18 @@ type Advertisement =
 
 const ID = "[0-9a-f]{40}(?:[0-9a-f]{24})?";
 
+/** Capabilities that are used. The others are dropped: answers are remembered for any number of servers. */
+const USED = ["ls-refs", "fetch", "object-format"];
+/** Characters of the longest capability that is kept, many times what is usual. */
+const LONGEST_CAPABILITY = 200;
+
+function usedOf(lines: readonly string[]): string[] {
+  const short = lines.filter(({ length }) => length <= LONGEST_CAPABILITY);
+  return USED.flatMap((name) =>
+    short.find((line) => line === name || line.startsWith(`${name}=`)) ?? []
+  );
+}
+
 /** Reads the first answer of a server; `undefined` when it is malformed. */
 export function readAdvertisement(body: string): Advertisement | undefined {
   const packets = readPackets(new TextEncoder().encode(body));
@@ -19,7 +31,7 @@ export function readAdvertisement(body: string): Advertisement | undefined {
       : packets.slice(0, -1),
   );
   if (lines === undefined) return undefined;
-  if (lines[0] === "version 2") return { version: 2, capabilities: lines.slice(1) };
+  if (lines[0] === "version 2") return { version: 2, capabilities: usedOf(lines) };
   const refs = readOldRefs(lines[0] === "version 1" ? lines.slice(1) : lines);
   return refs === undefined ? undefined : { version: 0, refs };
 }

@@ -17,7 +17,13 @@ export function writePackets(packets: readonly (string | "flush" | "delimiter")[
   }).join("");
 }
 
-/** Reads packets; `undefined` when the bytes are anything else, or end in the middle of one. */
+/** Most packets of an answer: references have sixty bytes, and empty packets take as long to read. */
+const MOST_PACKETS = 32_768;
+
+/**
+ * Reads packets; `undefined` when the bytes are anything else, end in the middle of one, or are more
+ * than {@link MOST_PACKETS}.
+ */
 export function readPackets(bytes: Uint8Array): Packet[] | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const packets: Packet[] = [];
@@ -27,6 +33,7 @@ export function readPackets(bytes: Uint8Array): Packet[] | undefined {
       if (!/^[0-9a-f]{4}$/i.test(head)) return undefined;
       const mark = MARKS[head];
       const length = Number.parseInt(head, 16);
+      if (packets.length === MOST_PACKETS) return undefined;
       if (mark === undefined && (length < 4 || at + length > bytes.length)) return undefined;
       packets.push(
         mark ?? { text: decoder.decode(bytes.subarray(at + 4, at + length)).replace(/\n$/, "") },

@@ -35,15 +35,32 @@ describe("packets", () => {
   }
 });
 
+describe("more packets than an answer has", () => {
+  it("are not read", () => {
+    const bytes = (count: number) => new TextEncoder().encode("0004".repeat(count));
+    assert.equal(readPackets(bytes(32_768))?.length, 32_768);
+    assert.ok(readPackets(bytes(32_769)) === undefined);
+  });
+});
+
 describe("readAdvertisement()", () => {
   const service = writePackets(["# service=git-upload-pack", "flush"]);
 
   it("reads the capabilities of protocol 2, with and without the line of the service", () => {
-    const said = writePackets(["version 2", "agent=git/2", "ls-refs=unborn", "flush"]);
+    const said = writePackets(["version 2", "ls-refs=unborn", "fetch=shallow", "flush"]);
     for (const body of [said, service + said]) {
-      const capabilities = ["agent=git/2", "ls-refs=unborn"];
+      const capabilities = ["ls-refs=unborn", "fetch=shallow"];
       assert.deepEqual(readAdvertisement(body), { version: 2, capabilities });
     }
+  });
+
+  it("keeps little of a server that says much", () => {
+    const much = Array.from({ length: 20_000 }, (_, at) => `c${at}`);
+    const said = ["version 2", "ls-refs", ...much, `fetch=${"x".repeat(1000)}`, "ls-refs", "flush"];
+    const read = readAdvertisement(writePackets(said));
+    assert.ok(read?.version === 2);
+    assert.equal(read.capabilities.length, 1);
+    assert.equal(read.capabilities[0], "ls-refs");
   });
 
   it("reads the references of older protocols", () => {
