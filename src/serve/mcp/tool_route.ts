@@ -137,8 +137,14 @@ function membersOf(body: unknown): number {
   return messages.reduce<number>((sum, each) => {
     const { params } = asMessage(each);
     return [each, params, params?.arguments, params?._meta]
-      .reduce<number>((count, object) => count + Object.keys(object ?? {}).length, sum);
+      .reduce<number>((count, member) => count + lengthOf(member), sum);
   }, 0);
+}
+
+/** Members of an object or list; none of a text, whose million characters would be keys. */
+function lengthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
 function asMessage(body: unknown): LooseMessage {

@@ -48,4 +48,9 @@ describe("the tool server with more members than any client sends", () => {
       }
     });
   }
+
+  it("does not take the characters of a text for members", async () => {
+    const { text } = await answerTo({ ...call({}), params: "x".repeat(10_000) });
+    assert.doesNotMatch(text, /members/);
+  });
 });
