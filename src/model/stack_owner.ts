@@ -8,6 +8,13 @@ export interface StackOwner {
   readonly reference: string;
 }
 
+/** Name of the source whose configuration asks for a release. */
+export function askingSource(
+  { configuration, revision }: { readonly configuration?: Revision; readonly revision: Revision },
+): string {
+  return (configuration ?? revision).source.name;
+}
+
 /** The owner of stacks that a configuration at a revision deploys. */
 export function ownerFrom({ source, reference }: Revision): StackOwner {
   return { source: source.name, reference: reference.startsWith("refs/heads/") ? reference : "" };

@@ -13,6 +13,7 @@ import {
   StackFiles,
 } from "../deploy/mod.ts";
 import {
+  askingSource,
   type LiveManifest,
   messageOf,
   type ObservedStack,
@@ -159,7 +160,14 @@ async function giveUp(
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const at = parts.clock.now();
-  parts.ledger.failures.fail(release.key, { release: release.digest, message, at, automatic });
+  const failure = {
+    release: release.digest,
+    source: askingSource(release),
+    message,
+    at,
+    automatic,
+  };
+  parts.ledger.failures.fail(release.key, failure);
 }
 
 /** The end of a target after a rollout: `done` for success, else the failure after `tried`. */

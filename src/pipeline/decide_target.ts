@@ -1,4 +1,5 @@
 import {
+  askingSource,
   isStackwrightError,
   messageOf,
   type ObservedStack,
@@ -175,7 +176,7 @@ async function planRendered(
   const ran = recorded?.images ?? {};
   const why = { kind: "wanted", deployed, policy, images, ran } as const;
   const planned = planFor(release.services, observed, why);
-  const failed = parts.ledger.failures.get(key)?.release;
+  const failed = parts.ledger.failures.get(key, askingSource(target))?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };
   const decided = planAfterFailure(release, planned, earlier);
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
@@ -265,7 +266,7 @@ async function held(
 function retryOf({ ledger, clock }: PipelineParts, target: Target, release: string): RetryDecision {
   return decideRetry({
     release,
-    failure: ledger.failures.get(target.key),
+    failure: ledger.failures.get(target.key, askingSource(target)),
     retry: target.deployment.retry,
     delayGiven: target.declared.given.has("retry.delay"),
     origin: target.origin,
@@ -292,7 +293,8 @@ async function remembering<T>(
     if (isStackwrightError(error, "engine_unreachable")) throw error;
     if (target.mayLack === true && lacksExternal(error)) throw error;
     onFailure();
-    const failure = { release, message: messageOf(error), at: parts.clock.now() };
+    const source = askingSource(target);
+    const failure = { release, source, message: messageOf(error), at: parts.clock.now() };
     const automatic = target.origin === "automatic";
     parts.ledger.failures.fail(target.key, { ...failure, automatic });
     throw error;

@@ -1,5 +1,6 @@
 import { look, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
+  askingSource,
   type FailureRecord,
   formatPersonHold,
   formatStackArguments,
@@ -133,7 +134,7 @@ export async function prepareRepair(
     const message = `${hold.message}; release ${recorded.number} needs ${plan.message}, ${why}`;
     return { kind: "skip", hold: { ...hold, message } };
   };
-  const failure = parts.ledger.failures.get(key);
+  const failure = parts.ledger.failures.get(key, askingSource(recorded));
   const retry = { limit: undefined, delaySeconds: 0 };
   const asked = { release: recorded.digest, failure, retry, delayGiven: false, origin };
   const again = decideRetry({ ...asked, now: parts.clock.now() });
@@ -225,10 +226,10 @@ async function isSameAt(
  */
 export function again(
   { ledger, clock }: PipelineParts,
-  { key, trigger, deployment, declared }: Target,
+  { key, trigger, deployment, declared, configuration }: Target,
   before?: FailureRecord,
 ): { readonly retryAt?: Date } {
-  const failure = ledger.failures.get(key);
+  const failure = ledger.failures.get(key, configuration.source.name);
   if (trigger !== "webhook" || failure === undefined) return {};
   if (before?.release === failure.release && before.failures === failure.failures) return {};
   const { release } = failure;

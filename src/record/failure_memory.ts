@@ -9,9 +9,14 @@ const MOST_MESSAGE = 2000;
  * tried again and again.
  */
 export class FailureMemory extends RedactedTable {
-  /** The failure of a stack, if its last attempt failed. */
-  get(key: StackKey): FailureRecord | undefined {
+  /**
+   * The failure of a stack, if its last attempt failed; with `source`, only one of that source:
+   * what another repository tried under the name neither delays its own nor counts for them.
+   */
+  get(key: StackKey, source?: string): FailureRecord | undefined {
     const row = this.database.rowOf("failures", key);
+    // Earlier versions did not record the source.
+    if (source !== undefined && ![source, ""].includes(String(row?.["source"]))) return undefined;
     return row && {
       release: String(row["release"]),
       failures: Number(row["failures"]),
@@ -29,15 +34,15 @@ export class FailureMemory extends RedactedTable {
   }
 
   /**
-   * Records a failure of `release`. Another release than the recorded one starts without attempts;
-   * a manual failure of the recorded one changes neither the counters nor the start of the delay.
+   * Records a failure of `release`, which `source` asked for. Another release than the recorded one,
+   * or one of another source, starts without attempts; a manual failure of the recorded one changes neither the counters nor the start of the delay.
    */
   fail(
     key: StackKey,
-    failure: { release: string; message: string; at: Date; automatic: boolean },
+    failure: { release: string; source: string; message: string; at: Date; automatic: boolean },
   ): void {
     const message = this.redact(failure.message, key).slice(0, MOST_MESSAGE);
-    const known = this.get(key);
+    const known = this.get(key, failure.source);
     if (known?.release === failure.release) {
       const change = failure.automatic
         ? "failures = failures + 1, by_hand_at = NULL, last_failed_at = ?"
@@ -48,6 +53,7 @@ export class FailureMemory extends RedactedTable {
     }
     this.database.put("failures", key, {
       release: failure.release,
+      source: failure.source,
       failures: 1,
       automatic_attempts: 0,
       last_failed_at: failure.at,

@@ -234,6 +234,9 @@ const MIGRATIONS: readonly string[] = [
   `,
   // `discovered` also has stacks that were merely named: an earlier version would remove some.
   "",
+  `
+  ALTER TABLE failures ADD COLUMN source TEXT NOT NULL DEFAULT '';
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -1,4 +1,5 @@
 import {
+  askingSource,
   type EngineVerdict,
   errors,
   type ObservedStack,
@@ -56,7 +57,8 @@ export function tellVerdicts(
     const teller = reconciliationTeller(listeners, current);
     meter.count("engine_rollbacks_total", stackLabels(key, revision.source.name));
     if (fails) {
-      ledger.failures.fail(key, { release, message, at: clock.now(), automatic: true });
+      const source = askingSource(current);
+      ledger.failures.fail(key, { release, source, message, at: clock.now(), automatic: true });
       const error = errors.deploy_failed(message);
       teller.tell({ kind: "ended", end: { status: "failed", message, error } });
       continue;

@@ -27,7 +27,7 @@ export function recordShop(ledger: Ledger, clock: Clock, key: StackKey = SHOP): 
     if (letter === "c") {
       const at = clock.now();
       ledger.fail(intent, "rolled_back", "web is unhealthy");
-      ledger.failures.fail(key, { release: "c", message: "no", at, automatic: true });
+      ledger.failures.fail(key, { release: "c", source: "s", message: "no", at, automatic: true });
     } else ledger.succeed(intent, { web: `sha256:${letter}` }, "done");
     ledger.decisions.add(key, {
       trigger: "poll",

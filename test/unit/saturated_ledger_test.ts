@@ -86,7 +86,13 @@ function fill(): Ledger {
       const told = { kind: "deploy", message, changes: CHANGES, services: SERVICES } as const;
       ledger.decisions.add(key, { ...about, ...told }, clock.now());
     }
-    const failure = { release: "x", message: "z".repeat(9000), at: clock.now(), automatic: true };
+    const failure = {
+      release: "x",
+      source: "s",
+      message: "z".repeat(9000),
+      at: clock.now(),
+      automatic: true,
+    };
     ledger.failures.fail(key, failure);
   }
   return ledger;

@@ -50,6 +50,7 @@ async function withHistory(
     ledger.fail(ledger.beginDeploy(releaseOf(WEB, A)), "failed", "web is unhealthy");
     ledger.failures.fail(WEB, {
       release: "x",
+      source: "s",
       message: "web is unhealthy",
       at: clock.now(),
       automatic: true,

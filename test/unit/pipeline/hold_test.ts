@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import { parseDeployments } from "../../../src/config/mod.ts";
 import { Compose } from "../../../src/deploy/mod.ts";
 import {
+  askingSource,
   isStackwrightError,
   LABELS,
   type ObservedContainer,
@@ -260,7 +261,13 @@ describe("decideHeld()", () => {
   it("is not kept by the failure of another release, and does not forget it", () =>
     withShop(async ({ parts, engine, ledger, clock }) => {
       engine.containers = [ours("db")];
-      const failure = { release: "other", message: "no", at: clock.now(), automatic: true };
+      const failure = {
+        release: "other",
+        source: askingSource(DEPLOYED),
+        message: "no",
+        at: clock.now(),
+        automatic: true,
+      };
       ledger.failures.fail(SHOP, failure);
       const decision = await decideHeld(parts, targetOf(), HOLD, SIGNAL);
       assert.deepEqual([decision.kind, decision.kind === "repair" && decision.remembers], [
@@ -274,6 +281,7 @@ describe("decideHeld()", () => {
       engine.containers = [ours("db")];
       ledger.failures.fail(SHOP, {
         release: DEPLOYED.digest,
+        source: askingSource(DEPLOYED),
         message: "no",
         at: clock.now(),
         automatic: true,

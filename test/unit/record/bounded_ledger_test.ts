@@ -136,7 +136,13 @@ describe("a bounded ledger", () => {
       say("web");
       const interrupted = stackKey("", "interrupted");
       ledger.beginDeploy(releaseOf(interrupted, "a"));
-      const failure = { release: "x", message: "no", at: clock.now(), automatic: true };
+      const failure = {
+        release: "x",
+        source: "s",
+        message: "no",
+        at: clock.now(),
+        automatic: true,
+      };
       ledger.failures.fail(stackKey("", "x1"), failure);
       const [source, before] = ["example.com/heir", "example.com/before"];
       const [left, kept] = ["left", "kept"].map((name) => stackKey("", name)) as [

@@ -64,7 +64,13 @@ const statuses = (ledger: Ledger, stack = WEB) =>
 
 /** Records that the last attempt at the stack failed. */
 function rememberFailure(ledger: Ledger): void {
-  const failure = { release: "digest-x", message: "no", at: new Date(0), automatic: true };
+  const failure = {
+    release: "digest-x",
+    source: "s",
+    message: "no",
+    at: new Date(0),
+    automatic: true,
+  };
   ledger.failures.fail(WEB, failure);
   assert.ok(ledger.failures.get(WEB));
 }

@@ -47,7 +47,7 @@ function decision(message: string): TargetDecision {
 }
 
 describe("FailureMemory", () => {
-  const failure = { release: "r1", message: "no", automatic: true };
+  const failure = { release: "r1", source: "a/b/c", message: "no", automatic: true };
 
   it(
     "fail() counts automatic failures of one release and keeps the last message and time",
@@ -91,6 +91,19 @@ describe("FailureMemory", () => {
       }),
     );
   }
+
+  it(
+    "get() and fail() tell the failures of one source from those of another",
+    withLedger(({ failures }) => {
+      failures.fail(WEB, { ...failure, at: at(1) });
+      failures.countAttempt(WEB);
+      assert.equal(failures.get(WEB, failure.source)?.automaticAttempts, 1);
+      assert.equal(failures.get(WEB, "d/e/f"), undefined);
+      failures.fail(WEB, { ...failure, source: "d/e/f", at: at(2) });
+      assert.equal(failures.get(WEB, failure.source), undefined);
+      assert.equal(failures.get(WEB, "d/e/f")?.automaticAttempts, 0);
+    }),
+  );
 
   it(
     "clear() forgets one stack and no other; a very long message is cut",
