@@ -474,7 +474,7 @@ const BUILDS: readonly Attack[] = [
     title: "key for the build",
     files: ({ outside }) => building({ context: ".", ssh: [`k=${outside}/x.env`] }),
     // This compose cannot even print it.
-    says: /ssh with a key file|SSHKey/,
+    says: /builds get no keys of this machine|SSHKey/,
   },
   {
     title: "build cache written to this machine",

@@ -125,7 +125,6 @@ describe("followedPaths()", () => {
       additional_contexts: { a: "/c/$${lower(x)}" },
       cache_from: ["type=registry,ref=a%{if true}b%{endif}"],
       cache_to: ["type=inline,x=${a}"],
-      ssh: ["default${x}/root/.ssh/id"],
       secrets: [{ source: "s", target: "%{ if true }a%{ endif }" }],
       tags: ["a:${b}"],
     }).map(([key, value]) =>
@@ -143,7 +142,8 @@ describe("followedPaths()", () => {
         dockerfile_inline: "FROM a\nRUN echo $${A}\n",
       },
     }, undefined],
-    ["an agent for a build", { build: { context: "/c", ssh: ["default"] } }, undefined],
+    ["an agent for a build", { build: { context: "/c", ssh: ["default"] } }, /web: build ssh/],
+    ["no agent for a build", { build: { context: "/c", ssh: [] } }, undefined],
     ...[
       "https://example.org/a.git#main",
       "git@example.org:a/b",
