@@ -16,12 +16,12 @@ const MOST_LOOKED_UP = 5_000_000;
 /** Cost of one step beside the length of the path, in the same unit. */
 const STEP = 10;
 
-/** Throws `source_invalid` for too many, too long or empty links, before the targets are read. */
+/** Throws `source_invalid` for too many or too long links, before the targets are read. */
 export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
   let bytes = 0;
   for (const [path, size] of sizes) {
     bytes += size;
-    if (size === 0 || size > LONGEST_TARGET) {
+    if (size > LONGEST_TARGET) {
       const link = `the symbolic link ${JSON.stringify(path)}`;
       throw errors.source_invalid(`${link} has a target of ${size} bytes`);
     }
@@ -43,7 +43,11 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
 export function checkLinks(links: ReadonlyMap<string, string>): void {
   const budget = { characters: MOST_LOOKED_UP };
   for (const [path, target] of links) {
-    const why = target.startsWith("/") ? "is absolute" : target.includes("\0")
+    const why = target === ""
+      ? "is empty"
+      : target.startsWith("/")
+      ? "is absolute"
+      : target.includes("\0")
       // Git writes the part before it, so that `..` and a NUL is a plain name here and climbs on disk.
       ? "holds a NUL character"
       : walk(path, target, new Map(), budget) === "outside"
