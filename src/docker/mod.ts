@@ -2,15 +2,12 @@
  * The Engine API: HTTP over a socket or TCP, typed calls, container status without inspection,
  * logs, events. The rest of the program uses the `Engine` interface.
  */
-export * from "./api_version.ts";
 export { createEngine, type EngineClient } from "./client.ts";
 export type { ContainerSummary } from "./container_summary.ts";
 export { isSwarmTask } from "./containers.ts";
 export * from "./context_store.ts";
-export * from "./endpoint.ts";
 export * from "./engine.ts";
 export type { ContainerEvent } from "./events.ts";
 export * from "./own_mounts.ts";
-export * from "./status.ts";
 export type * from "./swarm.ts";
 export type * from "./swarm_bodies.ts";

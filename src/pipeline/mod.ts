@@ -5,7 +5,6 @@
  */
 export { act, type ToDo } from "./act.ts";
 
-export * from "./carry_out.ts";
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
 export { type Decision, holdOf, toldDecision } from "./decision.ts";

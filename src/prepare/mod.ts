@@ -4,7 +4,6 @@
  * running containers.
  */
 export * from "./compose_call.ts";
-export * from "./compose_files.ts";
 export * from "./configuration_files.ts";
 export * from "./content.ts";
 export * from "./encrypted_files.ts";

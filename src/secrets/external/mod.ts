@@ -1,4 +1,3 @@
-export { createAwsSecrets } from "./aws_sm.ts";
 export { createAzureKeyVault } from "./azure_kv.ts";
 export { createSecretProvider } from "./create_provider.ts";
 export * from "./external_secrets.ts";
