@@ -171,7 +171,7 @@ export const OF_A_PROCESS =
 export const THROUGH_PROCESS = "through what a process has open";
 
 /** Configs or secrets in use: a missing one makes compose fail after the old container is gone. */
-function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {
+export function usedOf(model: ComposeModel, kind: "configs" | "secrets"): ReadonlySet<string> {
   const uses = Object.values(servicesOf(model)).flatMap((service) => [
     ...objectsAt(service, kind),
     ...objectsAt(objectAt(service, "build"), kind),

@@ -7,19 +7,17 @@ import {
   type Plan,
 } from "../model/mod.ts";
 import {
-  decideRetry,
   type Hold,
   pausedHold,
   planFor,
   requireSupported,
-  type RetryDecision,
   retryHold,
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
-import { decideHeld, personHold, pinHold, stopHold } from "./hold.ts";
+import { decideHeld, personHold, pinHold, retryOf, stopHold } from "./hold.ts";
 import {
   changesSince,
   isSuperseded,
@@ -260,18 +258,6 @@ async function held(
     changes: [],
     ...(retryAt === undefined ? {} : { retryAt }),
   };
-}
-
-/** Whether a release may be attempted now: failed ones are not retried in a tight loop. */
-function retryOf({ ledger, clock }: PipelineParts, target: Target, release: string): RetryDecision {
-  return decideRetry({
-    release,
-    failure: ledger.failures.get(target.key, askingSource(target)),
-    retry: target.deployment.retry,
-    delayGiven: target.declared.given.has("retry.delay"),
-    origin: target.origin,
-    now: clock.now(),
-  });
 }
 
 /**

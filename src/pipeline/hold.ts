@@ -10,7 +10,7 @@ import {
   shortId,
   type StackKey,
 } from "../model/mod.ts";
-import { decideRetry, type Hold, pausedHold, planFor } from "../plan/mod.ts";
+import { decideRetry, type Hold, pausedHold, planFor, type RetryDecision } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
@@ -218,6 +218,22 @@ async function isSameAt(
   return Object.entries(paths).every(([path, id]) => then.get(path) === id);
 }
 
+/** Whether a release may be attempted now: failed ones are not retried in a tight loop. */
+export function retryOf(
+  { ledger, clock }: PipelineParts,
+  target: Target,
+  release: string,
+): RetryDecision {
+  return decideRetry({
+    release,
+    failure: ledger.failures.get(target.key, askingSource(target)),
+    retry: target.deployment.retry,
+    delayGiven: target.declared.given.has("retry.delay"),
+    origin: target.origin,
+    now: clock.now(),
+  });
+}
+
 /**
  * The time of the automatic retry of a target that failed after a webhook. Empty when its retries
  * are used up, or when no failure was recorded since `before`: then it was not the release that
@@ -225,18 +241,14 @@ async function isSameAt(
  * here.
  */
 export function again(
-  { ledger, clock }: PipelineParts,
-  { key, trigger, deployment, declared, configuration }: Target,
+  parts: PipelineParts,
+  target: Target,
   before?: FailureRecord,
 ): { readonly retryAt?: Date } {
-  const failure = ledger.failures.get(key, configuration.source.name);
-  if (trigger !== "webhook" || failure === undefined) return {};
+  const failure = parts.ledger.failures.get(target.key, askingSource(target));
+  if (target.trigger !== "webhook" || failure === undefined) return {};
   if (before?.release === failure.release && before.failures === failure.failures) return {};
-  const { release } = failure;
-  const now = clock.now();
-  const { retry } = deployment;
-  const delayGiven = declared.given.has("retry.delay");
-  const decided = decideRetry({ release, failure, retry, delayGiven, origin: "automatic", now });
-  if (decided.kind === "attempt") return { retryAt: now };
+  const decided = retryOf(parts, { ...target, origin: "automatic" }, failure.release);
+  if (decided.kind === "attempt") return { retryAt: parts.clock.now() };
   return decided.reason === "delay" ? { retryAt: decided.retryAt } : {};
 }

@@ -7,8 +7,8 @@ import {
   type ReleaseService,
   type TargetDecision,
 } from "../model/mod.ts";
-import { decide } from "./decide.ts";
 import { listedDrift } from "./listed_drift.ts";
+import { planFor } from "./plan_for.ts";
 
 /** States of a stack, in one word. */
 export const STACK_STATES = [
@@ -133,13 +133,7 @@ function driftOf(
   if (observed === undefined) {
     return { state: "unknown", why: "the engine does not say what runs" };
   }
-  const plan = decide({
-    desired: services,
-    observed,
-    previous: services,
-    policy: { forceRecreate: false, removeOrphans: false },
-    images: {},
-  });
+  const plan = planFor(services, observed, { kind: "repaired" });
   if (plan.kind !== "skip") {
     return { state: "drifted", why: `release ${number} needs: ${plan.message}` };
   }

@@ -1,5 +1,5 @@
 import type { ComposeProject } from "../deploy/mod.ts";
-import { objectAt, objectsAt, resourcesOf, servicesOf, textAt } from "../compose/mod.ts";
+import { resourcesOf, textAt, usedOf } from "../compose/mod.ts";
 import { type ComposeInvocation, type ComposeModel, errors, type Release } from "../model/mod.ts";
 import { interpolate } from "./interpolate.ts";
 import { requireShort } from "./long_values.ts";
@@ -78,15 +78,8 @@ export async function withValues(
 }
 
 function wantedVariables(model: ComposeModel) {
-  const used = (kind: string) =>
-    new Set(
-      Object.values(servicesOf(model)).flatMap((service) => [
-        ...objectsAt(service, kind),
-        ...objectsAt(objectAt(service, "build"), kind),
-      ]).map((each) => textAt(each, "source")),
-    );
   return (["configs", "secrets"] as const).flatMap((kind) => {
-    const inUse = used(kind);
+    const inUse = usedOf(model, kind);
     return resourcesOf(model, kind).flatMap(({ key, definition }) => {
       const name = textAt(definition, "environment");
       return name === "" ? [] : [{ what: `${kind}.${key}`, name, isUsed: inUse.has(key) }];

@@ -262,6 +262,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     return compose.inOrder(names, (name) => before.get(name) ?? []);
   },
   externalObject: ({ model }) => compose.externalObject(model),
+  usedOf: ({ model }) => compose.usedOf(model, "secrets"),
   followedPaths: ({ model }) =>
     [false, true].map((isStack) => compose.followedPaths(model, { isStack })),
   refusedTemplates: ({ model }) => refusedTemplates(model),
