@@ -129,7 +129,7 @@ describe("secrets of an owner", () => {
     const redactor = createRedactor();
     redactor.add("hunter2-ours");
     redactor.add("hunter2x-first", "stack a");
-    for (let index = 0; index < MOST_OF_AN_OWNER; index++) {
+    for (let index = 0; index < 4 * MOST_OF_AN_OWNER; index++) {
       redactor.add(`xq81Zr0pKw${index}`, "stack a");
     }
     assert.equal(
