@@ -49,7 +49,7 @@ import {
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
 import { deploying, type Slot } from "./system/mod.ts";
-import { createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
+import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
 export interface Pipeline {
@@ -110,7 +110,7 @@ async function execute(
 ): Promise<void> {
   const { trigger, origin, round } = work;
   const run = { work, trigger, origin, round, secretSession: parts.secrets.open() };
-  const listeners = [...parts.listeners, runListener(reporter)];
+  const listeners = askedAs(work.asked, [...parts.listeners, runListener(reporter)]);
   const deploy = (request: SourceRun["request"]) =>
     deploySource(parts, { ...run, request }, { reporter, listeners }, signal);
   const results = await Promise.allSettled(work.sources.map(deploy));

@@ -37,7 +37,7 @@ export const currentView = z.strictObject({
 export const decisionView = z.strictObject({
   number: z.int().describe("Grows with every decision about any stack."),
   trigger: z.string().describe(
-    "What led to it: webhook, poll, rollback, project, recovery, reconciliation.",
+    "What led to it: webhook, poll, apply, retry, rollback, project, recovery, reconciliation.",
   ),
   origin: z.enum(["automatic", "manual"]),
   revision: z.string().describe("`reference (id)` that was looked at."),

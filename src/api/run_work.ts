@@ -21,7 +21,7 @@ export type RunResult = z.output<typeof runResult>;
 /** The input for whether a caller waits. */
 export const waitInput = z.boolean().default(true).describe("Wait for the end of the run.");
 
-/** Trigger and origin of work that a person asks for: a manual poll. */
+/** Trigger and origin of work that a person asks for: runs know no other trigger for it. */
 export const BY_HAND = { trigger: "poll", origin: "manual" } as const;
 
 /** Ports for running work. */

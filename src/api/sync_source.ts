@@ -112,7 +112,7 @@ export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<
       const now = idsIn(await plansOf(parts, request, call));
       if (!isDeepStrictEqual(idsIn(agreed), now)) throw outdated("the plan");
     }
-    const work = { kind: "sync", ...BY_HAND, sources: [request] } as const;
+    const work = { kind: "sync", ...BY_HAND, asked: "apply", sources: [request] } as const;
     return await runWork({ work, wait: true, started: "deployment started" }, parts, call);
   });
 }

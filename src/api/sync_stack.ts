@@ -99,7 +99,7 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
       if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
         throw outdated(`the plan of ${name}`);
       }
-      return await syncStack(parts, { key, wait }, call);
+      return await syncStack(parts, { key, wait, asked: "apply" }, call);
     });
   });
 }
@@ -121,7 +121,7 @@ export function retryStackOperation(parts: SyncStackParts): Operation<RunResult>
     const key = stackKey(context, name);
     return audited(call, { action: "retry", what: "stack", key }, () => {
       requireFailed(parts, key);
-      return syncStack(parts, { key, wait }, call);
+      return syncStack(parts, { key, wait, asked: "retry" }, call);
     });
   });
 }
@@ -159,11 +159,15 @@ async function planOf(
 
 async function syncStack(
   { ledger, polls, ...parts }: SyncStackParts,
-  { key, wait }: { readonly key: StackKey; readonly wait: boolean },
+  { key, wait, asked }: {
+    readonly key: StackKey;
+    readonly wait: boolean;
+    readonly asked: "apply" | "retry";
+  },
   call: Call,
 ): Promise<RunResult> {
   const sources = [sourceOfStack(ledger, polls, key)];
-  const work = { kind: "sync", ...BY_HAND, sources, only: key } as const;
-  const asked = { work, wait, started: "deployment started", failed: "deployment failed" };
-  return await runWork(asked, parts, call);
+  const work = { kind: "sync", ...BY_HAND, asked, sources, only: key } as const;
+  const started = { work, wait, started: "deployment started", failed: "deployment failed" };
+  return await runWork(started, parts, call);
 }

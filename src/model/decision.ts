@@ -28,11 +28,18 @@ export const DECISION_KINDS = [
 /** The decision about one stack at one trigger, with everything that led to it. */
 export interface TargetDecision {
   /**
-   * `rollback`: a person puts an earlier release back. `project`: a person acts on what runs
+   * `apply`, `retry`: a person asks for a deployment, other than by a poll. `rollback`: a person puts an earlier release back. `project`: a person acts on what runs
    * through the routes of projects and stacks. `recovery`: a start finds intents that an ended
    * process left open. `reconciliation`: an event of a container.
    */
-  readonly trigger: Trigger | "rollback" | "project" | "recovery" | "reconciliation";
+  readonly trigger:
+    | Trigger
+    | "apply"
+    | "retry"
+    | "rollback"
+    | "project"
+    | "recovery"
+    | "reconciliation";
   readonly origin: Origin;
   /** `reference (id)` of the revision that was looked at. */
   readonly revision: string;

@@ -65,6 +65,8 @@ export interface Sync extends Started {
   readonly only?: StackKey;
   /** The round that the poll belongs to. */
   readonly round?: PollRound;
+  /** What a person asked for, where that was no poll: decisions name it as their trigger. */
+  readonly asked?: "apply" | "retry";
 }
 
 /** What an authentic webhook asks for: a run for each source, or a run that is skipped at once. */

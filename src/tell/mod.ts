@@ -1,4 +1,5 @@
 /** Tells what becomes of targets: the teller, and its listeners. */
+export { askedAs } from "./asked_as.ts";
 export { decisionListener } from "./decision_listener.ts";
 export { describing } from "./describe_run.ts";
 export { logListener } from "./log_listener.ts";

@@ -42,6 +42,8 @@ for (const engine of await engines()) {
         const before = await ids(world);
         assert.deepEqual(Object.keys(before), ["db-1", "web-1"]);
         world.proxy.reset();
+        const explained = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(explained.out, /^ {2}by manual apply, at /m);
         const again = await commandTo(world, 0, ["apply", world.repository.url, "--json"]);
         const { stacks } = JSON.parse(again.out);
         assert.deepEqual(

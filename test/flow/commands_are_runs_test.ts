@@ -67,6 +67,8 @@ describe("what a person does", () => {
       assert.match(out, /: recreate web$/m);
       assert.equal((await newestRun(world)).status, "succeeded");
       assert.equal(await label(world, "web", "number"), "2");
+      const explained = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(explained.out, /: deploy: recreate web\n {2}by manual retry, at /);
     }));
 
   it("over the API is a run too: a rollback, with its reason, until it is resumed", () =>
