@@ -7,10 +7,11 @@ import {
   servicesOf,
   textAt,
 } from "../compose/mod.ts";
-import type { Engine } from "../docker/engine.ts";
+import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   errors,
+  isOurs,
   isStackwrightError,
   LABELS,
   MANAGER,
@@ -46,13 +47,16 @@ interface FilesToPlace {
 /** Name of the empty volume that marks a copy as complete. */
 const markOf = (volume: string) => `${volume}_whole`;
 
+/** Name of the container that fills a volume. */
+const copierOf = (volume: string) => `${volume}_copy`;
+
 /**
  * Copies files that a release mounts into volumes, where a complete copy does not exist yet. A
  * volume is named after its content, so a complete one is never written again. It is filled through
  * a container of the service's own image which is never started. Interrupted copies are made anew.
  *
- * Throws `config_invalid` for a file that is too large, and what the engine throws. Running
- * containers are not touched.
+ * Throws `config_invalid` for a file that is too large, `conflict` where another stack has a volume of
+ * a copy's name, and what the engine throws. Running containers are not touched.
  */
 export async function placeFiles(
   parts: PlaceFilesParts,
@@ -65,6 +69,7 @@ export async function placeFiles(
   const names = wanted.map(({ name }) => name);
   await removeHalfCopied(engine, (name) => names.includes(name), signal);
   const found = await engine.findVolumes([...names, ...names.map(markOf)], signal);
+  requireCopies(found, work.release.key);
   const there = new Set(found.map(({ name }) => name));
   const whole = await wholeCopies(engine, names.filter((name) => there.has(name)), there, signal);
   for (const name of [...whole].filter((each) => !there.has(markOf(each)))) {
@@ -136,14 +141,34 @@ export async function placedFiles(
   return await engine.listVolumes(labels, signal);
 }
 
+/** Refuses volumes that are no copies for the stack: their content may be another repository's. */
+function requireCopies(
+  found: readonly Pick<ResourceSummary, "name" | "labels">[],
+  key: StackKey,
+): void {
+  const other = found.find(({ name, labels }) => {
+    const copy = labels[LABELS.files] ?? "";
+    return !isOurs({ labels }) || labels[LABELS.deployment] !== key.name ||
+      ![copy, markOf(copy)].includes(name);
+  });
+  if (other === undefined) return;
+  throw errors.conflict(
+    `volume ${other.name} of the engine has the name of a copy of ${key.name}'s files, and is none; ` +
+      "remove it, or give it another name. Nothing was touched",
+  );
+}
+
 async function removeHalfCopied(
   engine: Pick<Engine, "listContainers" | "removeContainer" | "removeVolume">,
   isMeant: (volume: string) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { id, labels } of await engine.listContainers({ [LABELS.files]: undefined }, signal)) {
+  for (const each of await engine.listContainers({ [LABELS.files]: undefined }, signal)) {
+    const { id, name, labels } = each;
     const volume = labels[LABELS.files] ?? "";
-    if (!isMeant(volume)) continue;
+    // Containers of stacks have the label as well where their image's author set it.
+    const isOfStack = (labels[COMPOSE_LABELS.project] ?? "") !== "";
+    if (!isMeant(volume) || name !== copierOf(volume) || isOfStack) continue;
     await engine.removeContainer(id, { force: true, volumes: true }, signal);
     await removeCopy(engine, volume, signal);
   }
@@ -181,7 +206,7 @@ async function fill(
   const VolumeOptions = { NoCopy: true, Labels };
   const mount = { Type: "volume", Source: name, Target: `/${PLACE}`, ReadOnly: false } as const;
   const id = await engine.makeContainer({
-    name: `${name}_copy`,
+    name: copierOf(name),
     platform,
     body: {
       Image,

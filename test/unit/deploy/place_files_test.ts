@@ -212,6 +212,44 @@ describe("files for an engine on another machine", () => {
   });
 
   for (
+    const [whose, seen] of [
+      ["a stack's", { labels: { ...left(SITE).labels, "com.docker.compose.project": "evil" } }],
+      ["a swarm's", { name: "evil_web.1.abc" }],
+    ] as const
+  ) {
+    it(`leave ${whose} container alone whose image says that it copies them`, async () => {
+      const { engine, place } = setUp();
+      engine.volumes = [volume(SITE), whole(SITE)];
+      engine.containers = [{ ...left(SITE), ...seen }];
+      await place(["web"]);
+      assert.deepEqual(engine.calls, []);
+    });
+  }
+
+  for (
+    const [whose, forged] of [
+      ["another stack's", { "stackwright.deployment": "evil" }],
+      ["nobody's", { "stackwright.manager": "" }],
+      ["no copy's", { "stackwright.files": "" }],
+    ] as const
+  ) {
+    it(`are never those in ${whose} volume of the same name`, async () => {
+      const { engine, place } = setUp();
+      const evil = (each: typeof volume) => ({
+        ...each(SITE),
+        labels: { ...each(SITE).labels, ...forged },
+      });
+      engine.volumes = [evil(volume), evil(whole)];
+      await assert.rejects(place(["web"]), (error) => {
+        assert.ok(isStackwrightError(error, "conflict"));
+        assert.match(error.message, /volume shop_files_site .* is none; remove it/);
+        return true;
+      });
+      assert.deepEqual(engine.calls, []);
+    });
+  }
+
+  for (
     const [how, containers] of [["", [left(SITE)]], [" as its container was removed", []]] as const
   ) {
     it(`leave nothing behind where copying them fails${how}`, async () => {
