@@ -135,3 +135,15 @@ export function mayBecome(written: string, ours: string): boolean {
   const at = written.indexOf("{{");
   return at >= 0 && ours.startsWith(written.slice(0, at));
 }
+
+/**
+ * Whether a swarm may make `name` of a name, or of a part of a path, that is `written` with
+ * templates: by what stands before the first and after the last of them.
+ */
+export function fitsTemplate(written: string, name: string): boolean {
+  const at = written.indexOf("{{");
+  if (at < 0) return written === name;
+  const end = written.slice(written.lastIndexOf("}}") + 2);
+  return name.length >= at + end.length && name.startsWith(written.slice(0, at)) &&
+    name.endsWith(end);
+}

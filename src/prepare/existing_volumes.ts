@@ -1,31 +1,61 @@
-import { type FollowedPath, type FollowedPaths, resourcesOf, volumesOf } from "../compose/mod.ts";
+import {
+  fitsTemplate,
+  type FollowedPath,
+  type FollowedPaths,
+  type Resource,
+  resourcesOf,
+  volumesOf,
+} from "../compose/mod.ts";
 import { type ComposeModel, isOurs } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
+/** Limit of existing volumes with options that the templates of one name fit. */
+const MOST_FITTING = 100;
+
 /**
  * Where the existing volumes of a model lead: the engine mounts a volume as it was made, whatever the
- * model says. Paths of volumes that we made have `mayBeLive`. Throws what the engine throws.
+ * model says. With `isStack`, names may have templates, which stand for all volumes that fit them.
+ * Paths of volumes that we made have `mayBeLive`. Throws what the engine throws.
  */
 export async function existingVolumes(
   { engine, sharesFiles }: Pick<Host, "engine" | "sharesFiles">,
   { services, ...model }: ComposeModel,
   signal: AbortSignal,
+  { isStack = false }: { readonly isStack?: boolean } = {},
 ): Promise<Pick<FollowedPaths, "paths" | "refused">> {
   const volumes = sharesFiles ? resourcesOf(model, "volumes") : [];
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
   if (volumes.length === 0) return { paths, refused };
-  const existing = await engine.findVolumes(volumes.map(({ name }) => name), signal);
-  const byName = new Map(existing.map((each) => [each.name, each]));
-  for (const mayBeLive of [true, false]) {
-    const made = volumes.flatMap(({ key, name }) => {
-      const { options: driver_opts = {}, ...volume } = byName.get(name) ?? { labels: {} };
-      const isOfThese = Object.keys(driver_opts).length > 0 && isOurs(volume) === mayBeLive;
-      return isOfThese ? [[key, { name, driver_opts }] as const] : [];
-    });
-    const led: FollowedPath[] = [];
-    volumesOf({ services, volumes: Object.fromEntries(made) }, led, refused);
-    paths.push(...led.map((each) => ({ ...each, mayBeLive })));
+  const isTemplate = ({ name }: Resource) => isStack && name.includes("{{");
+  const existing = volumes.some(isTemplate)
+    ? await engine.listVolumes({}, signal)
+    : await engine.findVolumes(volumes.map(({ name }) => name), signal);
+  const led = existing.filter(({ options = {} }) => Object.keys(options).length > 0);
+  const byName = new Map(led.map((each) => [each.name, [each]]));
+  const there = volumes.map((each) => ({
+    ...each,
+    fits: isTemplate(each)
+      ? led.filter(({ name }) => fitsTemplate(each.name, name))
+      : byName.get(each.name) ?? [],
+  }));
+  const most = Math.max(...there.map(({ fits }) => fits.length));
+  const tooMany = there.find(({ fits }) => fits.length > MOST_FITTING);
+  if (tooMany !== undefined) {
+    refused.push(`volumes.${tooMany.key} with a name that may become one of ${most} with options`);
+    return { paths, refused };
+  }
+  for (let at = 0; at < most; at++) {
+    for (const mayBeLive of [true, false]) {
+      const made = there.flatMap(({ key, fits: { [at]: volume } }) =>
+        volume === undefined || isOurs(volume) !== mayBeLive
+          ? []
+          : [[key, { name: volume.name, driver_opts: volume.options }] as const]
+      );
+      const found: FollowedPath[] = [];
+      volumesOf({ services, volumes: Object.fromEntries(made) }, found, refused);
+      paths.push(...found.map((each) => ({ ...each, mayBeLive })));
+    }
   }
   return { paths, refused };
 }

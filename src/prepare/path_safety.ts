@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   externalObject,
+  fitsTemplate,
   type FollowedPath,
   followedPaths,
   insideTree,
@@ -18,6 +19,7 @@ import {
   withPlainDollars,
 } from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
+import { fewWarnings } from "./few_warnings.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import { onDisk } from "./disk_places.ts";
@@ -28,6 +30,7 @@ import type { PrepareParts } from "./parts.ts";
 import { leadsThroughProcess } from "./process_links.ts";
 import { nearest } from "./real_paths.ts";
 import type { Target } from "./target.ts";
+import { type TemplatePaths, templatePaths } from "./template_paths.ts";
 
 /** Sockets of engines: access to one gives the engine's rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;
@@ -74,12 +77,13 @@ export async function requireSafeModel(
   const { name, context } = target.key;
   const log = fewWarnings(given.log.with({ stack: name, context }));
   const places = await ourPlaces(given, signal);
-  const parts = { ...given, log, places, root: new RealTree(given.files, "/") };
+  const becoming = templatePaths(given.files);
+  const parts = { ...given, log, places, root: new RealTree(given.files, "/"), becoming };
   // Followed paths have plain dollars.
   const plain = withPlainDollars(model);
   const isStack = target.swarm !== undefined;
   const found = followedPaths(plain, { isStack });
-  const existing = await existingVolumes(given.host, plain, signal);
+  const existing = await existingVolumes(given.host, plain, signal, { isStack });
   const external = target.swarm === undefined ? externalObject(model) : undefined;
   const [refused] = external === undefined
     ? [...found.refused, ...existing.refused]
@@ -89,22 +93,20 @@ export async function requireSafeModel(
   }
   const seen = new Set<string>();
   for (const each of [...found.paths, ...existing.paths]) {
-    const { what, path, by } = each;
-    const key = `${by} ${what} ${path}`;
+    const key = `${each.by} ${each.what} ${each.path}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (by === "us") await requireInTree(parts, name, each, tree);
+    if (each.by === "us") await requireInTree(parts, name, each, tree);
     else await requireNotOurs(parts, name, each, tree);
+    if (each.by !== "us" && isStack) await requireTemplatesNotOurs(parts, name, each, tree);
   }
-  const templated = target.swarm !== undefined &&
+  const templated = isStack &&
     found.paths.find(({ path }) => places.paths.some((each) => mayBecome(path, each)));
   if (templated) throw ours(name, templated.what);
   if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
   await requireNotOurGroup(parts, name, plain, signal);
   const isOurs = (volume: string) =>
-    places.volumes.some((own) =>
-      volume === own || target.swarm !== undefined && mayBecome(volume, own)
-    );
+    places.volumes.some((own) => volume === own || isStack && fitsTemplate(volume, own));
   const volume = found.volumes.find((each) => isOurs(each.name));
   if (volume !== undefined) throw ours(name, volume.what);
   let gone: StackwrightError | undefined;
@@ -114,25 +116,12 @@ export async function requireSafeModel(
   return gone;
 }
 
-/** Limit of warnings about the mounts of one deployment. */
-const MOST_WARNINGS = 20;
-
-/** A log for a limited number of warnings. */
-function fewWarnings(log: Log): Pick<Log, "warning"> {
-  let left = MOST_WARNINGS;
-  return {
-    warning(message) {
-      if (left-- > 0) log.warning(message);
-      else if (left === -1) log.warning("more of its mounts are like that");
-    },
-  };
-}
-
 /** Ports with a limited log, our places, and the root directory for resolving links. */
 type JudgingParts = Omit<PrepareParts, "log"> & {
   readonly log: Pick<Log, "warning">;
   readonly places: OurPlaces;
   readonly root: RealTree;
+  readonly becoming: TemplatePaths;
 };
 
 /**
@@ -236,10 +225,7 @@ async function requireNotOurs(
 ): Promise<void> {
   if (everywhere !== true && insideTree(path, tree) !== undefined) return;
   const real = await placeOf(parts, path).catch((cause) => {
-    const why =
-      `${what} mounts ${path}, which cannot be followed (${messageOf(cause)}) and might ` +
-      "lead to files of Stackwright itself: run it as a user that may look there, or mount another path";
-    throw errors.path_escapes(`deployment ${name}: ${why}`, { cause });
+    throw cannotFollow(name, { what, path }, cause);
   });
   const reached = real === undefined ? [] : [path, real, onDisk(real, parts.places.mounts)];
   const unsupported = real === undefined
@@ -261,6 +247,25 @@ async function requireNotOurs(
     const message = `${what} mounts the engine's socket: the container has all rights on the host`;
     parts.log.warning(message);
   }
+}
+
+/**
+ * Refuses a mount whose templates a swarm may evaluate to an existing path that leads to our files,
+ * or out of the source by a link in it.
+ */
+async function requireTemplatesNotOurs(
+  parts: JudgingParts,
+  name: string,
+  followed: FollowedPath,
+  tree: string,
+): Promise<void> {
+  const isInside = insideTree(followed.path, tree) !== undefined;
+  if (!parts.host.sharesFiles && !isInside) return;
+  const paths = await parts.becoming(followed.path).catch((cause) => {
+    throw cannotFollow(name, followed, cause);
+  });
+  const judge = isInside ? requireInTree : requireNotOurs;
+  for (const path of paths) await judge(parts, name, { ...followed, path }, tree);
 }
 
 /** Whether a path is written as one of the files of a single stack, and leads to these. */
@@ -293,21 +298,18 @@ function showsSocket({ socket }: PrepareParts["host"], path: string): boolean {
   return ENGINE_SOCKET.test(path) || sockets.some((each) => pathRelation(each, path) === "inside");
 }
 
+function cannotFollow(
+  name: string,
+  { what, path }: Pick<FollowedPath, "what" | "path">,
+  cause: unknown,
+): StackwrightError {
+  const why = `${what} mounts ${path}, which cannot be followed (${messageOf(cause)}) and might ` +
+    "lead to files of Stackwright itself: run it as a user that may look there, or mount another path";
+  return errors.path_escapes(`deployment ${name}: ${why}`, { cause });
+}
+
 function ours(name: string, what: string): StackwrightError {
   return errors.path_escapes(
     `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may`,
-  );
-}
-
-/** Checks that no link leads a path in `live` out of it. Throws `path_escapes`. */
-export async function requireLiveInside(
-  parts: PrepareParts,
-  live: string,
-  path: string,
-): Promise<void> {
-  if (!await new RealTree(parts.files, live).leadsOut(path)) return;
-  throw errors.path_escapes(
-    `${join(live, path)} leads out of the stack's live files: a container put a link there; ` +
-      "remove it",
   );
 }

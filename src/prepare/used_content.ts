@@ -14,10 +14,11 @@ import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { countPaths } from "./recorded_bounds.ts";
-import { requireLiveInside } from "./path_safety.ts";
+import { requireLiveInside } from "./live_inside.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
+import { templatePaths } from "./template_paths.ts";
 
 /** Paths of its tree that a rendered target uses, with their content ids. */
 export interface UsedContent {
@@ -164,9 +165,10 @@ async function requireOwnLive(
   { uses, live, realPath }: Pick<Mounts, "uses" | "realPath"> & { readonly live: LivePaths },
 ): Promise<void> {
   const own = stackDirectories(parts.options.dataDir, key).live;
+  const becoming = templatePaths(parts.files);
   for (const use of uses) {
     if (use.kind !== "build" && live.isLive(use.path)) {
-      await requireLiveInside(parts, own, realPath(use.path));
+      await requireLiveInside(parts, own, realPath(use.path), becoming);
     }
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -6,6 +7,7 @@ import { LABELS, MANAGER } from "../../../src/model/mod.ts";
 import type { PrepareParts } from "../../../src/prepare/parts.ts";
 import { requireSafeModel } from "../../../src/prepare/path_safety.ts";
 import type { Target } from "../../../src/prepare/target.ts";
+import { systemFiles } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const OWN = "0123456789abcdef".repeat(4);
@@ -15,10 +17,12 @@ describe("requireSafeModel()", () => {
   const check = (
     web: Record<string, unknown>,
     own: string | undefined,
-    { rest = {}, more = {}, groups = "" }: {
+    { rest = {}, more = {}, groups = "", existing = [] }: {
       rest?: Record<string, unknown>;
       more?: Partial<Target>;
       groups?: string;
+      /** Volumes of the engine. */
+      existing?: unknown[];
     } = {},
   ) => {
     const ids = new Map([
@@ -40,7 +44,11 @@ describe("requireSafeModel()", () => {
         dataDir: "/srv/volumes/sw_data/_data",
         own: () => Promise.resolve(own && { container: { id: own }, mounts: [] }),
         engine: {
-          findVolumes: () => Promise.resolve([]),
+          findVolumes: (names: string[]) =>
+            Promise.resolve(
+              existing.filter((each) => names.includes((each as { name: string }).name)),
+            ),
+          listVolumes: () => Promise.resolve(existing),
           inspectContainer: (name: string) =>
             Promise.resolve(
               ids.has(name) ? { container: { id: ids.get(name) }, mounts: [] } : undefined,
@@ -378,6 +386,91 @@ describe("requireSafeModel()", () => {
       await check({ volumes }, undefined);
     });
   }
+
+  it("refuses a mount whose template fits a link, or a second mount, that leads to ours", async () => {
+    const root = await mkdtemp(join(tmpdir(), "templates-"));
+    try {
+      for (const each of ["data/sub", "backup/plain", "tree/d", "other"]) {
+        await mkdir(join(root, each), { recursive: true });
+      }
+      await symlink(join(root, "data"), join(root, "backup/host1"));
+      await symlink(join(root, "data"), join(root, "tree/d/l1"));
+      await symlink(join(root, "backup"), join(root, "deep"));
+      const by = async (source: string, stack = more) => {
+        const parts = {
+          log: createRecordingLog(),
+          files: systemFiles,
+          host: {
+            sharesFiles: true,
+            dataDir: join(root, "data"),
+            own: () => Promise.resolve(undefined),
+            engine: { findVolumes: () => Promise.resolve([]) },
+          },
+          options: { protectedPaths: [] },
+        } as unknown as PrepareParts;
+        const target = { key: { context: "default", name: "shop" }, ...stack } as Target;
+        const web = { volumes: [{ type: "bind", source: join(root, source), target: "/x" }] };
+        const { signal } = new AbortController();
+        await requireSafeModel(parts, target, { services: { web } }, join(root, "tree"), signal);
+      };
+      const HOST = "{{.Node.Hostname}}";
+      const theirs = [
+        `backup/${HOST}`,
+        `backup/h${HOST}`,
+        `backup/h{{.Task.Slot}}1`,
+        `backup/${HOST}/sub`,
+        `backup/${HOST}/sub/new`,
+        `backup/${HOST}/{{.Task.ID}}`,
+        `deep/${HOST}`,
+        `tree/d/${HOST}`,
+        `tree/d/l{{.Task.Slot}}`,
+      ];
+      for (const source of theirs) {
+        await assert.rejects(by(source), { code: "path_escapes" }, source);
+        await by(source, {});
+      }
+      for (
+        const source of [
+          `backup/p${HOST}`,
+          `backup/h${HOST}2`,
+          `none/${HOST}`,
+          `other/${HOST}`,
+          `tree/d/x${HOST}`,
+        ]
+      ) {
+        await by(source);
+      }
+      for (let at = 0; at <= 5000; at++) await mkdir(join(root, "other", `n${at}`));
+      await assert.rejects(by(`other/n${HOST}`), {
+        code: "path_escapes",
+        message: /may become too many paths.*directories with few entries/,
+      });
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+
+  it("refuses a volume whose name a swarm may make that of one that leads to ours", async () => {
+    const existing = (device: string, name: string) => ({
+      ...{ name, labels: {}, options: { type: "none", o: "bind", device } },
+    });
+    const ours = "/srv/volumes/sw_data/_data/x";
+    const by = (name: string, existing: unknown[], stack = more) =>
+      check({}, undefined, { rest: { volumes: { v: { name } } }, more: stack, existing });
+    const led = [existing("/srv/other", "w1"), existing("/srv/x", "v0-x"), existing(ours, "v1-x")];
+    for (const name of ["v{{.Task.Slot}}-x", "{{.Task.Slot}}", "v1{{.Task.Slot}}-x", "v1-x"]) {
+      await assert.rejects(by(name, led), { code: "path_escapes" }, name);
+    }
+    for (const name of ["w{{.Task.Slot}}", "v{{.Task.Slot}}-y", "v1-x{{.Task.Slot}}x"]) {
+      await by(name, led);
+    }
+    await by("v{{.Task.Slot}}-x", led, {});
+    const many = Array.from({ length: 101 }, (_, at) => existing("/srv/x", `v${at}`));
+    await assert.rejects(by("v{{.Task.Slot}}", many), {
+      code: "unsupported",
+      message: /volumes\.v with a name that may become one of 101 with options/,
+    });
+  });
 
   it("refuses a volume whose name a swarm may make that of ours", async () => {
     const volumes = { v: { name: "sw_{{.Node.Hostname}}" } };

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { fitsTemplate } from "../compose/mod.ts";
+import { errors, type StackwrightError } from "../model/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Limit of names that are read for the mounts of one deployment. */
+const MOST_NAMES = 5000;
+/** Bytes of a directory whose names would take seconds to read. */
+const LARGE_DIRECTORY = 1 << 20;
+/** Limit of the kernel on a path. */
+const LONGEST = 4096;
+
+/** The existing paths that a swarm may make of a path; see {@link templatePaths}. */
+export type TemplatePaths = (written: string) => Promise<readonly string[]>;
+
+/**
+ * Returns a function for the mounts of one deployment, which finds the paths that a swarm may make
+ * of a path by evaluating its templates, as far as these fit what exists: links and mounts there
+ * lead elsewhere than the written path. There are none without a template.
+ *
+ * The function throws `path_escapes` for too many paths, and what the file system throws.
+ */
+export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">): TemplatePaths {
+  let left = MOST_NAMES;
+  const namesIn = async (directory: string) => {
+    const real = await files.realPath(directory);
+    const info = real === undefined ? undefined : await files.stat(real);
+    if (real === undefined || info?.kind !== "directory") return [];
+    if (info.size > LARGE_DIRECTORY) return undefined;
+    const names = await files.list(real);
+    left -= names.length + 1;
+    return left < 0 ? undefined : names;
+  };
+  return async (written) => {
+    if (!written.includes("{{")) return [];
+    if (written.length > LONGEST) throw tooMany(written);
+    let [found, fixed] = [["/"], ""];
+    for (const part of written.split("/")) {
+      if (!part.includes("{{")) {
+        fixed += `${part}/`;
+        continue;
+      }
+      const next: string[] = [];
+      for (const at of found) {
+        const directory = join(at, fixed);
+        const names = await namesIn(directory);
+        if (names === undefined) throw tooMany(written);
+        const fit = names.filter((name) => fitsTemplate(part, name));
+        next.push(...fit.map((name) => join(directory, name)));
+      }
+      [found, fixed] = [next, ""];
+    }
+    // What follows the last template may be missing: the engine makes it, even behind a link.
+    return found.map((at) => join(at, fixed.slice(0, -1)));
+  };
+}
+
+function tooMany(written: string): StackwrightError {
+  return errors.path_escapes(
+    `${written.slice(0, 200)} may become too many paths to look where each leads: mount from ` +
+      `directories with few entries, at most ${MOST_NAMES} for all mounts of a deployment`,
+  );
+}
