@@ -89,7 +89,8 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
 }
 
 async function shownIn(files: Files, directory: string): Promise<string[]> {
-  return (await files.list(directory)).filter((each) => !each.startsWith("."));
+  // Repositories may be called `.github`; mirrors that are being made are called `.tmp-mirror-…`.
+  return (await files.list(directory)).filter((each) => !each.startsWith(".tmp-"));
 }
 
 function partOfName(directory: string): string {

@@ -34,6 +34,23 @@ describe("the packs of mirrors", () => {
   });
 });
 
+describe("the mirrors below a data directory", () => {
+  it("are those of repositories with a dot in front, too, and none that is being made", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "swt-mirrors-"));
+    try {
+      const store = createMirrorStore({ dataDir, files: systemFiles } as MirrorStoreParts);
+      const names = ["h.example/o/.github", "local/srv/shop/.git", "h.example/o/.tmp-mirror-a1"];
+      for (const name of names) {
+        await mkdir(join(dataDir, "sources", name, "mirror"), { recursive: true });
+      }
+      const found = (await store.list()).map(({ repository }) => repository);
+      assert.deepEqual(found, ["h.example/o/.github", "local/srv/shop/.git"]);
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+});
+
 describe("mirrors that nobody needs", () => {
   const never = new AbortController().signal;
   const hour = 3_600_000;
