@@ -3,7 +3,7 @@ import type { EngineApi } from "./api.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 
 /** A port of a container, and its published port on the host. */
 interface ContainerPort {
@@ -48,7 +48,7 @@ function summary(entry: JsonRecord): ContainerSummary {
     ...observedContainer(entry),
     program: /^"?([^\s"]*)/.exec(asText(entry["Command"]))?.[1] ?? "",
     image: asText(entry["Image"]),
-    createdAt: new Date((asNumber(entry["Created"]) ?? 0) * 1000),
+    createdAt: asTime((asNumber(entry["Created"]) ?? 0) * 1000),
     status: asText(entry["Status"]),
     ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
     mounts: mounts.map((mount) => asText(mount["Name"]) || asText(mount["Source"])).sort(),

@@ -32,6 +32,12 @@ export function asNumber(value: Json | undefined): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
+/** A time of the engine, a text or Unix milliseconds; the first instant for what is none. */
+export function asTime(value: Json | undefined): Date {
+  const date = new Date(typeof value === "number" || typeof value === "string" ? value : 0);
+  return Number.isNaN(date.getTime()) ? new Date(0) : date;
+}
+
 /** The text members of an object, such as labels. */
 export function asTexts(value: Json | undefined): Record<string, string> {
   const texts: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTexts, asTime, type JsonRecord } from "./json.ts";
 import { readLog } from "./logs.ts";
 import { NETWORKS } from "./resources.ts";
 import type {
@@ -128,8 +128,8 @@ export function serviceOf(service: JsonRecord): SwarmService {
     id: asText(service["ID"]),
     version: versionOf(service),
     name: asText(spec["Name"]),
-    createdAt: new Date(asText(service["CreatedAt"]) || 0),
-    updatedAt: new Date(asText(service["UpdatedAt"]) || 0),
+    createdAt: asTime(service["CreatedAt"]),
+    updatedAt: asTime(service["UpdatedAt"]),
     labels: asTexts(spec["Labels"]),
     spec,
     ...(service["PreviousSpec"] === undefined
@@ -181,7 +181,7 @@ export function taskOf(task: JsonRecord): SwarmTask {
     serviceId: asText(task["ServiceID"]),
     slot: asNumber(task["Slot"]) ?? 0,
     nodeId: asText(task["NodeID"]),
-    createdAt: new Date(asText(task["CreatedAt"]) || 0),
+    createdAt: asTime(task["CreatedAt"]),
     state,
     desired: asText(task["DesiredState"]),
     error: asText(status["Err"]),

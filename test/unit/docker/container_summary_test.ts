@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { EngineApi } from "../../../src/docker/api.ts";
 import { describeContainers } from "../../../src/docker/container_summary.ts";
+import { serviceOf, taskOf } from "../../../src/docker/swarm_calls.ts";
 
 /** The summary of one container that an engine lists with these fields. */
 async function summaryOf(fields: Readonly<Record<string, unknown>>) {
@@ -26,6 +27,17 @@ describe("describeContainers()", () => {
       ]
     ) {
       assert.equal((await summaryOf({ Command: command })).program, program);
+    }
+  });
+
+  it("takes what is no time for the first instant", async () => {
+    for (const [written, time] of [[1.5, 1500], [1e300, 0], [-1e300, 0], [1e999, 0], ["x", 0]]) {
+      assert.equal((await summaryOf({ Created: written })).createdAt.getTime(), time);
+    }
+    for (const at of ["x", "", "+999999-01-01T00:00:00Z", 1e300]) {
+      const { createdAt, updatedAt } = serviceOf({ CreatedAt: at, UpdatedAt: at });
+      const times = [createdAt, updatedAt, taskOf({ CreatedAt: at }).createdAt];
+      for (const time of times) assert.equal(time.toISOString(), "1970-01-01T00:00:00.000Z");
     }
   });
 
