@@ -4,11 +4,13 @@ import { errors, type StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Limit of names that are read for the mounts of one deployment. */
-const MOST_NAMES = 5000;
+const MOST_NAMES = 20_000;
+/** Limit of those among them that fit a template: to look where one leads takes milliseconds. */
+const MOST_FITTING = 1000;
 /** Bytes of a directory whose names would take seconds to read. */
 const LARGE_DIRECTORY = 1 << 20;
-/** Limit of the kernel on a path. */
-const LONGEST = 4096;
+/** Limit of the parts of one path, each of which is looked at for each name that fits. */
+const MOST_PARTS = 50;
 
 /** The existing paths that a swarm may make of a path; see {@link templatePaths}. */
 export type TemplatePaths = (written: string) => Promise<readonly string[]>;
@@ -21,7 +23,7 @@ export type TemplatePaths = (written: string) => Promise<readonly string[]>;
  * The function throws `path_escapes` for too many paths, and what the file system throws.
  */
 export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">): TemplatePaths {
-  let left = MOST_NAMES;
+  let [left, fitting] = [MOST_NAMES, MOST_FITTING];
   const namesIn = async (directory: string) => {
     const real = await files.realPath(directory);
     const info = real === undefined ? undefined : await files.stat(real);
@@ -33,9 +35,10 @@ export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">):
   };
   return async (written) => {
     if (!written.includes("{{")) return [];
-    if (written.length > LONGEST) throw tooMany(written);
+    const parts = written.split("/", MOST_PARTS + 1);
+    if (parts.length > MOST_PARTS) throw tooMany(written);
     let [found, fixed] = [["/"], ""];
-    for (const part of written.split("/")) {
+    for (const part of parts) {
       if (!part.includes("{{")) {
         fixed += `${part}/`;
         continue;
@@ -44,8 +47,9 @@ export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">):
       for (const at of found) {
         const directory = join(at, fixed);
         const names = await namesIn(directory);
-        if (names === undefined) throw tooMany(written);
-        const fit = names.filter((name) => fitsTemplate(part, name));
+        const fit = names?.filter((name) => fitsTemplate(part, name));
+        fitting -= fit?.length ?? 0;
+        if (fit === undefined || fitting < 0) throw tooMany(written);
         next.push(...fit.map((name) => join(directory, name)));
       }
       [found, fixed] = [next, ""];
@@ -58,6 +62,6 @@ export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">):
 function tooMany(written: string): StackwrightError {
   return errors.path_escapes(
     `${written.slice(0, 200)} may become too many paths to look where each leads: mount from ` +
-      `directories with few entries, at most ${MOST_NAMES} for all mounts of a deployment`,
+      `directories with few entries, of which at most ${MOST_FITTING} fit all mounts of a deployment`,
   );
 }

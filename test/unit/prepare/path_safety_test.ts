@@ -440,11 +440,13 @@ describe("requireSafeModel()", () => {
       ) {
         await by(source);
       }
-      for (let at = 0; at <= 5000; at++) await mkdir(join(root, "other", `n${at}`));
+      for (let at = 0; at <= 1000; at++) await mkdir(join(root, "other", `n${at}`));
       await assert.rejects(by(`other/n${HOST}`), {
         code: "path_escapes",
         message: /may become too many paths.*directories with few entries/,
       });
+      await by(`other/n77${HOST}`);
+      await assert.rejects(by(`none/${HOST}${"/a".repeat(50)}`), { code: "path_escapes" });
     } finally {
       await rm(root, { recursive: true });
     }
