@@ -20,12 +20,10 @@ import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/
 import type { Settings } from "../settings/mod.ts";
 import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../source/mod.ts";
 import {
-  boundByName,
   createIds,
-  createLimiter,
+  createSlots,
   createWatchedLock,
   type Ids,
-  LONGEST_WAIT_MS,
   type Meter,
   noMeter,
   Shares,
@@ -178,8 +176,6 @@ function parts(
   });
   const digest = (text: string) => made.key.digest(text);
   const source = sourceByKind({ git: made.source });
-  const patience = { clock, milliseconds: LONGEST_WAIT_MS };
-  const preparations = settings.deploy.maxConcurrentPredeployments;
   return {
     ...made,
     source: plainSource(source, sops),
@@ -190,9 +186,8 @@ function parts(
     clock,
     log,
     migrated: new Set(),
-    preparing: boundByName(createLimiter(preparations, patience), preparations),
-    shares: new Shares(clock, preparations),
-    deploying: createLimiter(settings.deploy.maxConcurrentDeployments, patience),
+    ...createSlots(settings.deploy, clock),
+    shares: new Shares(clock, settings.deploy.maxConcurrentPredeployments),
   };
 }
 

@@ -14,7 +14,7 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
   createLimiter,
-  LONGEST_WAIT_MS,
+  createSlots,
   type Meter,
   readMachineFacts,
   readText,
@@ -71,8 +71,6 @@ export async function createHost(
   const variables = () => proxies(system, { secrets, clientConfigFile, address });
   const ports = { engine, compose, commands, files, log, secrets, meter, clock };
   const parts = { ...ports, programEnvironment: program, clientConfigFile, ...more };
-  const patience = { clock, milliseconds: LONGEST_WAIT_MS };
-  const deploying = createLimiter(settings.deploy.maxConcurrentDeployments, patience);
   const data = known.dataDir ?? hostDir;
   return {
     engine,
@@ -83,7 +81,7 @@ export async function createHost(
     compose,
     backend: createEngineBackend({ engine, clock, log, quiet, compose, variables }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
-    ...(context === DEFAULT_CONTEXT ? {} : { deploying }),
+    ...(context === DEFAULT_CONTEXT ? {} : { slots: createSlots(settings.deploy, clock) }),
     sharesFiles: isHere,
     copiesFiles: !isHere && settings.deploy.remoteFiles === "volume",
     dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),

@@ -92,7 +92,7 @@ export async function partsFor(
     throw errors.config_invalid(`${error.message}. Nothing was changed`);
   });
   await host.info(signal);
-  return { ...parts, host, deploying: host.deploying ?? parts.deploying };
+  return { ...parts, host, ...host.slots };
 }
 
 /** A decided rollout, still without the state that it replaces. */

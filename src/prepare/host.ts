@@ -1,6 +1,6 @@
 import type { Backend, Compose } from "../deploy/mod.ts";
 import type { ContainerDetails, Engine, EngineInfo } from "../docker/engine.ts";
-import type { Limiter } from "../system/mod.ts";
+import type { EngineSlots } from "../system/mod.ts";
 import type { Images } from "./images.ts";
 
 /**
@@ -15,11 +15,8 @@ export interface Host {
   /** Makes and starts containers on the engine. */
   readonly backend: Backend;
   readonly images: Images;
-  /**
-   * Limits deployments to this engine, if it has a limit apart from the default context's: waiting
-   * for one engine must not block the deployments to others.
-   */
-  readonly deploying?: Limiter;
+  /** The slots for work on this engine; absent for the default context, which has the pipeline's. */
+  readonly slots?: EngineSlots;
   /**
    * Whether the engine may see this machine's files. Otherwise only data sent through its API
    * arrives.

@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import type { Limiter, Slot } from "./limiter.ts";
+import { boundByName, createLimiter, type Limiter, type Slot } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
 import type { Lend, Shares } from "./shares.ts";
 
@@ -9,13 +9,35 @@ import type { Lend, Shares } from "./shares.ts";
  */
 export const LONGEST_WAIT_MS = 15 * 60 * 1000;
 
-interface SlotParts {
-  readonly meter: Meter;
-  readonly clock: Clock;
+/** Slots for the work on one engine. */
+export interface EngineSlots {
   /** Bounds everything that only reads and prepares. */
   readonly preparing: Limiter;
   /** Bounds everything that changes containers. */
   readonly deploying: Limiter;
+}
+
+/**
+ * Makes the slots of one engine. Each engine has its own: one that answers slowly or never holds
+ * the slots of whoever asks it, and must not keep the work on others waiting.
+ */
+export function createSlots(
+  { maxConcurrentDeployments, maxConcurrentPredeployments: preparations }: {
+    readonly maxConcurrentDeployments: number;
+    readonly maxConcurrentPredeployments: number;
+  },
+  clock: Clock,
+): EngineSlots {
+  const patience = { clock, milliseconds: LONGEST_WAIT_MS };
+  return {
+    preparing: boundByName(createLimiter(preparations, patience), preparations),
+    deploying: createLimiter(maxConcurrentDeployments, patience),
+  };
+}
+
+interface SlotParts extends EngineSlots {
+  readonly meter: Meter;
+  readonly clock: Clock;
 }
 
 /** Names under which work that needs a slot is queued and measured. */

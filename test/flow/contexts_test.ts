@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { writeContext } from "../fakes/context_files.ts";
+import { createEngineProxy } from "../fakes/engine_proxy.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { freePort } from "../fakes/free_port.ts";
 import {
@@ -310,6 +311,43 @@ describe("two contexts", () => {
     await second.front.close();
     const { run } = await world.poll();
     assert.deepEqual(statuses(run), ["default succeeded", "two failed"], JSON.stringify(run));
+  });
+});
+
+describe("a context whose engine falls silent", () => {
+  it("keeps no preparation for another engine waiting", async () => {
+    const second = await startSecond();
+    const socketPath = `${second.fake.socketPath}.front`;
+    const front = await createEngineProxy({ socketPath, upstream: second.fake.socketPath });
+    const env = { MAX_CONCURRENT_PREDEPLOYMENTS: "1" };
+    const world = await createWorld({ engine: "fake", env });
+    try {
+      writeContext(world.env["DOCKER_CONFIG"] ?? "", "two", { host: front.host });
+      const named = (name: string, context: string) => `name: ${name}\ncontext: ${context}\n`;
+      const commit = (value: number) =>
+        world.repository.commit({
+          ".stackwright.yaml": named(world.stack, "default"),
+          ".stackwright.two.yaml": named(`${world.stack}-two`, "two"),
+          "compose.yaml":
+            `services: {web: {image: ${IMAGE}, command: sleep 1d, environment: [A=${value}]}}\n`,
+        });
+      await commit(1);
+      assert.equal((await world.poll({ target: "two" })).run.status, "succeeded");
+      assert.equal((await world.poll()).run.status, "succeeded");
+      await commit(2);
+      front.reset({ kind: "timeout", at: 1, among: "all", lasts: true });
+      const silenced = world.poll({ target: "two" });
+      while (front.calls.length === 0) await world.clock.sleep(50, NO_SIGNAL);
+      const polled = world.poll();
+      const first = await Promise.race([silenced, polled]);
+      assert.equal(first, await polled, "a stack of another engine waits for the silent one");
+      assert.equal(first.run.status, "succeeded");
+      assert.equal((await silenced).run.status, "failed");
+    } finally {
+      await front.close();
+      await world.close();
+      await second.close();
+    }
   });
 });
 
