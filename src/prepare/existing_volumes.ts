@@ -9,8 +9,8 @@ import {
 import { type ComposeModel, isOurs } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
-/** Limit of existing volumes with options that the templates of one name fit. */
-const MOST_FITTING = 100;
+/** Limit of names with templates, and of the existing volumes with options that all of them fit. */
+const MOST_FITTING = 50;
 
 /**
  * Where the existing volumes of a model lead: the engine mounts a volume as it was made, whatever the
@@ -33,18 +33,18 @@ export async function existingVolumes(
     : await engine.findVolumes(volumes.map(({ name }) => name), signal);
   const led = existing.filter(({ options = {} }) => Object.keys(options).length > 0);
   const byName = new Map(led.map((each) => [each.name, [each]]));
+  const tooMany = `volumes with templates in their names, or existing ones with options that fit ` +
+    `them: more than ${MOST_FITTING}`;
+  if (volumes.filter(isTemplate).length > MOST_FITTING) return { paths, refused: [tooMany] };
   const there = volumes.map((each) => ({
     ...each,
     fits: isTemplate(each)
       ? led.filter(({ name }) => fitsTemplate(each.name, name))
       : byName.get(each.name) ?? [],
   }));
+  const fitting = there.filter(isTemplate).reduce((sum, { fits }) => sum + fits.length, 0);
+  if (fitting > MOST_FITTING) return { paths, refused: [tooMany] };
   const most = Math.max(...there.map(({ fits }) => fits.length));
-  const tooMany = there.find(({ fits }) => fits.length > MOST_FITTING);
-  if (tooMany !== undefined) {
-    refused.push(`volumes.${tooMany.key} with a name that may become one of ${most} with options`);
-    return { paths, refused };
-  }
   for (let at = 0; at < most; at++) {
     for (const mayBeLive of [true, false]) {
       const made = there.flatMap(({ key, fits: { [at]: volume } }) =>
@@ -52,6 +52,7 @@ export async function existingVolumes(
           ? []
           : [[key, { name: volume.name, driver_opts: volume.options }] as const]
       );
+      if (made.length === 0) continue;
       const found: FollowedPath[] = [];
       volumesOf({ services, volumes: Object.fromEntries(made) }, found, refused);
       paths.push(...found.map((each) => ({ ...each, mayBeLive })));
