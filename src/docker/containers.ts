@@ -16,7 +16,9 @@ export function containerCalls(api: EngineApi) {
   return {
     listContainers: async (labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
-      return await api.list({ ...LIST, query }, { keep: OBSERVED, of: observedContainer }, signal);
+      const shape = { keep: OBSERVED, of: observedContainer };
+      const found = await api.list({ ...LIST, query }, shape, signal);
+      return COMPOSE_LABELS.project in labels ? found.filter((each) => !isSwarmTask(each)) : found;
     },
     listedBytes: (signal) => listedBytes(api, signal),
     inspectContainer: async (id, signal) => {

@@ -27,7 +27,10 @@ export interface Engine {
   info(signal: AbortSignal): Promise<EngineInfo>;
   /** The agreed API version; asks the engine only once. */
   apiVersion(signal: AbortSignal): Promise<string>;
-  /** Containers in any state that carry all `labels`. */
+  /**
+   * Containers in any state that carry all `labels`. Of a compose project without the tasks of a
+   * swarm, which have that label where their image's author set it.
+   */
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
   /** Bytes of the list of all containers, which may be too long to be read. */
   listedBytes(signal: AbortSignal): Promise<number>;

@@ -4,7 +4,6 @@
  */
 export { createEngine, type EngineClient } from "./client.ts";
 export type { ContainerSummary } from "./container_summary.ts";
-export { isSwarmTask } from "./containers.ts";
 export * from "./context_store.ts";
 export * from "./engine.ts";
 export type { ContainerEvent } from "./events.ts";

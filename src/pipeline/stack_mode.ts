@@ -12,7 +12,6 @@ import {
   type RolloutResult,
   STACK_LABELS,
 } from "../deploy/mod.ts";
-import { isSwarmTask } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
   errors,
@@ -115,8 +114,7 @@ export async function ofMode(
   signal: AbortSignal,
 ): Promise<Owned["parts"]> {
   if (swarm === undefined) {
-    const all = await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
-    return all.filter((each) => !isSwarmTask(each));
+    return await host.engine.listContainers({ [COMPOSE_LABELS.project]: name }, signal);
   }
   return await host.engine.swarm.services({ [STACK_LABELS.namespace]: name }, signal);
 }
