@@ -28,7 +28,7 @@ import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { recordedOwner, whoseStop } from "./stack_owner.ts";
+import { jobCredentials, recordedOwner, whoseStop } from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
@@ -138,12 +138,12 @@ function createRun(
   { work, found, spec, progress }: JobToRun,
   signal: AbortSignal,
 ): AnyRun {
-  const { clock, log, host: { images } } = parts;
+  const { clock, log } = parts;
   const facts = { ...jobs, clock, log, found, spec, progress };
   const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
   if (found.swarm === undefined) return new JobRun(facts, containerJobs({ ...facts, ready }));
   const { swarm } = jobs.engine;
-  const auth = (image: string) => images.credentials(image, signal);
+  const auth = (image: string) => jobCredentials(parts, work, image, signal);
   return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 

@@ -9,6 +9,7 @@ import {
 } from "../deploy/mod.ts";
 import {
   type ComposeModel,
+  DEFAULT_CONTEXT,
   errors,
   formatOwner,
   isOurs,
@@ -18,6 +19,7 @@ import {
   type ObservedContainer,
   type ObservedStack,
   ownerFrom,
+  type RunJob,
   type StackKey,
   type StackOwner,
   type ToldTarget,
@@ -69,6 +71,24 @@ export function whoseStop(
   const recorded = recordedOwner(ledger, { ...key, name: project })?.source;
   const labelled = seen?.containers.filter(isOurs).map(({ labels }) => ownerOf(labels)) ?? [];
   return (recorded === undefined ? labelled : [recorded]).find((each) => each !== own);
+}
+
+/**
+ * Credentials for the registry of a swarm job's image, as `X-Registry-Auth`; empty without any. The
+ * engine of another context may say that a job has any image, and so gets them for the image that
+ * was deployed there, and none for a job that Stackwright did not deploy.
+ */
+export async function jobCredentials(
+  { ledger, host: { images } }: Pick<PipelineParts, "ledger" | "host">,
+  { key, service }: Pick<RunJob, "key" | "service">,
+  told: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (key.context === DEFAULT_CONTEXT) return await images.credentials(told, signal);
+  const recorded = ledger.current(key);
+  const services = recorded === undefined ? [] : ledger.shown(recorded).services;
+  const image = services.find(({ name }) => name === service)?.image ?? "";
+  return image === "" ? "" : await images.credentials(image, signal);
 }
 
 /** True when the ledger has another owner of a target's stack; false without a configuration. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
-import { type Owned, requireOwner } from "../../../src/pipeline/stack_owner.ts";
+import { jobCredentials, type Owned, requireOwner } from "../../../src/pipeline/stack_owner.ts";
 
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
@@ -26,5 +26,34 @@ describe("requireOwner()", () => {
     assert.throws(() => ask(owned(theirs)), /shop is not gone: it belongs to host\/them\/app/);
     assert.throws(() => ask(owned()), /its container shop-web-1 belongs to host\/them\/app/);
     assert.throws(() => ask(owned({ ...OURS, adopted: false }), { ...OURS, source: DEPLOYED }));
+  });
+});
+
+describe("jobCredentials()", () => {
+  type Parts = Parameters<typeof jobCredentials>[0];
+  const parts = {
+    ledger: {
+      current: ({ name }: { readonly name: string }) => name === "shop" ? {} : undefined,
+      shown: () => ({ services: [{ name: "backup", image: "own.example/backup:1" }] }),
+    },
+    host: { images: { credentials: (image: string) => Promise.resolve(`of ${image}`) } },
+  } as unknown as Parts;
+  const asked = (context: string, name: string, service: string) =>
+    jobCredentials(
+      parts,
+      { key: stackKey(context, name), service },
+      "other.example/x",
+      new AbortController().signal,
+    );
+
+  it("believes the engine of this machine about the image of a job", async () => {
+    assert.equal(await asked("", "shop", "backup"), "of other.example/x");
+    assert.equal(await asked("", "theirs", "backup"), "of other.example/x");
+  });
+
+  it("gives another context's engine those of the deployed image, and else none", async () => {
+    assert.equal(await asked("far", "shop", "backup"), "of own.example/backup:1");
+    assert.equal(await asked("far", "shop", "made-up"), "");
+    assert.equal(await asked("far", "made-up", "backup"), "");
   });
 });
