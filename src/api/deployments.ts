@@ -1,4 +1,4 @@
-import { filled, type StackKey, stackKey } from "../model/mod.ts";
+import { filled, stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
@@ -6,7 +6,7 @@ import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
-import type { StackStatus } from "./stack_statuses.ts";
+import type { StackScope, StackStatus } from "./stack_statuses.ts";
 
 /** Default number of deployments of a page. */
 const DEFAULT_DEPLOYMENT_LIMIT = 100;
@@ -64,8 +64,8 @@ export type DeploymentView = z.output<typeof deploymentView>;
 
 /** Parts of the operation on deployments. */
 export interface DeploymentParts {
-  /** The status of every stack, sorted by context and name, or of `only` one stack. */
-  readonly deployments: (signal: AbortSignal, only?: StackKey) => Promise<readonly StackStatus[]>;
+  /** The status of every stack in a scope, sorted by name; may tell of others, too. */
+  readonly deployments: (signal: AbortSignal, scope: StackScope) => Promise<readonly StackStatus[]>;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }
@@ -94,7 +94,7 @@ export function listDeploymentsOperation(parts: DeploymentParts): Operation<Depl
     errors: ["bad_request"],
   }, async (asked, { signal }) => {
     const { context } = stackKey(asked.context, "");
-    const all = (await parts.deployments(signal))
+    const all = (await parts.deployments(signal, { context }))
       .filter(({ key }) => key.context === context)
       .map((each) => viewDeployment(each, time))
       .filter((each) => isFound(each, asked.query));

@@ -47,42 +47,51 @@ const [AT_ONCE, A_STACK] = [500, 50] as const;
 /** Default milliseconds to wait for engines. */
 const ENGINE_LIMIT_MS = 5_000;
 
+/** Stacks to tell of: those of a context, or one of them. */
+export interface StackScope {
+  readonly context: string;
+  readonly name?: string;
+}
+
 /** The ledger's facts about stacks by formatted key that one read returns for all stacks. */
-function recordedOf(ledger: Ledger, only: StackKey | undefined) {
+function recordedOf(ledger: Ledger, scope: StackScope | undefined) {
+  const only = scope?.name === undefined ? undefined : { ...scope, name: scope.name };
+  const isMeant = ({ key }: { readonly key: StackKey }) =>
+    scope === undefined || key.context === scope.context && key.name === (only ?? key).name;
   const current = only === undefined
-    ? ledger.currents()
+    ? ledger.currents().filter(isMeant)
     : [ledger.current(only)].filter((each) => each !== undefined);
   const latest = only === undefined
-    ? ledger.decisions.latest()
+    ? ledger.decisions.latest().filter(isMeant)
     : ledger.decisions.of(only, 1).map((decision) => ({ key: only, decision }));
   const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
   const decisions = new Map(
     latest.map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
   );
-  const isMeant = (name: string) => only === undefined || name === formatStackKey(only);
-  const underWay = ledger.underWay().map(({ key }) => formatStackKey(key));
-  const goesOn = new Set(underWay.filter(isMeant));
+  const goesOn = new Set(ledger.underWay().filter(isMeant).map(({ key }) => formatStackKey(key)));
   const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
   return { current, currents, decisions, goesOn, names };
 }
 
 /**
  * The status of every stack that has a release or a recent decision, sorted by context and name; or
- * of `only` one. An engine that does not answer leaves states that depend on it `unknown`.
+ * of those in a scope. No engine of another context is asked; one that does not answer leaves
+ * states that depend on it `unknown`.
  */
 export async function stackStatuses(
   { engineOf, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
-  only?: StackKey,
+  scope?: StackScope,
 ): Promise<StackStatus[]> {
-  const { current, currents, decisions, goesOn, names } = recordedOf(ledger, only);
+  const { current, currents, decisions, goesOn, names } = recordedOf(ledger, scope);
+  const only = scope?.name;
   const entries = lastEntries(runs, ledger, only);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
   const looks = [...contexts].map(async (context) => {
     const withServices = current.some(({ key, swarm }) =>
       key.context === context && swarm !== undefined
     );
-    const place = { context, isManager: withServices, ...(only && { stack: only.name }) };
+    const place = { context, isManager: withServices, ...(only && { stack: only }) };
     const facts = { engineOf, clock, limitMs, ledger, place };
     return [context, await whatRuns(facts, signal)] as const;
   });
@@ -215,19 +224,19 @@ async function whatRuns(
 }
 
 /**
- * The newest entry of each stack, or of `only` one, in the kept runs; leaves out entries of runs of
+ * The newest entry of each stack, or of those with `only` this name, in the kept runs; leaves out entries of runs of
  * another source than the stack's owner.
  */
 function lastEntries(
   runs: Pick<RunStore, "list">,
   { owners }: Pick<Ledger, "owners">,
-  only: StackKey | undefined,
+  only: string | undefined,
 ): ReadonlyMap<string, RunTarget> {
   const entries = new Map<string, RunTarget>();
   const sources = new Map<string, string | undefined>();
   for (const { repository, targets } of runs.list({ limit: MOST_RUNS })) {
     for (const entry of targets) {
-      if (only !== undefined && entry.stack !== only.name) continue;
+      if (only !== undefined && entry.stack !== only) continue;
       const key = { context: entry.context, name: entry.stack };
       const name = formatStackKey(key);
       if (entries.has(name)) continue;

@@ -1,7 +1,13 @@
-import { createOperations, type JobFacts, type Operations, stackStatuses } from "../api/mod.ts";
+import {
+  createOperations,
+  type JobFacts,
+  type Operations,
+  type StackScope,
+  stackStatuses,
+} from "../api/mod.ts";
 import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
-import type { Run, StackKey, Work } from "../model/mod.ts";
+import type { Run, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
 import { checkSchedule, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
@@ -55,9 +61,9 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
-  const statuses = (signal: AbortSignal, only?: StackKey) =>
-    stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, only);
-  const statusesOfAll = asksOnce ? onceDone(statuses) : statuses;
+  const statuses = (signal: AbortSignal, scope?: StackScope) =>
+    stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, scope);
+  const statusesOfAll = onceDone(statuses);
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({
     intake,
@@ -67,8 +73,8 @@ export function createGate(
     projects: createProjects(assembly, { clock, watchMs: settings.deploy.watchMs }),
     stacks: createStacks(assembly, clock),
     mirrors: () => assembly.mirrors.list(),
-    deployments: (signal, only) =>
-      only === undefined ? statusesOfAll(signal) : statuses(signal, only),
+    deployments: (signal, scope) =>
+      asksOnce && scope.name === undefined ? statusesOfAll(signal) : statuses(signal, scope),
     hasContext: (context) => engines.has(context),
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),

@@ -111,7 +111,11 @@ async function callStackTools(
     );
     await call("control_stack", { ...named, action: "restart", service: "web" });
     await refused("control_stack", { ...named, action: "scale" }, /replicas/);
-    await refused("control_stack", { ...named, action: "restart", service: "none" }, /none/);
+    await refused(
+      "control_stack",
+      { ...named, action: "restart", service: "none" },
+      /service not found/,
+    );
     await refused("get_stack", { stack_name: `${stack}-none` }, /not found/);
     assert.equal((await call("explain_deployment", { name: stack }, watcher))["name"], stack);
     assert.equal(

@@ -106,9 +106,9 @@ const ENTRIES: RunTarget[] = Array.from({ length: 500 }, (_, at) => {
   return { context: "", stack: `s${at}`, status: "failed", message, services: SERVICES };
 });
 const time = (at: Date) => at.toISOString();
-const statuses = (signal: AbortSignal, only?: typeof KEY) => {
+const statuses = (signal: AbortSignal, scope?: api.StackScope) => {
   const engineOf = () => Promise.reject(new Error("no engine"));
-  return api.stackStatuses({ engineOf, ledger, runs, clock }, signal, only);
+  return api.stackStatuses({ engineOf, ledger, runs, clock }, signal, scope);
 };
 const parts = {
   ledger,

@@ -139,6 +139,25 @@ describe("stackStatuses()", () => {
     assert.deepEqual(asked, [SHOP.name, undefined]);
   });
 
+  it("asks no engine but that of the context it is asked about, however long others take", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    for (const context of ["", "far"]) {
+      const key = stackKey(context, "shop");
+      ledger.succeed(ledger.beginDeploy(releaseOf(key, "a".repeat(40))), {}, "done");
+    }
+    const asked: string[] = [];
+    const engineOf = (context: string) => {
+      asked.push(context);
+      return Promise.resolve({ listContainers: () => Promise.resolve([]) } as unknown as Engine);
+    };
+    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const { context } = stackKey("", "");
+    const listed = await stackStatuses(parts, never, { context });
+    assert.deepEqual(listed.map(({ key }) => key), [stackKey("", "shop")]);
+    assert.deepEqual(asked, [context]);
+  });
+
   it("knows what runs beside the services of a swarm that the engine manages no more", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);
