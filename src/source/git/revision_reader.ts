@@ -29,16 +29,27 @@ export class RevisionReader {
    * `source_invalid` when the directories on the way show that the tree has too many entries.
    */
   async find(commit: string, path: string, signal: AbortSignal): Promise<TreeEntry | undefined> {
-    let entry: TreeEntry = { kind: "directory", id: await this.root(commit, signal) };
-    for (const part of path.split("/").filter((each) => each !== "" && each !== ".")) {
-      if (entry.kind !== "directory") return undefined;
+    const names = namesOf(path);
+    const root: TreeEntry = { kind: "directory", id: await this.root(commit, signal) };
+    return [root, ...await this.way(commit, names, signal)][names.length];
+  }
+
+  /**
+   * The entries on the way to a path, that of its first name first; ends where there is none, or no
+   * directory. Looks at each directory once. Throws like `find`.
+   */
+  async way(commit: string, names: readonly string[], signal: AbortSignal): Promise<TreeEntry[]> {
+    const found: TreeEntry[] = [];
+    let entry: TreeEntry | undefined = { kind: "directory", id: await this.root(commit, signal) };
+    for (const name of names) {
+      if (entry.kind !== "directory") break;
       const entries = await this.directory(entry.id, signal);
       this.#count(commit, entry.id, entries.size);
-      const next: TreeEntry | undefined = entries.get(part);
-      if (next === undefined) return undefined;
-      entry = next;
+      entry = entries.get(name);
+      if (entry === undefined) break;
+      found.push(entry);
     }
-    return entry;
+    return found;
   }
 
   /** Id of the root directory of a commit. Throws the error of a damaged mirror that lacks the commit. */
@@ -98,6 +109,10 @@ export class RevisionReader {
     if (object === undefined) throw damagedError(`the mirror lacks the object ${id}`);
     return object;
   }
+}
+
+function namesOf(path: string): string[] {
+  return path.split("/").filter((each) => each !== "" && each !== ".");
 }
 
 function remember<T>(map: Map<string, T>, key: string, value: T): void {

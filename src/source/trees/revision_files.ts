@@ -41,7 +41,10 @@ export class RevisionFiles {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, TreeEntry>> {
     const found = new Map<string, TreeEntry>();
+    const pauses = createPauses();
     for (const path of paths) {
+      // What is known already is found without a wait that would let others work.
+      await pauses.after(path.length);
       const { part, path: rest } = await this.#partOf(first, path, { orIs: false, signal });
       const find = () => part.repository.paths.find(part.commit, rest, signal);
       const entry = await withRepair(part, signal, find);

@@ -70,11 +70,9 @@ async function moduleOn(
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly commit: string } | undefined> {
   const names = path.split("/").filter((name) => name !== "");
-  for (let count = 1; count < names.length + (orIs ? 1 : 0); count++) {
-    const at = names.slice(0, count).join("/");
-    const entry = await part.repository.paths.find(part.commit, at, signal);
-    if (entry?.kind === "submodule") return { path: at, commit: entry.id };
-    if (entry?.kind !== "directory") return undefined;
-  }
-  return undefined;
+  const asked = orIs ? names : names.slice(0, -1);
+  const way = await part.repository.paths.way(part.commit, asked, signal);
+  const last = way.at(-1);
+  if (last?.kind !== "submodule") return undefined;
+  return { path: names.slice(0, way.length).join("/"), commit: last.id };
 }

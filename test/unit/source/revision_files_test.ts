@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
+import { RevisionReader } from "../../../src/source/git/revision_reader.ts";
 import { RevisionFiles } from "../../../src/source/trees/revision_files.ts";
 import { longestStretch, processorMs } from "../processor_time.ts";
 
@@ -25,5 +27,37 @@ describe("RevisionFiles.list()", () => {
     assert.ok(longest < whole / 2, `${longest} of ${whole} ms in one go`);
     assert.equal(found.size, listed.size);
     assert.deepEqual(found.get("app/f7"), { kind: "file", id });
+  });
+});
+
+/** A commit with one directory in the other, as many as a path may have. */
+function deep(levels: number): RevisionReader {
+  const idOf = (level: number) => level.toString(16).padStart(40, "0");
+  const reader = {
+    read: (name: string) => {
+      const level = name.endsWith("^{tree}") ? 1 : Number.parseInt(name, 16);
+      const mode = level === levels ? "100644" : "40000";
+      const data = Buffer.concat([
+        Buffer.from(`${mode} d\0`),
+        Buffer.from(idOf(level + 1), "hex"),
+      ]);
+      return Promise.resolve({ id: idOf(level), data });
+    },
+  };
+  return new RevisionReader(reader as never);
+}
+
+describe("RevisionFiles.entries()", () => {
+  it("keeps nothing waiting with as many deep paths as there may be", async () => {
+    const repository = { paths: deep(255), mirror: { directory: "/m" } };
+    const first = { source: {}, part: { repository, commit: id, prefix: "" } } as never;
+    const files = new RevisionFiles(() => ({ submodules: true }) as never);
+    const paths = Array.from({ length: 1020 }, (_, at) => `${"d/".repeat(254)}${at || "d"}`);
+    let found: ReadonlyMap<string, unknown> = new Map();
+    const longest = await longestStretch(async () => {
+      found = await files.entries(first, paths, new AbortController().signal);
+    });
+    assert.ok(longest < 500, `${longest} ms in one go`);
+    assert.deepEqual([...found.keys()], [paths[0]]);
   });
 });
