@@ -49,12 +49,12 @@ export async function plainIds(
   },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const encrypted = [...identities.keys()];
+  const above = new Set([...identities.keys()].flatMap((each) => [".", ...parents(each)]));
   const plain = new Map(ids);
   for (const path of ids.keys()) {
     const own = identities.get(path);
     if (own !== undefined) plain.set(path, `plain:${own}`);
-    else if (encrypted.some((each) => path === "." || each.startsWith(`${path}/`))) {
+    else if (above.has(path)) {
       const entries = [...await source.list(revision, path, signal)].map(([at, { kind, id }]) =>
         `${at} ${kind}:${identities.get(at) ?? id}`
       );
