@@ -18,7 +18,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
-import { createPauses, type Pauses } from "../system/mod.ts";
+import { createKeyedLock, createPauses, type KeyedLock, type Pauses } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
@@ -82,7 +82,7 @@ export async function expandDeployments(
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
-  const found = { stacks: 0, bytes: 0, pauses: createPauses() };
+  const found = { stacks: 0, bytes: 0, pauses: createPauses(), turns: createKeyedLock() };
   const expand = (base: DeclaredDeployment) =>
     base.deployment.autoDiscovery.enabled
       ? discover(parts, { ...work, base, found }, signal)
@@ -104,6 +104,8 @@ interface Found {
   /** Bytes of all overrides. */
   bytes: number;
   readonly pauses: Pauses;
+  /** One listing at a time is in memory: it may have 200,000 entries. */
+  readonly turns: KeyedLock;
 }
 
 interface ToDiscover extends RequestOfRound {
@@ -121,7 +123,7 @@ async function discover(
   try {
     const revision = await deployedRevision(parts, { ...work, deployment }, signal);
     const place = { base, revision, configuration, found: work.found };
-    const expanded = await lookInto(parts, place, signal);
+    const expanded = await work.found.turns.run("", () => lookInto(parts, place, signal), signal);
     warnOf(parts, configuration, expanded.warnings);
     return expansionOf(work, revision, expanded);
   } catch (thrown) {

@@ -23,10 +23,15 @@ const request = {
 function expand(stacks: number, override: string, discoveries = 1) {
   const names = Array.from({ length: stacks }, (_, at) => `apps/s${at}`);
   const files = names.flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
-  let reads = 0;
+  let [reads, listing, together] = [0, 0, 0];
   const source: Partial<PipelineParts["source"]> = {
     entries: () => Promise.resolve(new Map([["apps", { kind: "directory", id: "1" }]])),
-    list: () => Promise.resolve(new Map(files.map((each) => [each, { kind: "file", id: "1" }]))),
+    list: async () => {
+      together = Math.max(together, ++listing);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      listing--;
+      return new Map(files.map((each) => [each, { kind: "file", id: "1" }]));
+    },
     read: () => {
       reads++;
       return Promise.resolve(new TextEncoder().encode(override));
@@ -41,7 +46,7 @@ function expand(stacks: number, override: string, discoveries = 1) {
   const work = { declared, configuration, request };
   const { signal } = new AbortController();
   const all = expandDeployments(parts as unknown as PipelineParts, work, signal);
-  return { all, reads: () => reads };
+  return { all, reads: () => reads, together: () => together };
 }
 
 const variables = (count: number) =>
@@ -65,6 +70,12 @@ describe("expandDeployments()", () => {
     const { all, reads } = expand(100, "timeout: 5m\n", 400);
     await assert.rejects(all, { code: "config_invalid", message: /deployments, the most of one/ });
     assert.ok(reads() <= 500, `${reads()} reads`);
+  });
+
+  it("has one listing in memory at a time, however many discoveries there are", async () => {
+    const { all, together } = expand(1, "timeout: 5m\n", 20);
+    await assert.rejects(all, { code: "config_invalid", message: /configured 20 times/ });
+    assert.equal(together(), 1);
   });
 
   it("reads no more than 4 MiB of overrides", async () => {
