@@ -2,7 +2,7 @@ import { filled, stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import type { RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
-import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
+import { contains, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { timestamp } from "./stack_parts.ts";
@@ -120,7 +120,7 @@ function pageOf(
 
 function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
   const texts = [name, why, release?.repository ?? "", release?.reference ?? ""];
-  return texts.some((text) => text.toLowerCase().includes(query.toLowerCase()));
+  return texts.some((text) => contains(text.toLowerCase(), query.toLowerCase()));
 }
 
 /** Shows one stack. */

@@ -125,10 +125,16 @@ function undoubled(text: string): string {
   return text.replaceAll("$$", "$");
 }
 
+/**
+ * Characters of the longest text that is looked for in names. Looking for longer ones takes minutes when
+ * both say the same again and again.
+ */
+const LONGEST_PART = 200;
+
 /** Texts that are not part of a name in the model. */
 function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
-  const names = namesIn(model).join("\n");
-  return texts.filter((each) => !names.includes(each));
+  const names = [...new Set(namesIn(model))].join("\n");
+  return texts.filter((each) => each.length > LONGEST_PART || !names.includes(each));
 }
 
 /** All names in a model. */

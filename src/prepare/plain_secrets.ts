@@ -13,6 +13,7 @@ import { MOST_BYTES } from "../config/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { type ComposeInvocation, type ComposeModel, errors } from "../model/mod.ts";
 import {
+  contains,
   createPauses,
   embeddedSecrets,
   isSecretVariable,
@@ -34,6 +35,8 @@ const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
 const MOST_OF_ALL = 4 * 1024 * 1024;
 /** Characters of all texts that look like secrets. */
 const MOST_HIDDEN = 2 * 1024 * 1024;
+/** Characters of the names that are not hidden: each text that looks like a secret is searched for in them. */
+const LONGEST_NAMES = 16 * 1024;
 /** Bytes above which a file is unlikely to be a single secret. */
 const LARGEST_SECRET = 64 * 1024;
 
@@ -44,7 +47,7 @@ const LARGEST_SECRET = 64 * 1024;
 export class PlainSecrets {
   readonly #parts: Parts;
   readonly #owner: string;
-  readonly #names: readonly string[];
+  readonly #names: string;
   readonly #hidden = new Set<string>();
   /** Texts for the record of a release, beside its model: from dotenv files and secret files. */
   readonly #texts = new Set<string>();
@@ -58,7 +61,7 @@ export class PlainSecrets {
   constructor(parts: Parts, owner: string, names: readonly string[] = []) {
     this.#parts = parts;
     this.#owner = owner;
-    this.#names = names;
+    this.#names = names.join("\n").slice(0, LONGEST_NAMES);
   }
 
   /** Secrets found so far, for the ledger. */
@@ -133,7 +136,7 @@ export class PlainSecrets {
   }
 
   #hide(texts: readonly string[]): string[] {
-    const hidden = texts.filter((text) => !this.#names.some((name) => name.includes(text)));
+    const hidden = texts.filter((text) => !contains(this.#names, text));
     for (const text of hidden) {
       if (!this.#hidden.has(text)) this.#hiddenCharacters += text.length;
       this.#hidden.add(text);

@@ -145,7 +145,7 @@ function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): 
     reference,
     id,
   ]);
-  return [key.name, key.context, deployment.workingDir, ...deployment.composeFiles, ...sources];
+  return [key.name, key.context, ...sources, deployment.workingDir, ...deployment.composeFiles];
 }
 
 /** The compose files known before rendering, and the other files that they name. */

@@ -4,7 +4,7 @@ import {
   type Revision,
   StackwrightError,
 } from "../model/mod.ts";
-import { createPauses } from "../system/mod.ts";
+import { contains, createPauses } from "../system/mod.ts";
 import type { Revealed } from "./encrypted_files.ts";
 import type { PrepareParts } from "./parts.ts";
 
@@ -89,7 +89,7 @@ export async function withSecrets(
   const secrets = new Set(plain);
   const pauses = createPauses();
   for (const each of decrypted) {
-    if (shown.includes(JSON.stringify(each).slice(1, -1))) secrets.add(each);
+    if (contains(shown, JSON.stringify(each).slice(1, -1))) secrets.add(each);
     await pauses.after(shown.length);
   }
   for (const each of new Set([...textsIn(model), ...Object.values(invocation.environment)])) {

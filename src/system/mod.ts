@@ -5,6 +5,7 @@
 export * from "./abortable.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";
+export * from "./contains.ts";
 export { type Command, type CommandResult, type Commands, type RunningCommand } from "./command.ts";
 export * from "./deadline.ts";
 export * from "./files.ts";

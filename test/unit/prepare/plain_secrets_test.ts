@@ -11,6 +11,7 @@ import {
   stackAsOwner,
   systemFiles,
 } from "../../../src/system/mod.ts";
+import { processorMs } from "../processor_time.ts";
 
 const KEY = { context: "default", name: "web" };
 
@@ -183,5 +184,17 @@ describe("PlainSecrets", () => {
       }, tree);
       assert.equal(shown("second line, mounted words"), "***, ***");
       assert.equal(shown("other words, outside words"), "other words, outside words");
+    }));
+
+  it("takes little time for texts and names that say the same again and again", () =>
+    withTree({ ".env": `${"x".repeat(10)}=1` }, async ({ secrets, tree }) => {
+      const names = Array(1900).fill("a".repeat(2000));
+      const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY), names);
+      const half = "a".repeat(500);
+      const lines = Array.from({ length: 100 }, (_, at) => `P${at}_PASSWORD=${half}${at}${half}`);
+      await writeFile(join(tree, ".env"), lines.join("\n"));
+      const start = processorMs();
+      await plain.hideDotenv([join(tree, ".env")]);
+      assert.ok(processorMs() - start < 2000, `${processorMs() - start} ms`);
     }));
 });
