@@ -3,6 +3,9 @@ import type { MirrorParts } from "./mirror_parts.ts";
 import { ObjectReader } from "./object_reader.ts";
 import type { ReaderParts } from "./object_session.ts";
 import { createRepository, type Repository } from "./repository.ts";
+import type { TreeEntry } from "../source.ts";
+import { TreeCache } from "./tree_cache.ts";
+import type { ListedEntry } from "./tree_object.ts";
 
 /** Parts for opening repositories; the limits are those of their object readers. */
 type RepositoriesParts =
@@ -20,6 +23,10 @@ export class Repositories {
   readonly #parts: RepositoriesParts;
   /** In order of use, the most recently used last. */
   readonly #open = new Map<string, Repository>();
+  readonly #caches = {
+    directories: new TreeCache<TreeEntry>(),
+    listings: new TreeCache<ListedEntry>(),
+  };
 
   constructor(parts: RepositoriesParts) {
     this.#parts = parts;
@@ -34,6 +41,8 @@ export class Repositories {
     const [oldest] = this.#open;
     if (this.#open.size > MOST_OPEN && oldest !== undefined) {
       this.#open.delete(oldest[0]);
+      oldest[1].paths.forget();
+      oldest[1].listings.forget();
       // A reader that is still in use starts its program again.
       void oldest[1].objects.close().catch(() => {});
     }
@@ -45,7 +54,7 @@ export class Repositories {
     const start = () => git.start({ args: ["cat-file", "--batch"], gitDir: directory });
     const reader = new ObjectReader({ start, clock, idleMs, answerMs, largest });
     const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
-    return createRepository(mirror, reader);
+    return createRepository(mirror, reader, this.#caches);
   }
 
   /** Ends the programs that read the repositories. May be called twice. */

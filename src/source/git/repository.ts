@@ -2,8 +2,11 @@ import type { Mirror } from "./mirror.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { RevisionReader } from "./revision_reader.ts";
+import type { TreeEntry } from "../source.ts";
 import { isDamaged } from "./git_failure.ts";
+import type { TreeCache } from "./tree_cache.ts";
 import { TreeListings } from "./tree_listings.ts";
+import type { ListedEntry } from "./tree_object.ts";
 
 /** A mirror of one repository, with the readers and caches of its objects. */
 export interface Repository {
@@ -13,10 +16,20 @@ export interface Repository {
   readonly listings: TreeListings;
 }
 
+/** The caches that repositories share. */
+export interface RepositoryCaches {
+  readonly directories: TreeCache<TreeEntry>;
+  readonly listings: TreeCache<ListedEntry>;
+}
+
 /** Builds the readers of a mirror. */
-export function createRepository(mirror: Mirror, objects: ObjectReader): Repository {
-  const [paths, listings] = [new RevisionReader(objects), new TreeListings(mirror)];
-  return { mirror, objects, paths, listings };
+export function createRepository(
+  mirror: Mirror,
+  objects: ObjectReader,
+  caches: RepositoryCaches,
+): Repository {
+  const paths = new RevisionReader(objects, caches.directories.part());
+  return { mirror, objects, paths, listings: new TreeListings(mirror, caches.listings.part()) };
 }
 
 /** A commit of a repository, and where the repository can be fetched again. */

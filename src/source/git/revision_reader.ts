@@ -1,27 +1,26 @@
 import { damagedError } from "./git_failure.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
+import { type OwnTrees, TreeCache } from "./tree_cache.ts";
 import { MOST_ENTRIES, parseTreeObject, tooManyEntries } from "./tree_object.ts";
 
-/** Most cached commits and directories. Ids stand for content, so entries never become stale. */
-const MOST_REMEMBERED = 4096;
-/**
- * Entries above which a directory is cached apart, together at most {@link MOST_ENTRIES} of them: more
- * would fill this process's memory, and with fewer a directory would be read again for each file.
- */
+/** Most commits whose root directories are remembered, and most whose large directories are counted. */
+const [MOST_ROOTS, MOST_COUNTED] = [4096, 64] as const;
+/** Entries above which a directory counts towards those that a tree may have. */
 const LARGE_DIRECTORY = 1000;
 
 /** Finds paths in commits by walking tree objects: no process, no checkout, nothing to escape. */
 export class RevisionReader {
   readonly #objects: ObjectReader;
-  readonly #directories = new Map<string, ReadonlyMap<string, TreeEntry>>();
+  readonly #directories: OwnTrees<TreeEntry>;
   readonly #roots = new Map<string, string>();
-  readonly #large = new Map<string, ReadonlyMap<string, TreeEntry>>();
   /** Sizes of the large directories that were read, by commit. */
   readonly #sizes = new Map<string, Map<string, number>>();
 
-  constructor(objects: ObjectReader) {
+  /** A reader that caches directories in its part of a cache that repositories share. */
+  constructor(objects: ObjectReader, directories = new TreeCache<TreeEntry>().part()) {
     this.#objects = objects;
+    this.#directories = directories;
   }
 
   /**
@@ -58,36 +57,25 @@ export class RevisionReader {
     if (known !== undefined) return known;
     const object = await this.#objects.read(`${commit}^{tree}`, signal);
     if (object === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
-    remember(this.#roots, commit, object.id);
-    this.#keep(object.id, await parseTreeObject(object.data));
+    remember(this.#roots, commit, object.id, MOST_ROOTS);
+    this.#directories.keep(object.id, await parseTreeObject(object.data));
     return object.id;
   }
 
   /** The entries of one directory, by name. */
   async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
-    const known = this.#large.get(id) ?? this.#directories.get(id);
+    const known = this.#directories.get(id);
     if (known !== undefined) return known;
     const entries = await parseTreeObject((await this.#object(id, signal)).data);
-    this.#keep(id, entries);
+    this.#directories.keep(id, entries);
     return entries;
-  }
-
-  #keep(id: string, entries: ReadonlyMap<string, TreeEntry>): void {
-    if (entries.size <= LARGE_DIRECTORY) return remember(this.#directories, id, entries);
-    this.#large.set(id, entries);
-    let total = [...this.#large.values()].reduce((sum, { size }) => sum + size, 0);
-    for (const [oldest, { size }] of this.#large) {
-      if (total <= MOST_ENTRIES) break;
-      this.#large.delete(oldest);
-      total -= size;
-    }
   }
 
   /** Bounds lookups by path as the listing bounds deployments: huge trees would take hours. */
   #count(commit: string, directory: string, size: number): void {
     if (size <= LARGE_DIRECTORY) return;
     const sizes = this.#sizes.get(commit) ?? new Map<string, number>();
-    if (sizes.size === 0) remember(this.#sizes, commit, sizes);
+    if (sizes.size === 0) remember(this.#sizes, commit, sizes, MOST_COUNTED);
     const total = [...sizes.set(directory, size).values()].reduce((sum, each) => sum + each, 0);
     if (total > MOST_ENTRIES) throw tooManyEntries();
   }
@@ -99,9 +87,9 @@ export class RevisionReader {
 
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
-    this.#directories.clear();
-    this.#large.clear();
+    this.#directories.forget();
     this.#roots.clear();
+    this.#sizes.clear();
   }
 
   async #object(id: string, signal: AbortSignal) {
@@ -115,9 +103,9 @@ function namesOf(path: string): string[] {
   return path.split("/").filter((each) => each !== "" && each !== ".");
 }
 
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
+function remember<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.set(key, value);
-  if (map.size <= MOST_REMEMBERED) return;
+  if (map.size <= most) return;
   const oldest = map.keys().next().value;
   if (oldest !== undefined) map.delete(oldest);
 }

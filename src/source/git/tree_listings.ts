@@ -1,12 +1,9 @@
 import { isStackwrightError } from "../../model/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import type { Mirror } from "./mirror.ts";
+import type { OwnTrees } from "./tree_cache.ts";
 import { type ListedEntry, parseTreeListing, tooManyEntries } from "./tree_object.ts";
 
-/**
- * Most cached listings: of the newest commit and the one before it, and of two submodules.
- */
-const MOST_LISTINGS = 4;
 /** Most entries of a cached listing: larger ones would fill this process's memory. */
 const MOST_REMEMBERED = 5000;
 /** Most bytes of a cached listing, for the same reason. */
@@ -17,10 +14,12 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Lists of what trees hold, by git. A tree never changes, so each is listed once. */
 export class TreeListings {
   readonly #mirror: Mirror;
-  readonly #known = new Map<string, ReadonlyMap<string, ListedEntry>>();
+  readonly #known: OwnTrees<ListedEntry>;
 
-  constructor(mirror: Mirror) {
+  /** Lists of a mirror, cached in its part of a cache that repositories share. */
+  constructor(mirror: Mirror, known: OwnTrees<ListedEntry>) {
     this.#mirror = mirror;
+    this.#known = known;
   }
 
   /**
@@ -38,7 +37,7 @@ export class TreeListings {
     const { stdout } = requireSuccess(result, `listing ${id}`);
     const listing = await parseTreeListing(stdout);
     const isSmall = listing.size <= MOST_REMEMBERED && stdout.length <= MOST_REMEMBERED_BYTES;
-    if (isSmall) this.#remember(id, listing);
+    if (isSmall) this.#known.keep(id, listing);
     return listing;
   }
 
@@ -62,12 +61,6 @@ export class TreeListings {
 
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
-    this.#known.clear();
-  }
-
-  #remember(id: string, listing: ReadonlyMap<string, ListedEntry>): void {
-    this.#known.set(id, listing);
-    const oldest = this.#known.keys().next().value;
-    if (this.#known.size > MOST_LISTINGS && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.forget();
   }
 }
