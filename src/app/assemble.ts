@@ -186,8 +186,8 @@ function parts(
     clock,
     log,
     migrated: new Set(),
-    ...createSlots(settings.deploy, clock),
-    shares: new Shares(clock, settings.deploy.maxConcurrentPredeployments),
+    ...createSlots(settings.deploy.concurrent, clock),
+    shares: new Shares(clock, settings.deploy.concurrent.preparations),
   };
 }
 

@@ -81,7 +81,9 @@ export async function createHost(
     compose,
     backend: createEngineBackend({ engine, clock, log, quiet, compose, variables }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
-    ...(context === DEFAULT_CONTEXT ? {} : { slots: createSlots(settings.deploy, clock) }),
+    ...(context === DEFAULT_CONTEXT
+      ? {}
+      : { slots: createSlots(settings.deploy.concurrent, clock) }),
     sharesFiles: isHere,
     copiesFiles: !isHere && settings.deploy.remoteFiles === "volume",
     dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),

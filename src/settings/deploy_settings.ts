@@ -12,8 +12,11 @@ export function deploySettings(reader: VariableReader) {
     /** Where a repository's configuration is, relative to its root. */
     configBaseDir: "value" in base ? base.value : ".",
     passEnv: reader.boolean("PASS_ENV"),
-    maxConcurrentDeployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
-    maxConcurrentPredeployments: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
+    /** Most of each kind of work at the same time, on each engine. */
+    concurrent: {
+      deployments: reader.integer("MAX_CONCURRENT_DEPLOYMENTS"),
+      preparations: reader.integer("MAX_CONCURRENT_PREDEPLOYMENTS"),
+    },
     rollback: reader.boolean("DEPLOY_ROLLBACK"),
     /** Milliseconds for which containers without a health check are watched. */
     watchMs: reader.seconds("DEPLOY_WATCH") * 1000,

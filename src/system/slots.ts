@@ -18,20 +18,17 @@ export interface EngineSlots {
 }
 
 /**
- * Makes the slots of one engine. Each engine has its own: one that answers slowly or never holds
- * the slots of whoever asks it, and must not keep the work on others waiting.
+ * Makes as many slots of each kind for one engine. Each engine has its own: one that answers slowly or
+ * never holds the slots of whoever asks it, and must not keep the work on others waiting.
  */
 export function createSlots(
-  { maxConcurrentDeployments, maxConcurrentPredeployments: preparations }: {
-    readonly maxConcurrentDeployments: number;
-    readonly maxConcurrentPredeployments: number;
-  },
+  { deployments, preparations }: Readonly<Record<"deployments" | "preparations", number>>,
   clock: Clock,
 ): EngineSlots {
   const patience = { clock, milliseconds: LONGEST_WAIT_MS };
   return {
     preparing: boundByName(createLimiter(preparations, patience), preparations),
-    deploying: createLimiter(maxConcurrentDeployments, patience),
+    deploying: createLimiter(deployments, patience),
   };
 }
 

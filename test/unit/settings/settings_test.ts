@@ -91,8 +91,7 @@ const DEFAULTS: Settings = {
   deploy: {
     configBaseDir: ".",
     passEnv: false,
-    maxConcurrentDeployments: 4,
-    maxConcurrentPredeployments: 8,
+    concurrent: { deployments: 4, preparations: 8 },
     rollback: true,
     watchMs: 2000,
     releaseImageRetention: 0,
@@ -184,9 +183,11 @@ describe("readSettings", () => {
     [{ TRUSTED_PROXY_HEADER: "X-Real-IP" }, { http: { ...http, trustedProxyHeader: "X-Real-IP" } }],
     [{ DEPLOY_CONFIG_BASE_DIR: "/ops/" }, { deploy: { ...deploy, configBaseDir: "ops" } }],
     [{ PASS_ENV: "T" }, { deploy: { ...deploy, passEnv: true } }],
-    [{ MAX_CONCURRENT_DEPLOYMENTS: "1" }, { deploy: { ...deploy, maxConcurrentDeployments: 1 } }],
+    [{ MAX_CONCURRENT_DEPLOYMENTS: "1" }, {
+      deploy: { ...deploy, concurrent: { deployments: 1, preparations: 8 } },
+    }],
     [{ MAX_CONCURRENT_PREDEPLOYMENTS: "2" }, {
-      deploy: { ...deploy, maxConcurrentPredeployments: 2 },
+      deploy: { ...deploy, concurrent: { deployments: 4, preparations: 2 } },
     }],
     [{ DEPLOY_ROLLBACK: "false" }, { deploy: { ...deploy, rollback: false } }],
     [{ DEPLOY_WATCH: "1m30s" }, { deploy: { ...deploy, watchMs: 90_000 } }],
