@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import * as fs from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,16 +25,16 @@ async function inDirectory(check: (directory: string) => Promise<void>): Promise
 }
 
 /** Makes a tree of directories in each other, by one rename for each: no path becomes long. */
-async function nest(directory: string, name: string, levels: number): Promise<void> {
+function nest(directory: string, name: string, levels: number): void {
   const inner = join(directory, "inner");
-  await fs.mkdir(inner);
+  mkdirSync(inner);
   for (let level = 0; level < levels; level++) {
     const outer = join(directory, "outer");
-    await fs.mkdir(outer);
-    await fs.rename(inner, join(outer, "d"));
-    await fs.rename(outer, inner);
+    mkdirSync(outer);
+    renameSync(inner, join(outer, "d"));
+    renameSync(outer, inner);
   }
-  await fs.rename(inner, join(directory, name));
+  renameSync(inner, join(directory, name));
 }
 
 /** Programs that all end like an `rm` that knows no long options. */
@@ -51,7 +51,7 @@ const simple: Commands = {
 describe("removeWritten()", () => {
   it("removes directories that lie in each other 13,000 times, which ended Deno", () =>
     inDirectory(async (directory) => {
-      await nest(directory, "stack", 13_000);
+      nest(directory, "stack", 13_000);
       await removeWritten(parts, join(directory, "stack"), never);
       assert.deepEqual(await fs.readdir(directory), []);
     }));
@@ -70,7 +70,7 @@ describe("removeWritten()", () => {
 
   it("does without a program that keeps to one file system", () =>
     inDirectory(async (directory) => {
-      await nest(directory, "stack", 3);
+      nest(directory, "stack", 3);
       await removeWritten({ ...parts, commands: simple }, join(directory, "stack"), never);
       assert.deepEqual(await fs.readdir(directory), []);
     }));

@@ -8,6 +8,7 @@ import { type Release, type StackKey, stackKey } from "../../../src/model/mod.ts
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { MOST_GONE } from "../../../src/record/forget_releases.ts";
 import { releaseOf } from "./releases.ts";
 
@@ -241,24 +242,25 @@ describe("a bounded ledger", () => {
       assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
     }));
 
-  it("keeps the history of each repository, however many branches another one has", () =>
-    withLedger(async (ledger, { clock }) => {
-      const gone = (name: string, source: string, reference: string) => {
-        const key = stackKey("", name);
-        ledger.owners.settle(key, { source, reference });
-        ledger.destroyed(ledger.beginDestroy(key, {}), "destroyed", { keepsOwner: true });
-        const skip = { kind: "skip", message: "destroyed", changes: [], services: [] } as const;
-        const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
-        ledger.decisions.add(key, { ...about, ...skip }, clock.now());
-      };
-      for (const name of ["a", "b"]) gone(name, "example.com/honest", "refs/heads/main");
-      for (let name = 0; name < MOST_GONE + 100; name++) {
-        if (name % 50 === 0) await clock.advance(1);
-        gone(`x${name}`, "example.com/other", `refs/heads/x${name}`);
-      }
-      const known = ledger.decisions.latest().map(({ key }) => key.name);
-      assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
-    }));
+  it("keeps the history of each repository, however many branches another one has", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const gone = (name: string, source: string, reference: string) => {
+      const key = stackKey("", name);
+      ledger.owners.settle(key, { source, reference });
+      ledger.destroyed(ledger.beginDestroy(key, {}), "destroyed", { keepsOwner: true });
+      const skip = { kind: "skip", message: "destroyed", changes: [], services: [] } as const;
+      const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+      ledger.decisions.add(key, { ...about, ...skip }, clock.now());
+    };
+    for (const name of ["a", "b"]) gone(name, "example.com/honest", "refs/heads/main");
+    for (let name = 0; name < MOST_GONE + 100; name++) {
+      if (name % 50 === 0) await clock.advance(1);
+      gone(`x${name}`, "example.com/other", `refs/heads/x${name}`);
+    }
+    const known = ledger.decisions.latest().map(({ key }) => key.name);
+    assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
+  });
 
   it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
     withLedger(async (ledger, { clock, path }) => {
