@@ -3,6 +3,14 @@ export function utf8(bytes?: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
+/**
+ * Like {@link utf8}, but keeps a byte order mark, which is a part of a name on disk: without it, a link
+ * would be judged by another text than the one that the kernel follows.
+ */
+export function wholeUtf8(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
 /** Decodes UTF-8; `undefined` for invalid bytes. */
 export function strictUtf8(bytes: Uint8Array): string | undefined {
   try {

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
-import { shortId, utf8 } from "../../model/mod.ts";
+import { shortId, wholeUtf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
 import { requireRoom } from "../disk_room.ts";
 import { exportTree } from "./export.ts";
@@ -113,7 +113,7 @@ async function checkTree(
   for (const [path, file] of found) {
     const read = () => file.part.repository.paths.content(file.id, signal);
     const target = await withRepair({ ...place, ...file.part }, signal, read);
-    links.set(path, utf8(target));
+    links.set(path, wholeUtf8(target));
   }
   checkLinks(links);
 }

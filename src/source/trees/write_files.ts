@@ -1,7 +1,7 @@
 import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
 import type { TreeFile } from "./expanded_tree.ts";
-import { utf8 } from "../../model/mod.ts";
+import { wholeUtf8 } from "../../model/mod.ts";
 
 /**
  * Most bytes in all files that are written without git: they pass through this process's memory.
@@ -52,7 +52,7 @@ async function writeFile(
   signal: AbortSignal,
 ): Promise<void> {
   const content = await part.repository.paths.content(id, signal);
-  if (kind === "symlink") return await files.replaceLink(utf8(content), path);
+  if (kind === "symlink") return await files.replaceLink(wholeUtf8(content), path);
   const mode = kind === "executable" ? 0o755 : 0o644;
   await files.write(path, content, { mode });
   // The mask of this process may have taken bits away.

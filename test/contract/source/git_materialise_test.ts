@@ -218,6 +218,8 @@ for (const mostFilesWithoutGit of [0, 64]) {
         { "evil": { link: "missing/../../x" } },
         { "deep/dir/f": "x", "short": { link: "deep/dir" }, "evil": { link: "short/../../../x" } },
         { "d/f": "x", "x/y/up": { link: "../../d" }, "x/evil": { link: "y/up/../../z" } },
+        // A name may begin with a byte order mark, which decoders like to drop.
+        { "x/y/\ufeffup": { link: "../.." }, "x/y/evil": { link: "\ufeffup/../z" } },
       ];
       for (const files of cases) {
         await repository.git("rm", "-r", "-q", "--ignore-unmatch", ".");
