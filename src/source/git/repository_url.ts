@@ -80,6 +80,8 @@ function remoteUrl(text: string): RepositoryUrl {
   }
   const rawPath = match?.[4] ?? "";
   if (/[?#]/.test(rawPath)) throw refused(text, "it has a query or a fragment");
+  // To a server it may be another repository than the one that has the same name here.
+  if (/%2f/i.test(rawPath)) throw refused(text, "its path holds an escaped slash");
   const { host, port } = splitHost(match?.[3] ?? "", text);
   const [user = "", password = ""] = splitOnce(match?.[2] ?? "", ":").map((part) =>
     decode(part, text)
@@ -139,7 +141,8 @@ function repositoryPath(path: string, text: string): string {
   return kept;
 }
 
-function withoutSuffix(path: string): string {
+/** A path without `.git` at its end, in letters of either case. */
+export function withoutSuffix(path: string): string {
   return path.replace(/(?<=[^/])\.git$/i, "");
 }
 

@@ -1,28 +1,39 @@
-import { withoutEnd } from "../../model/mod.ts";
-import { parseRepositoryUrl, type RepositoryUrl } from "./repository_url.ts";
+import {
+  DEFAULT_PORTS,
+  parseRepositoryUrl,
+  type RepositoryUrl,
+  withoutSuffix,
+} from "./repository_url.ts";
 
 /** From a URL, a prefix of URLs or a host to what replaces it (`SOURCE_URL_REWRITES`). */
 export type UrlRewrites = Readonly<Record<string, string>>;
+
+const PORTS: ReadonlyMap<string, string> = new Map(Object.entries(DEFAULT_PORTS));
+const LONG = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/]*)@)?([^/@]*?)(?::(\d*))?(?:\/(.*))?$/is;
+const SHORT = /^(?:([^@/:\s]+)@)?(\[[0-9a-f:.]+\]|[^/:@\s]+):(?!\/\/)(.*)$/is;
 
 /** The parts of a URL that rewrite rules compare. */
 interface Written {
   /** Lower-case, without `://`; `ssh` for the short form, empty for a key without one. */
   readonly scheme: string;
-  /** Empty without one. */
+  /** As written; empty without one. */
   readonly user: string;
-  /** Lower-case host, with `:port` where there is one. */
+  /** Lower-case, without the port. */
   readonly host: string;
-  /** Without a leading slash. */
+  /** Without leading zeros; empty without one. */
+  readonly port: string;
+  /** Decoded, without empty parts. */
   readonly path: string;
-  /** `user@host:path`. */
+  /** `user@host:path`, or `host:path`. */
   readonly isShort: boolean;
 }
 
 /**
  * The URL that an operator's rules put in the place of `url`, or `undefined` when none matches. The
  * longest key wins and only one rule is applied. Hosts are compared without regard to case, paths
- * with it, and a prefix only ends where a part of a path ends. Credentials of the replaced URL are
- * dropped: they were meant for the other host.
+ * with it, and a prefix only ends where a part of a path ends. All spellings that give a repository
+ * one name are compared alike (default ports, escapes, doubled slashes, `.git`): none avoids a rule.
+ * Credentials of the replaced URL are dropped: they were meant for the other host.
  */
 export function rewriteUrl(url: string, rewrites: UrlRewrites): string | undefined {
   return createUrlRewriter(rewrites)(url);
@@ -49,9 +60,11 @@ export function reach(url: string, rewrites: UrlRewrites): RepositoryUrl {
 
 /** Hosts, with their ports, that rules lead to. */
 export function rewriteHosts(rewrites: UrlRewrites): string[] {
-  const hosts = Object.values(rewrites).map((replacement) =>
-    takeApart(replacement)?.host ?? (isHost(replacement) ? replacement.toLowerCase() : "")
-  );
+  const hosts = Object.values(rewrites).map((replacement) => {
+    if (isHost(replacement)) return replacement.toLowerCase();
+    const { host = "", port = "" } = takeApart(replacement) ?? {};
+    return port === "" ? host : `${host}:${port}`;
+  });
   return [...new Set(hosts)].filter((host) => host !== "");
 }
 
@@ -78,21 +91,26 @@ function rulesByHost(rewrites: UrlRewrites): ReadonlyMap<string, readonly Rule[]
 }
 
 function prefixOf(key: string): Prefix | undefined {
-  if (isHost(key)) return { host: key.toLowerCase(), scheme: "", user: "", path: "" };
-  const whole = takeApart(key);
+  const isBare = /^(?:\[[^/@]*\]|[^/@:]*)(?::\d+)?(?:\/|$)/.test(key);
+  const whole = isBare ? undefined : takeApart(key);
   const prefix = whole ?? takeApart(`any://${key}`);
-  if (prefix === undefined) return undefined;
-  const scheme = whole === undefined ? "" : prefix.scheme;
-  return { host: prefix.host, scheme, user: prefix.user, path: withoutEnd(prefix.path, "/") };
+  return prefix === undefined || whole !== undefined ? prefix : { ...prefix, scheme: "" };
 }
 
 /** The rest of a path behind a prefix that matches. */
-function restBehind(url: Written, { scheme, user, path }: Prefix): string | undefined {
+function restBehind(url: Written, { scheme, user, port, path }: Prefix): string | undefined {
   if (scheme !== "" && scheme !== url.scheme) return undefined;
-  if (user !== "" && user !== url.user) return undefined;
-  if (path === "" || url.path === path) return path === "" ? url.path : "";
-  if (url.path === `${path}.git`) return "";
+  if (user !== "" && decoded(user) !== decoded(url.user || accountOf(url))) return undefined;
+  const usual = PORTS.get(url.scheme) ?? "";
+  if ((port || usual) !== (url.port || usual)) return undefined;
+  if (path === "") return url.path;
+  if (withoutSuffix(url.path) === withoutSuffix(path)) return "";
   return url.path.startsWith(`${path}/`) ? url.path.slice(path.length + 1) : undefined;
+}
+
+/** Git's account on a host whose URL names none. */
+function accountOf({ scheme }: Written): string {
+  return scheme === "ssh" ? "git" : "";
 }
 
 function join(replacement: string, rest: string, url: Written): string {
@@ -101,33 +119,41 @@ function join(replacement: string, rest: string, url: Written): string {
     const user = url.user === "" || !url.scheme.startsWith("ssh") ? "" : `${url.user}@`;
     return url.isShort && !bare.includes(":")
       ? `${user}${bare}:${rest}`
-      : `${url.scheme}://${user}${bare}/${rest}`;
+      : `${url.scheme}://${user}${bare}/${escaped(rest)}`;
   }
   if (rest === "") return bare;
-  return /[/:]$/.test(bare) ? bare + rest : `${bare}/${rest}`;
+  const end = bare.includes("://") ? escaped(rest) : rest;
+  return /[/:]$/.test(bare) ? bare + end : `${bare}/${end}`;
 }
 
 function takeApart(url: string): Written | undefined {
-  const long = /^([a-z][a-z0-9+.-]*):\/\/(?:([^/]*)@)?([^/@]*)(?:\/(.*))?$/is.exec(url);
-  if (long !== null) {
-    return {
-      scheme: (long[1] ?? "").toLowerCase(),
-      user: (long[2] ?? "").replace(/:.*$/s, ""),
-      host: (long[3] ?? "").toLowerCase(),
-      path: (long[4] ?? "").replace(/^\/+/, ""),
-      isShort: false,
-    };
-  }
-  const short = /^([^@/:\s]+)@([^/:@\s]+):(?!\/\/)(.*)$/s.exec(url);
-  if (short === null) return undefined;
-  const [, user = "", host = "", path = ""] = short;
+  const long = LONG.exec(url);
+  const short = long === null ? SHORT.exec(url) : null;
+  const [, scheme = "", user = "", host, port = "", path = ""] = long ??
+    [url, "ssh", short?.[1], short?.[2], "", short?.[3]];
+  if (host === undefined) return undefined;
   return {
-    scheme: "ssh",
-    user,
+    scheme: scheme.toLowerCase(),
+    user: user.replace(/:.*$/s, ""),
     host: host.toLowerCase(),
-    path: path.replace(/^\/+/, ""),
-    isShort: true,
+    port: port === "" ? "" : String(Number(port)),
+    path: (long === null ? path : decoded(path)).split("/").filter((part) => part !== "").join("/"),
+    isShort: long === null,
   };
+}
+
+/** The text itself where an escape is broken: no repository has such a URL. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A decoded path as a part of a URL. */
+function escaped(path: string): string {
+  return path.toWellFormed().split("/").map(encodeURIComponent).join("/");
 }
 
 /** `host` or `host:port`. */

@@ -59,6 +59,75 @@ describe("rewriteUrl()", () => {
   });
 });
 
+/** Each row has a rule, and spellings of the repository that it is for. */
+const SPELLINGS = [
+  ["github.com", "https://mirror.lan", "https://mirror.lan/acme/infra", [
+    "https://github.com:443/acme/infra",
+    "https://github.com:0443/acme/infra",
+    "https://github.com:/acme/infra",
+    "https://github.com//acme//infra/",
+    "https://github.com/%61cme/infra",
+    "ssh://github.com:22/acme/infra",
+    "github.com:acme/infra",
+    "git@github.com:/acme//infra",
+  ]],
+  ["https://github.com/acme", "git@own.lan:", "git@own.lan:infra", [
+    "https://github.com//acme//infra",
+    "https://github.com:443/%61cme/%69nfra",
+  ]],
+  ["https://github.com:443/acme/", "https://own.lan/a", "https://own.lan/a/infra", [
+    "https://github.com/acme/infra",
+    "https://github.com:0443/acme/infra",
+  ]],
+  ["github.com:443", "https://own.lan", "https://own.lan/acme/infra", [
+    "https://github.com/acme/infra",
+    "https://github.com:443/acme/infra",
+  ]],
+  ["github.com:443/acme", "https://own.lan/a", "https://own.lan/a/infra", [
+    "https://github.com/acme/infra",
+  ]],
+  ["https://github.com/acme/infra.git", "file:///srv/infra", "file:///srv/infra", [
+    "https://github.com/acme/infra",
+    "https://github.com/acme/infra.GIT",
+    "https://github.com/acme/infra.git/",
+  ]],
+  ["git@gl.example:a", "https://own.lan/x", "https://own.lan/x/b", [
+    "ssh://git@gl.example:22/a/b",
+    "ssh://%67it@gl.example/a/b",
+    "ssh://gl.example/a/b",
+    "gl.example:/a/b",
+  ]],
+  ["ssh://[::1]/a", "https://own.lan/x", "https://own.lan/x/b", ["git@[::1]:a/b", "[::1]:a/b"]],
+  ["[fe80::1]", "own.lan", "https://own.lan/a/b", ["https://[FE80::1]/a/b"]],
+  ["plain.example", "/srv/git", "/srv/git/o/a b", ["https://plain.example/o/a%20b"]],
+  ["plain.example", "file:///srv/git", "file:///srv/git/o/%2561", [
+    "https://plain.example/o/%2561",
+    "git@plain.example:o/%61",
+  ]],
+] as const;
+
+describe("rewriteUrl() with spellings that give one name", () => {
+  for (const [key, replacement, expected, urls] of SPELLINGS) {
+    for (const url of urls) {
+      it(`rewriteUrl() applies ${key} to ${url}`, () => {
+        assert.equal(rewriteUrl(url, { [key]: replacement }), expected);
+      });
+    }
+  }
+
+  it("rewriteUrl() does not throw at broken escapes and lone surrogates", () => {
+    for (const path of ["%zz", "\ud800", "%ff"]) {
+      assert.equal(typeof rewriteUrl(`https://github.com/o/${path}`, RULES), "string");
+    }
+  });
+
+  it("reach() refuses a slash that a server may take for a part of a name", () => {
+    for (const url of ["https://a.example/acme%2Finfra", "ssh://git@a.example/acme/in%2ffra"]) {
+      assert.throws(() => reach(url, {}), /escaped slash/);
+    }
+  });
+});
+
 describe("reach()", () => {
   it("reach() reads what the rules lead to, and what no rule is for", () => {
     assert.equal(reach("https://github.com/o/r", RULES).host, "mirror.lan");
