@@ -28,6 +28,7 @@ export * from "./registry_secrets.ts";
 export * from "./resources.ts";
 export * from "./rewrite_model.ts";
 export * from "./side_images.ts";
+export * from "./known_templates.ts";
 export * from "./start_first.ts";
 export * from "./tree_paths.ts";
 export { fitsTemplate, mayBecome, PROCESSES, SHOWS_PROCESSES, volumesOf } from "./volume_paths.ts";

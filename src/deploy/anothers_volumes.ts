@@ -1,5 +1,4 @@
-import { resourcesOf } from "../compose/mod.ts";
-import type { ResourceSummary } from "../docker/engine.ts";
+import { mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -9,12 +8,14 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
+import { volumesThere } from "./volumes_there.ts";
 
 interface VolumeFacts {
-  /** Volumes of the engine that have the same name as a volume in the model. */
-  readonly existing: readonly Pick<ResourceSummary, "name" | "labels">[];
+  readonly engine: Parameters<typeof volumesThere>[0];
   /** The source that owns a stack of this engine, as far as that is recorded. */
   readonly ownerOf: (stack: string) => string | undefined;
+  /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
+  readonly node: string | undefined;
 }
 
 /**
@@ -23,35 +24,33 @@ interface VolumeFacts {
  * `external` is shared on purpose, and stacks of one source may share. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
- * Throws `conflict`, which names the volume, the stack and the ways out.
+ * Throws `conflict`, which names the volume, the stack and the ways out, and as
+ * {@link volumesThere} does.
  */
-export function requireOwnVolumes(
+export async function requireOwnVolumes(
   key: StackKey,
   model: ComposeModel,
-  { existing, ownerOf }: VolumeFacts,
+  { engine, ownerOf, node }: VolumeFacts,
   claimant: StackOwner,
-): void {
-  const byName = new Map(existing.map(({ name, labels }) => [name, labels]));
-  for (const { key: name, name: volume } of ownVolumes(model)) {
-    const { stack, repository } = makerOf(byName.get(volume) ?? {});
-    if (stack === "" || stack === key.name) continue;
-    const owner = ownerOf(stack) ?? repository;
-    if (owner === undefined || owner === claimant.source) continue;
-    throw errors.conflict(
-      `volumes.${name}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
-        `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
-        `volumes.${name}.external: true`,
-    );
+  signal: AbortSignal,
+): Promise<void> {
+  const isStack = node !== undefined;
+  const known = (name: string) => isStack ? withKnownNames(name, { stack: key.name, node }) : name;
+  const wanted = resourcesOf(model, "volumes").filter(({ external }) => !external)
+    .map((each) => ({ key: each.key, name: known(each.name) }));
+  for (const { key: at, name, fits } of await volumesThere(engine, wanted, isStack, signal)) {
+    for (const { name: volume, labels } of fits) {
+      const { stack, repository } = makerOf(labels);
+      if (stack === "" || stack === key.name || !mayFill(name, volume)) continue;
+      const owner = ownerOf(stack) ?? repository;
+      if (owner === undefined || owner === claimant.source) continue;
+      throw errors.conflict(
+        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
+          `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
+          `volumes.${at}.external: true`,
+      );
+    }
   }
-}
-
-/** The engine's names of the volumes that a model creates, without `external` ones. */
-export function volumeNames(model: ComposeModel): string[] {
-  return ownVolumes(model).map(({ name }) => name);
-}
-
-function ownVolumes(model: ComposeModel) {
-  return resourcesOf(model, "volumes").filter(({ external }) => !external);
 }
 
 /**

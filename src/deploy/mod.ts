@@ -46,6 +46,7 @@ export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export { withUpdateOrders } from "./update/update_orders.ts";
+export { volumesThere } from "./volumes_there.ts";
 export * from "./wait_healthy.ts";
 export { watchPeriod } from "./update/update_config.ts";
 export { containerWish } from "./engine/container_body.ts";

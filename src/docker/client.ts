@@ -156,6 +156,7 @@ async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineIn
   return {
     id: asText(info["ID"]),
     cluster: asText(asRecord(swarm["Cluster"])["ID"]),
+    hostname: asText(info["Name"]),
     version,
     apiVersion,
     swarm: swarmRole(swarm),

@@ -6,6 +6,8 @@ export interface EngineInfo {
   readonly id: string;
   /** Id of the swarm that it manages; empty otherwise. */
   readonly cluster: string;
+  /** Name of its machine, by which its swarm calls the node. */
+  readonly hostname: string;
   readonly version: string;
   /** Agreed API version, such as `1.45`. */
   readonly apiVersion: string;

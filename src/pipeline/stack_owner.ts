@@ -5,7 +5,6 @@ import {
   ownership,
   requireOwnVolumes,
   requireRecorded,
-  volumeNames,
 } from "../deploy/mod.ts";
 import {
   type ComposeModel,
@@ -184,17 +183,16 @@ export async function ownedElsewhere(
  * {@link requireOwnVolumes}. Throws `conflict`.
  */
 export async function requireNoForeignVolume(
-  { host: { engine }, ledger }: PipelineParts,
+  { host, ledger }: PipelineParts,
   target: Target,
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
-  const names = volumeNames(model);
-  if (names.length === 0) return;
-  const existing = await engine.findVolumes(names, signal);
-  const { context } = target.key;
-  const ownerOf = (name: string) => recordedOwner(ledger, { context, name })?.source;
-  requireOwnVolumes(target.key, model, { existing, ownerOf }, wantedOwner(target));
+  const { key, swarm } = target;
+  const node = swarm === undefined ? undefined : (await host.info(signal)).hostname;
+  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
+  const facts = { engine: host.engine, ownerOf, node };
+  await requireOwnVolumes(key, model, facts, wantedOwner(target), signal);
 }
 
 /** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */

@@ -1,21 +1,15 @@
-import {
-  fitsTemplate,
-  type FollowedPath,
-  type FollowedPaths,
-  type Resource,
-  resourcesOf,
-  volumesOf,
-} from "../compose/mod.ts";
+import { type FollowedPath, type FollowedPaths, resourcesOf, volumesOf } from "../compose/mod.ts";
+import { volumesThere } from "../deploy/mod.ts";
 import { type ComposeModel, isOurs } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
-/** Limit of names with templates, and of the existing volumes with options that all of them fit. */
+/** Limit of the existing volumes with options that all names with templates fit. */
 const MOST_FITTING = 50;
 
 /**
  * Where the existing volumes of a model lead: the engine mounts a volume as it was made, whatever the
  * model says. With `isStack`, names may have templates, which stand for all volumes that fit them.
- * Paths of volumes that we made have `mayBeLive`. Throws what the engine throws.
+ * Paths of volumes that we made have `mayBeLive`. Throws as {@link volumesThere} does.
  */
 export async function existingVolumes(
   { engine, sharesFiles }: Pick<Host, "engine" | "sharesFiles">,
@@ -26,24 +20,16 @@ export async function existingVolumes(
   const volumes = sharesFiles ? resourcesOf(model, "volumes") : [];
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
-  if (volumes.length === 0) return { paths, refused };
-  const isTemplate = ({ name }: Resource) => isStack && name.includes("{{");
-  const existing = volumes.some(isTemplate)
-    ? await engine.listVolumes({}, signal)
-    : await engine.findVolumes(volumes.map(({ name }) => name), signal);
-  const led = existing.filter(({ options = {} }) => Object.keys(options).length > 0);
-  const byName = new Map(led.map((each) => [each.name, [each]]));
-  const tooMany = `volumes with templates in their names, or existing ones with options that fit ` +
-    `them: more than ${MOST_FITTING}`;
-  if (volumes.filter(isTemplate).length > MOST_FITTING) return { paths, refused: [tooMany] };
-  const there = volumes.map((each) => ({
+  const there = (await volumesThere(engine, volumes, isStack, signal)).map((each) => ({
     ...each,
-    fits: isTemplate(each)
-      ? led.filter(({ name }) => fitsTemplate(each.name, name))
-      : byName.get(each.name) ?? [],
+    fits: each.fits.filter(({ options = {} }) => Object.keys(options).length > 0),
   }));
-  const fitting = there.filter(isTemplate).reduce((sum, { fits }) => sum + fits.length, 0);
-  if (fitting > MOST_FITTING) return { paths, refused: [tooMany] };
+  const fitting = there.filter(({ isTemplate }) => isTemplate)
+    .reduce((sum, { fits }) => sum + fits.length, 0);
+  if (fitting > MOST_FITTING) {
+    const what = "existing volumes with options that fit names with templates";
+    return { paths, refused: [`${what}: more than ${MOST_FITTING}`] };
+  }
   const most = Math.max(...there.map(({ fits }) => fits.length));
   for (let at = 0; at < most; at++) {
     for (const mayBeLive of [true, false]) {

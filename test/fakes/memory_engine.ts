@@ -78,7 +78,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     info: () =>
       Promise.resolve({
         id: "memory",
-        name: "memory",
+        hostname: "memory",
         version: "26.1",
         apiVersion: "1.45",
         swarm: "inactive",

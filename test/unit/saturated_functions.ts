@@ -8,7 +8,6 @@ import { refusedTemplates, volumesOf } from "../../src/compose/volume_paths.ts";
 import { plainModel } from "../../src/config/mod.ts";
 import { changedNetworks } from "../../src/deploy/changed_networks.ts";
 import { requireSameVolumes } from "../../src/deploy/changed_volumes.ts";
-import { requireOwnVolumes, volumeNames } from "../../src/deploy/anothers_volumes.ts";
 import { conditionsOf, conditionState } from "../../src/deploy/conditions.ts";
 import { keptDependents } from "../../src/deploy/kept_services.ts";
 import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
@@ -336,14 +335,6 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     [containers, stopped].map((each) => listedDrift(services, { containers: each })),
   changedNetworks: ({ model, resources }) => changedNetworks(model, resources),
   requireSameVolumes: ({ model, resources }) => requireSameVolumes(model, resources),
-  requireOwnVolumes: ({ model, resources }) =>
-    requireOwnVolumes(
-      key,
-      model,
-      { existing: resources, ownerOf: () => "h/acme/shop" },
-      { source: "h/acme/shop", repository: "h/acme/shop" } as never,
-    ),
-  volumeNames: ({ model }) => volumeNames(model),
   conditionsOf: ({ model, names, release: { services }, stopped }) => {
     const half = names.filter((_, at) => at % 2 === 0);
     const conditions = conditionsOf(model, half, { desired: services, running: new Set() });

@@ -12,20 +12,33 @@ const labels = (stack: string, source: string) => ({
   "com.docker.compose.project": stack,
 });
 
-/** Deploys stack `shop` with one volume, which exists with the labels that are given. */
-function check(
+/** Deploys stack `shop` with one volume; `wiki_data` exists with the labels that are given. */
+async function check(
   made: Readonly<Record<string, string>>,
-  { external = false, owners = {} }: {
-    readonly external?: boolean;
-    readonly owners?: Readonly<Record<string, string>>;
-  } = {},
-): void {
-  const volumes = { data: { name: "wiki_data", ...external ? { external } : {} } };
-  requireOwnVolumes(
-    { context: "default", name: "shop" },
-    { name: "shop", services: {}, volumes },
-    { existing: [{ name: "wiki_data", labels: made }], ownerOf: (stack) => owners[stack] },
+  { name = "wiki_data", there = "wiki_data", stack = "shop", node, external = false, owners = {} }:
+    {
+      readonly name?: string;
+      readonly there?: string;
+      readonly stack?: string;
+      /** The node, where the stack is a swarm's. */
+      readonly node?: string;
+      readonly external?: boolean;
+      readonly owners?: Readonly<Record<string, string>>;
+    } = {},
+): Promise<void> {
+  const volumes = { data: { name, ...external ? { external } : {} } };
+  const existing = [{ id: there, name: there, driver: "local", labels: made }];
+  const engine = {
+    findVolumes: (names: readonly string[]) =>
+      Promise.resolve(existing.filter((each) => names.includes(each.name))),
+    listVolumes: () => Promise.resolve(existing),
+  };
+  await requireOwnVolumes(
+    { context: "default", name: stack },
+    { name: stack, services: {}, volumes },
+    { engine, ownerOf: (of) => owners[of], node },
     { source: OURS, reference: "" },
+    new AbortController().signal,
   );
 }
 
@@ -51,9 +64,61 @@ describe("requireOwnVolumes()", () => {
   ];
   for (const [title, parts] of refused) {
     it(`refuses one of another source's stack, where that ${title}`, () =>
-      assert.throws(() => check(...parts), {
+      assert.rejects(check(...parts), {
         code: "conflict",
         message: /volumes.data: volume wiki_data is stack wiki's, which runs from host\/them\/wiki/,
       }));
   }
+
+  const becomes: readonly (readonly [string, string, string])[] = [
+    ["sh{{.Service.Name}}", "op", "shop_db"],
+    ["sh{{ .Task.Name }}", "op", "shop_db.1.x"],
+    ["{{.Node.Hostname}}_data", "op", "h1_data"],
+    ["v{{.Task.Slot}}_{{.Node.Hostname}}", "op", "v2_h1"],
+    ["v{{.Task.Slot}}", "op", "v2"],
+    ["v{{.Node.ID}}", "op", `v${"7k".repeat(12)}a`],
+  ];
+  for (const [name, stack, there] of becomes) {
+    it(`refuses ${name}, which a swarm may make ${there} for stack ${stack}`, async () => {
+      const parts = { name, stack, there };
+      await assert.rejects(check(labels("wiki", THEIRS), { ...parts, node: "h1" }), {
+        code: "conflict",
+        message: new RegExp(`volumes.data: volume ${there} is stack wiki's`),
+      });
+      await check(labels("wiki", OURS), { ...parts, node: "h1" });
+      await check(labels("wiki", THEIRS), { ...parts, node: "h1", external: true });
+      await check(labels("wiki", THEIRS), parts);
+    });
+  }
+
+  for (
+    const name of [
+      "{{.Node.Hostname}}_data",
+      "{{.Service.Name}}_data",
+      "{{.Task.Slot}}_data",
+      "wiki{{.Task.Slot}}",
+      "{{.Node.ID}}_data",
+    ]
+  ) {
+    it(`lets ${name} be, which no swarm makes wiki_data`, () =>
+      check(labels("wiki", THEIRS), { name, node: "h1" }));
+  }
+
+  it("refuses more names with templates than anybody has", async () => {
+    const volumes = Object.fromEntries(
+      Array.from({ length: 51 }, (_, at) => [`v${at}`, { name: `v${at}{{.Task.Slot}}` }]),
+    );
+    const engine = {
+      findVolumes: () => assert.fail("asked"),
+      listVolumes: () => assert.fail("asked"),
+    };
+    const parts = { engine, ownerOf: () => undefined, node: "h1" };
+    const claimant = { source: OURS, reference: "" };
+    const { signal } = new AbortController();
+    const key = { context: "default", name: "shop" };
+    await assert.rejects(
+      requireOwnVolumes(key, { name: "shop", services: {}, volumes }, parts, claimant, signal),
+      { code: "unsupported", message: /more than 50 volumes with templates/ },
+    );
+  });
 });

@@ -40,10 +40,20 @@ describe("thousands of volumes, networks and aliases", () => {
   const key = { context: "default", name: "shop" };
   const ways = {
     "whose volumes they are": (existing: readonly ResourceSummary[]) =>
-      requireOwnVolumes(key, model, { existing, ownerOf: () => undefined }, {
-        source: "git",
-        reference: "main",
-      }),
+      requireOwnVolumes(
+        key,
+        model,
+        {
+          engine: {
+            findVolumes: () => Promise.resolve([...existing]),
+            listVolumes: () => assert.fail("all volumes"),
+          },
+          ownerOf: () => undefined,
+          node: undefined,
+        },
+        { source: "git", reference: "main" },
+        new AbortController().signal,
+      ),
     "how volumes were made": (existing: readonly ResourceSummary[]) =>
       requireSameVolumes(model, existing),
     "how networks were made": (existing: readonly ResourceSummary[]) =>

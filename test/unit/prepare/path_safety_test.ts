@@ -470,7 +470,7 @@ describe("requireSafeModel()", () => {
     const many = Array.from({ length: 51 }, (_, at) => existing("/srv/x", `v${at}`));
     await assert.rejects(by("v{{.Task.Slot}}", many), {
       code: "unsupported",
-      message: /existing ones with options that fit them: more than 50/,
+      message: /existing volumes with options that fit names with templates: more than 50/,
     });
   });
 
