@@ -5,7 +5,14 @@ import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
-import { readText } from "../../system/mod.ts";
+import { createPauses, readText } from "../../system/mod.ts";
+
+/** Key of the lock under which histories are measured, one at a time: each may take half a gigabyte. */
+const HISTORIES = "histories";
+/** Characters of a history that are looked at before other tasks of the process get a turn. */
+const AT_ONCE = 512 * 1024;
+/** Characters of a commit and its parent in a history. */
+const USUAL_LINE = 82;
 
 /** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
@@ -53,11 +60,15 @@ export class MirrorContent {
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;
+    return await this.#parts.lock.run(HISTORIES, () => this.#measure(id, shallow, signal), signal);
+  }
+
+  async #measure(id: string, shallow: string, signal: AbortSignal): Promise<number> {
     const listing = await this.run({ args: ["rev-list", "--parents", id] }, signal);
     if (listing.failure !== undefined) {
       throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
     }
-    return reachedDepth(id, utf8(listing.stdout), shallow);
+    return await reachedDepth(id, utf8(listing.stdout), shallow);
   }
 
   /** git's list of the commits whose parents were not fetched; empty when all were. */
@@ -79,25 +90,39 @@ export class MirrorContent {
 
 /**
  * The depth of the history of `tip` in a shallow mirror: the distance to the nearest
- * commit whose parents were not fetched, counted from 1; infinite when there is none.
+ * commit whose parents were not fetched, counted from 1; infinite when there is none. Pauses during
+ * long histories.
  *
  * `listing` is the output of `git rev-list --parents <tip>`, `shallow` the content of git's list of
  * such commits.
  */
-export function reachedDepth(tip: string, listing: string, shallow: string): number {
+export async function reachedDepth(tip: string, listing: string, shallow: string): Promise<number> {
   const cut = new Set(shallow.split(/\s+/).filter((id) => id !== ""));
-  const parents = new Map<string, readonly string[]>();
-  for (const line of listing.split("\n")) {
-    const [id = "", ...rest] = line.split(" ");
-    if (id !== "") parents.set(id, rest);
+  const pauses = createPauses(AT_ONCE);
+  /** Where the parents of a commit begin and end in the listing. */
+  const parents = new Map<string, readonly [number, number]>();
+  for (let at = 0; at < listing.length;) {
+    const stop = listing.indexOf("\n", at);
+    const end = stop < 0 ? listing.length : stop;
+    const [id = ""] = listing.slice(at, end).split(" ", 1);
+    parents.set(id, [at + id.length, end]);
+    await pauses.after(end + 1 - at);
+    at = end + 1;
   }
   const seen = new Set([tip]);
   let level = [tip];
   for (let depth = 1; level.length > 0; depth++) {
-    if (level.some((id) => cut.has(id))) return depth;
-    const next = level.flatMap((id) => parents.get(id) ?? []).filter((id) => !seen.has(id));
-    level = [...new Set(next)];
-    for (const id of level) seen.add(id);
+    const next: string[] = [];
+    for (const id of level) {
+      if (cut.has(id)) return depth;
+      for (const parent of listing.slice(...parents.get(id) ?? [0, 0]).split(" ")) {
+        if (parent === "" || seen.has(parent)) continue;
+        seen.add(parent);
+        next.push(parent);
+      }
+      await pauses.after(USUAL_LINE);
+    }
+    level = next;
   }
   return Number.POSITIVE_INFINITY;
 }

@@ -146,13 +146,20 @@ describe("checkLinks()", () => {
 
 describe("reachedDepth()", () => {
   const listing = "c b\nb a x\na\nx\n";
-  it("counts to the nearest cut", () => {
-    assert.equal(reachedDepth("c", listing, "a\n"), 3);
-    assert.equal(reachedDepth("c", listing, "c\n"), 1);
-    assert.equal(reachedDepth("c", listing, "b\na\n"), 2);
+  it("counts to the nearest cut", async () => {
+    assert.equal(await reachedDepth("c", listing, "a\n"), 3);
+    assert.equal(await reachedDepth("c", listing, "c\n"), 1);
+    assert.equal(await reachedDepth("c", listing, "b\na\n"), 2);
   });
-  it("is infinite when nothing was cut", () => {
-    assert.equal(reachedDepth("c", listing, "elsewhere\n"), Infinity);
+  it("is infinite when nothing was cut", async () => {
+    assert.equal(await reachedDepth("c", listing, "elsewhere\n"), Infinity);
+  });
+  it("pauses during long histories", async () => {
+    const name = (each: number) => each.toString(16).padStart(40, "0");
+    const lines = Array.from({ length: 200_000 }, (_, each) => `${name(each)} ${name(each + 1)}\n`);
+    await requirePauses(async () => {
+      assert.equal(await reachedDepth(name(0), lines.join(""), name(200_000)), 200_001);
+    });
   });
 });
 
