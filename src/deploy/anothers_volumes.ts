@@ -8,6 +8,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
+import { STACK_LABELS } from "./swarm/stack_parts.ts";
 import { volumesThere } from "./volumes_there.ts";
 
 interface VolumeFacts {
@@ -60,7 +61,8 @@ export async function requireOwnVolumes(
 function makerOf(labels: Readonly<Record<string, string>>) {
   const ours = isOurs({ labels }) ? labels : {};
   return {
-    stack: ours[LABELS.deployment] ?? labels[COMPOSE_LABELS.project] ?? "",
+    stack: ours[LABELS.deployment] ?? labels[COMPOSE_LABELS.project] ??
+      labels[STACK_LABELS.namespace] ?? "",
     repository: ours[LABELS.sourceName],
   };
 }

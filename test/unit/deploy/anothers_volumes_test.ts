@@ -61,6 +61,9 @@ describe("requireOwnVolumes()", () => {
     ["had it before it was managed", [{ "com.docker.compose.project": "wiki" }, {
       owners: { wiki: THEIRS },
     }]],
+    ["had it in a swarm before it was managed", [{ "com.docker.stack.namespace": "wiki" }, {
+      owners: { wiki: THEIRS },
+    }]],
   ];
   for (const [title, parts] of refused) {
     it(`refuses one of another source's stack, where that ${title}`, () =>
