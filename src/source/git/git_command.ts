@@ -126,6 +126,11 @@ export function lsRemoteArgs(remote: string, patterns: readonly string[]): strin
   return ["ls-remote", "--symref", "--end-of-options", remote, ...patterns];
 }
 
+/** Asks a remote for all branches and tags, and for nothing else. */
+export function lsRemoteTipsArgs(remote: string): string[] {
+  return ["ls-remote", "--heads", "--tags", "--refs", "--end-of-options", remote];
+}
+
 /** The depth of history that a fetch asks for. */
 export type FetchDepth =
   | { readonly kind: "as_is" }
@@ -143,7 +148,7 @@ const FETCH = [
   "--update-shallow",
 ];
 
-/** Fetches references into our own names, forced, and nothing else. */
+/** Fetches references into our own names, forced, and nothing else; without any, those of standard input. */
 export function fetchArgs(
   remote: string,
   refspecs: readonly string[],
@@ -154,17 +159,8 @@ export function fetchArgs(
     : depth.kind === "commits"
     ? [`--depth=${depth.count}`]
     : [];
-  return [...FETCH, ...history, "--end-of-options", remote, ...refspecs];
-}
-
-/** Like {@link fetchArgs}, but also forgets what the remote no longer has under the refspecs. */
-export function fetchPruningArgs(
-  remote: string,
-  refspecs: readonly string[],
-  depth: FetchDepth,
-): string[] {
-  const [verb = "fetch", ...rest] = fetchArgs(remote, refspecs, depth);
-  return [verb, "--prune", ...rest];
+  const source = refspecs.length === 0 ? ["--stdin"] : [];
+  return [...FETCH, ...history, ...source, "--end-of-options", remote, ...refspecs];
 }
 
 /**

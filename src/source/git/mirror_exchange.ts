@@ -4,18 +4,17 @@ import { requireRoom } from "../disk_room.ts";
 import {
   fetchArgs,
   type FetchDepth,
-  fetchPruningArgs,
   type GitInvocation,
+  lsRemoteTipsArgs,
   MIRROR_ATTRIBUTES,
 } from "./git_command.ts";
 import type { MirrorContent } from "./mirror_content.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
-import { localName } from "./reference.ts";
+import { isReference, localName, SEARCH } from "./reference.ts";
+import { MOST_BYTES } from "./remote_question.ts";
+import { parseRemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
-
-/** Namespace of the references that a search for a commit fetches; only a search writes there. */
-const SEARCH = "refs/stackwright-search";
 
 /**
  * Fetches from the remote into a mirror or, while a damaged one is replaced, into the directory
@@ -136,10 +135,11 @@ export class MirrorExchange {
 
   /** Searches all branches and tags for a commit that the server does not hand out by its id. */
   async #search(directory: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
-    const refspecs = [`+refs/heads/*:${SEARCH}/heads/*`, `+refs/tags/*:${SEARCH}/tags/*`];
-    for (const depth of await this.#searchDepths(directory, wanted.depth)) {
-      const args = fetchPruningArgs(wanted.url.remote, refspecs, depth);
-      const result = await this.#exchange(directory, wanted.url, { args }, signal);
+    const tips = await this.#tips(directory, wanted, signal);
+    const stdin = [...tips].map(([id, name]) => `+${name}:${SEARCH}/${id}\n`).join("");
+    for (const depth of tips.size === 0 ? [] : await this.#searchDepths(directory, wanted.depth)) {
+      const args = fetchArgs(wanted.url.remote, [], depth);
+      const result = await this.#exchange(directory, wanted.url, { args, stdin }, signal);
       if (result.failure !== undefined) {
         throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
       }
@@ -150,6 +150,27 @@ export class MirrorExchange {
       `the commit ${wanted.name} is not in any branch or tag of ${this.#parts.name}; ` +
         "was it pushed, and is it the right repository?",
     );
+  }
+
+  /**
+   * A name for each object that branches and tags lead to; forgets those of earlier searches. Each is a
+   * file on disk, and each part of a name would be a directory: a server may list any number, of any
+   * depth.
+   */
+  async #tips(directory: string, { url, name }: Wanted, signal: AbortSignal) {
+    const { files, git } = this.#parts;
+    const invocation = { args: lsRemoteTipsArgs(url.remote), mostBytes: MOST_BYTES };
+    const result = await git.remote(url, invocation, signal);
+    if (result.failure !== undefined) throw mirrorError(this.#parts, result, `searching ${name}`);
+    const tips = new Map<string, string>();
+    for (const [each, id] of parseRemoteRefs(utf8(result.stdout)).ids) {
+      if (isReference(each)) tips.set(id, each);
+    }
+    const place = join(directory, SEARCH);
+    for (const old of await files.list(place)) {
+      if (!tips.has(old)) await files.remove(join(place, old));
+    }
+    return tips;
   }
 
   async #searchDepths(directory: string, depth: number): Promise<FetchDepth[]> {

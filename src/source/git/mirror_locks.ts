@@ -1,9 +1,10 @@
 import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
+import { SEARCH } from "./reference.ts";
 
 /**
  * Removes lock files and half-received packs that a killed git left in a mirror, when `isStale` says
- * so of their time. Fixed directories suffice: our references are flat, so they lie in one directory.
+ * so of their time. Fixed directories suffice: our references are flat.
  *
  * Removing the lock of a git that still runs makes that git fail cleanly when it wants to finish.
  */
@@ -12,7 +13,7 @@ export async function removeStaleLocks(
   mirror: string,
   isStale: (madeAt: Date) => boolean,
 ): Promise<void> {
-  const places = ["", "refs/stackwright", "objects/pack"].map((each) => join(mirror, each));
+  const places = ["", "refs/stackwright", SEARCH, "objects/pack"].map((each) => join(mirror, each));
   for (const place of places) {
     for (const name of await files.list(place)) {
       if (!/\.lock$|^tmp_|^\.tmp-/.test(name)) continue;

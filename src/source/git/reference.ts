@@ -66,6 +66,9 @@ export function localName(remoteName: string): string {
   return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
 }
 
+/** Namespace of the references that a search for a commit fetches; only a search writes there. */
+export const SEARCH = "refs/stackwright-search";
+
 /** Most names that a wanted one is compared with: a server may list any number. */
 const MOST_COMPARED = 500;
 

@@ -18,7 +18,7 @@ import { parseRemoteRefs, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /** Bytes of a list of references that are read: more than a hundred thousand names. */
-const MOST_BYTES = 8 * 1024 * 1024;
+export const MOST_BYTES = 8 * 1024 * 1024;
 /** Most references of one round in one request; requests for further ones are made singly. */
 const MOST_REFERENCES = 100;
 

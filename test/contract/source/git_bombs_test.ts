@@ -181,6 +181,24 @@ describe("a commit of a few objects that means very many files", () => {
   });
 });
 
+describe("a search for a commit among references of any depth", () => {
+  it("writes one small file for each commit that they lead to", async () => {
+    const t = await createTestSource();
+    const repository = await createRepository(join(t.directory, "many"));
+    const commit = await repository.commit({ "file": "x\n" });
+    const names = Array.from({ length: 300 }, (_, at) => `refs/heads/r${at}/${"a/".repeat(90)}x`);
+    const input = names.map((name) => `create ${name} ${commit}\n`).join("");
+    git(new URL(repository.url).pathname, input, "update-ref", "--stdin");
+    await assert.rejects(t.resolve(repository.url, "0".repeat(39) + "1"), {
+      code: "reference_not_found",
+      message: /is not in any branch or tag/,
+    });
+    const written = await readdir(t.dataDir, { recursive: true });
+    assert.ok(written.length < 100, `${written.length} files and directories`);
+    await t.close();
+  });
+});
+
 describe("a remote that lists references without end", () => {
   let server: Server;
   let bounded: TestSource;

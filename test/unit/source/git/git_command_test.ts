@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   fetchArgs,
-  fetchPruningArgs,
   gitCommand,
   lsRemoteArgs,
+  lsRemoteTipsArgs,
   withPlainMask,
 } from "../../../../src/source/git/git_command.ts";
 import { sshCommand } from "../../../../src/source/git/ssh_command.ts";
@@ -81,14 +81,11 @@ describe("arguments of git", () => {
       "https://h/r",
       "refs/heads/x",
     ]);
-    for (
-      const args of [
-        fetchArgs("u", ["+a:b"], { kind: "as_is" }),
-        fetchPruningArgs("u", ["+a:b"], { kind: "as_is" }),
-      ]
-    ) {
-      assert.deepEqual(args.slice(-3), ["--end-of-options", "u", "+a:b"]);
-    }
+    const args = fetchArgs("u", ["+a:b"], { kind: "as_is" });
+    assert.deepEqual(args.slice(-3), ["--end-of-options", "u", "+a:b"]);
+    const asked = fetchArgs("u", [], { kind: "as_is" });
+    assert.deepEqual(asked.slice(-3), ["--stdin", "--end-of-options", "u"]);
+    assert.deepEqual(lsRemoteTipsArgs("u").slice(-2), ["--end-of-options", "u"]);
   });
 
   it("say how much history is wanted", () => {
