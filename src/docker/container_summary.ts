@@ -1,5 +1,6 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
+import { withoutTasks } from "./containers.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
@@ -31,7 +32,10 @@ export interface ContainerSummary extends ObservedContainer {
   readonly localVolumes: number;
 }
 
-/** Containers in any state with all `labels`, with all fields of a list, by one call. */
+/**
+ * Containers in any state with all `labels`, with all fields of a list, by one call. Of a compose
+ * project without the tasks of a swarm, as {@link withoutTasks} tells them apart.
+ */
 export async function describeContainers(
   api: EngineApi,
   labels: LabelFilter,
@@ -39,7 +43,8 @@ export async function describeContainers(
 ): Promise<ContainerSummary[]> {
   const query = { all: true, ...labelFilters(labels) };
   const shape = { keep: [...OBSERVED, "Command", "Image", "Created", "Mounts"], of: summary };
-  return await api.list({ method: "GET", path: "/containers/json", query }, shape, signal);
+  const request = { method: "GET", path: "/containers/json", query } as const;
+  return withoutTasks(await api.list(request, shape, signal), labels);
 }
 
 function summary(entry: JsonRecord): ContainerSummary {

@@ -1,7 +1,7 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
 import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asRecord, asText, type JsonRecord } from "./json.ts";
 import { readLog } from "./logs.ts";
@@ -18,7 +18,7 @@ export function containerCalls(api: EngineApi) {
       const query = { all: true, ...labelFilters(labels) };
       const shape = { keep: OBSERVED, of: observedContainer };
       const found = await api.list({ ...LIST, query }, shape, signal);
-      return COMPOSE_LABELS.project in labels ? found.filter((each) => !isSwarmTask(each)) : found;
+      return withoutTasks(found, labels);
     },
     listedBytes: (signal) => listedBytes(api, signal),
     inspectContainer: async (id, signal) => {
@@ -63,6 +63,14 @@ async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number>
 /** Whether `compose run` or a job made this container; such containers belong to no stack. */
 export function isOneOff(container: ObservedContainer): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
+}
+
+/** What was found with `labels`, of a compose project without the tasks of a swarm. */
+export function withoutTasks<Container extends Pick<ObservedContainer, "labels">>(
+  found: Container[],
+  labels: LabelFilter,
+): Container[] {
+  return COMPOSE_LABELS.project in labels ? found.filter((each) => !isSwarmTask(each)) : found;
 }
 
 /**

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { EngineApi } from "../../../src/docker/api.ts";
+import { describeContainers } from "../../../src/docker/container_summary.ts";
 import { containerCalls } from "../../../src/docker/containers.ts";
+import type { LabelFilter } from "../../../src/docker/engine.ts";
 import type { Transport } from "../../../src/docker/transport.ts";
 
 const never = new AbortController().signal;
@@ -14,8 +16,14 @@ const FORGED = {
   "stackwright.job.enabled": "true",
 };
 
+type Listing = (api: EngineApi, labels: LabelFilter) => Promise<readonly { name: string }[]>;
+const LISTINGS: Readonly<Record<string, Listing>> = {
+  "as stacks see them": (api, labels) => containerCalls(api).listContainers(labels, never),
+  "as people see them": (api, labels) => describeContainers(api, labels, never),
+};
+
 /** Names of the containers in the list of an engine with a task of a swarm, asked for by a label. */
-async function listed(label: string) {
+async function listed(list: Listing, label: string) {
   const containers = [
     {
       Id: "1",
@@ -37,8 +45,7 @@ async function listed(label: string) {
     },
     close() {},
   };
-  const calls = containerCalls(new EngineApi(transport));
-  return (await calls.listContainers({ [label]: undefined }, never)).map(({ name }) => name);
+  return (await list(new EngineApi(transport), { [label]: undefined })).map(({ name }) => name);
 }
 
 function answer(value: unknown) {
@@ -49,14 +56,14 @@ function answer(value: unknown) {
   return Promise.resolve({ status: 200, headers: {}, body: body(), discard() {} });
 }
 
-describe("the containers of a compose project", () => {
-  it("are never tasks of a swarm, whose image may name any project", async () => {
-    assert.deepEqual(await listed(PROJECT), ["shop-web-1", "shop-db-1"]);
-  });
-});
+for (const [how, list] of Object.entries(LISTINGS)) {
+  describe(`containers, ${how}`, () => {
+    it("of a compose project are never tasks of a swarm, whose image may name any", async () => {
+      assert.deepEqual(await listed(list, PROJECT), ["shop-web-1", "shop-db-1"]);
+    });
 
-describe("containers with another label", () => {
-  it("may be tasks of a swarm", async () => {
-    assert.equal((await listed("stackwright.job.enabled")).length, 3);
+    it("with another label may be tasks of a swarm", async () => {
+      assert.equal((await listed(list, "stackwright.job.enabled")).length, 3);
+    });
   });
-});
+}
