@@ -73,7 +73,7 @@ export async function parseTreeListing(bytes: Uint8Array): Promise<Map<string, L
 }
 
 /** Parent directories of a path that are not parents of the previously listed path. */
-function newDirectories(previous: string, path: string): string[] {
+export function newDirectories(previous: string, path: string): string[] {
   let common = 0;
   while (common < path.length && path[common] === previous[common]) common++;
   const found: string[] = [];

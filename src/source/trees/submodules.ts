@@ -1,7 +1,7 @@
 import { errors, type StackwrightError } from "../../model/mod.ts";
 import { type CommitPlace, withRepair } from "../git/repository.ts";
 import type { TreeEntry } from "../source.ts";
-import { MOST_ENTRIES, tooManyEntries } from "../git/tree_object.ts";
+import { MOST_ENTRIES, newDirectories, tooManyEntries } from "../git/tree_object.ts";
 import type { ExpandedTree, ExpandOptions, TreeFile, TreePart } from "./expanded_tree.ts";
 import { firstPart, openModules, rootOf } from "./open_submodules.ts";
 
@@ -27,6 +27,7 @@ export async function expandTree(
   const roots: string[] = [];
   let count = 0;
   let bytes = 0;
+  let entryCount = 0;
   const root = rootOf(options.source);
   const parts: { part: TreePart; level: number }[] = [{
     part: firstPart(place, options.source),
@@ -40,13 +41,16 @@ export async function expandTree(
       () => part.repository.listings.list(part.commit, signal),
     );
     const modules = new Map<string, string>();
+    let previous = "";
     for (const [path, entry] of entries) {
+      entryCount += 1 + newDirectories(previous, path).length;
+      previous = path;
       if (entry.kind === "submodule") modules.set(path, entry.id);
       else files.set(part.prefix + path, { ...entry, kind: fileKind(entry), part });
       bytes += entry.size;
     }
     if (options.mostBytes > 0 && bytes > options.mostBytes) throw tooManyBytes(options.mostBytes);
-    if (files.size > MOST_ENTRIES) throw tooManyEntries();
+    if (entryCount > MOST_ENTRIES) throw tooManyEntries();
     roots.push(...[...modules.keys()].map((path) => part.prefix + path));
     if (!options.submodules || modules.size === 0) continue;
     count += modules.size;

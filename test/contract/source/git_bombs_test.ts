@@ -75,6 +75,22 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/more than 500 submodules/);
   });
 
+  it("is refused for the directories of submodules", async () => {
+    const other = await createRepository(join(t.directory, "root/a/b"));
+    const otherWork = join(t.directory, "root/a/b/work");
+    await other.commit({ "file": "x\n" });
+    let tree = git(otherWork, "", "rev-parse", "HEAD^{tree}");
+    for (let level = 0; level < 300; level++) {
+      tree = git(otherWork, `040000 tree ${tree}\td\n`, "mktree");
+    }
+    const many = Array.from({ length: 300 }, (_, at) => `040000 tree ${tree}\td${at}\n`);
+    const commit = await push(other, git(otherWork, many.join(""), "mktree"));
+    for (const path of ["s1", "s2", "s3"]) {
+      await repository.submodule(path, "../b/remote.git", commit);
+    }
+    await refused(/more than 200000 files and directories; deploy from a smaller repository$/);
+  });
+
   it("is refused for a list of submodules of half a megabyte", async () => {
     await repository.commit({ ".gitmodules": "#\n".repeat(300_000) });
     await repository.submodule(
