@@ -29,12 +29,14 @@ interface Token {
 
 /** Remaining lifetime that a kept token needs: it must outlive the fetch that begins with it. */
 const SPARE_MS = 5 * 60 * 1000;
+/** Most tokens that are kept, since deployments may name any number of repositories; the oldest go first. */
+const MOST_KEPT = 10_000;
 
 /** Owner of tokens in the redactor, which forgets an owner's old secrets: tokens live for an hour. */
 const TOKENS = "tokens of GitHub Apps";
 
-/** Makes the tokens of one process. */
-export function createGitHubTokens(parts: GitHubTokensParts): GitHubTokens {
+/** Makes the tokens of one process, of which it keeps `most`. */
+export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): GitHubTokens {
   const kept = new Map<string, Token>();
   const asking = new Map<string, Promise<Token>>();
   return {
@@ -53,6 +55,8 @@ export function createGitHubTokens(parts: GitHubTokensParts): GitHubTokens {
       // A caller that aborts must not abort the request that other callers share.
       const token = await abortable(request, signal);
       kept.set(key, token);
+      const [oldest] = kept.keys();
+      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
       return token.value;
     },
   };

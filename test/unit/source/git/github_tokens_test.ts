@@ -111,6 +111,21 @@ describe("createGitHubTokens()", () => {
     assert.ok(![first, second].includes(other));
   });
 
+  it("token() keeps the newest ones, whatever repositories are named", async () => {
+    const clock = { now: () => new Date(now), sleep: () => Promise.resolve() };
+    const parts = { http: createHttpClient(), clock, redactor: createRedactor() };
+    const tokens = createGitHubTokens(parts, 2);
+    const app = { appId: "4711", privateKey: server.privateKey, installationId: "11" };
+    const ask = (path: string) =>
+      tokens.token(app, parseRepositoryUrl(`${server.origin}/${path}`), never());
+    const first = await ask("o/a");
+    const second = await ask("o/b");
+    const third = await ask("o/c");
+    assert.equal(await ask("o/b"), second);
+    assert.equal(await ask("o/c"), third);
+    assert.notEqual(await ask("o/a"), first);
+  });
+
   it("token() makes one request for many who ask at once, one of whom may go away", async () => {
     const { ask } = make();
     const leaving = new AbortController();
