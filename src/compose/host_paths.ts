@@ -65,9 +65,7 @@ export function followedPaths(
     refused.push(...readPaths(service, model, add).map(of));
   }
   // Refused even if no service uses them.
-  if (Object.keys(objectAt(model, "models")).length > 0) {
-    refused.push("models, for which compose runs a program on the machine of Stackwright");
-  }
+  if (hasModels(model)) refused.push(MODELS);
   for (const kind of ["configs", "secrets"] as const) {
     for (const { key, definition } of resourcesOf(model, kind)) {
       const file = textAt(definition, "file");
@@ -115,12 +113,20 @@ function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
   }
 }
 
+const MODELS = "models, for which compose runs a program on the machine of Stackwright";
+
+function hasModels(object: JsonObject): boolean {
+  return Object.keys(objectAt(object, "models")).length > 0;
+}
+
 /** Settings of a service that would run programs, or give away credentials, on our machine. */
 function refusedUses(service: JsonObject): string[] {
   const refused: string[] = [];
   if (service["provider"] !== undefined) {
     refused.push("provider, which would run a program on the machine of Stackwright");
   }
+  // Compose 5.5 prints these alone, without the models of the project.
+  if (hasModels(service)) refused.push(MODELS);
   if (service["use_api_socket"] === true) {
     refused.push("use_api_socket, which would hand out the credentials for our registries");
   }

@@ -57,6 +57,9 @@ describe("followedPaths()", () => {
       /^models, for which compose runs a program/,
     );
     assert.deepEqual(followedPaths({ services: { web }, models: {} }).refused, []);
+    // Compose 5.5 prints a project as JSON without its models.
+    const refused = followedPaths({ services: { web: { ...web, models: { m: null } } } }).refused;
+    assert.match(refused.join(), /^service web: models, for which compose runs a program/);
   });
 
   for (
