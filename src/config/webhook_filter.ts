@@ -20,7 +20,10 @@ export function passesWebhookFilter(filter: string, reference: string): boolean 
   return compiled.value.test(reference) || compiled.value.test(shortReference(reference));
 }
 
-/** `main` of `refs/heads/main`, `v1` of `refs/tags/v1`; any other text as it is. */
+/**
+ * `main` of `refs/heads/main`, `v1` of `refs/tags/v1`; any other text as it is, and so is
+ * `refs/heads/refs/tags/v1`: a branch must not pass for a tag.
+ */
 export function shortReference(reference: string): string {
-  return reference.replace(/^refs\/(?:heads|tags)\//, "");
+  return reference.replace(/^refs\/(?:heads|tags)\/(?!refs\/)/, "");
 }

@@ -52,6 +52,7 @@ describe("webhookRefusal() by the filter", () => {
     ["^v\\d+$", "refs/tags/v12", true],
     ["^refs/tags/", "refs/heads/v12", false],
     ["^refs/heads/", "refs/tags/v12", false],
+    ["^refs/tags/", "refs/heads/refs/tags/v12", false],
     ["(?i)^MAIN$", "refs/heads/main", true],
     ["^(a+)+$", `refs/heads/${"a".repeat(200)}!`, false],
   ];
