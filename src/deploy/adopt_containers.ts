@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -11,11 +10,9 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { bringOldData } from "./bring_old_data.ts";
-import type { OldDataParts } from "./copy_old_data.ts";
+import { type OldDataParts, removeCopy } from "./copy_old_data.ts";
 import { fewAtOnce } from "./few_at_once.ts";
-import { removeWritten } from "./remove_written.ts";
 import type { RolloutResult } from "./rollout_words.ts";
-import { stackDirectories } from "./stack_files.ts";
 
 interface AdoptionParts extends OldDataParts {
   readonly options: OldDataParts["options"] & {
@@ -69,9 +66,8 @@ export async function adoptContainers(
   adoption.progress("putting the earlier containers back");
   try {
     const names = await putRecipesBack(parts, release.key, recipes, signal);
-    const { live } = stackDirectories(parts.options.dataDir, release.key);
     // The next attempt copies again: the restored containers write to their own place from now on.
-    for (const path of brought) await removeWritten(parts, join(live, path), signal);
+    for (const path of brought) await removeCopy(parts, release.key, path, signal);
     const text = `the containers that ran before were put back: ${names.join(", ")}`;
     return { kind: "rolled_back", error, text };
   } catch (thrown) {

@@ -8,9 +8,8 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { findOldData, type OldData } from "./old_data.ts";
-import { removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
-import { copy, type OldDataParts, rehearse, type ToBring } from "./copy_old_data.ts";
+import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
 
 /**
  * Adds to the plan of an adoption that data in relative mounts is copied below `live` before the
@@ -77,9 +76,8 @@ export async function bringOldData(
     return copied;
   } catch (error) {
     if (signal.aborted) throw error;
-    const { live } = stackDirectories(parts.options.dataDir, release.key);
     // The restarted containers write to the original, so these copies would be out of date.
-    for (const path of copied) await removeWritten(parts, join(live, path), signal);
+    for (const path of copied) await removeCopy(parts, release.key, path, signal);
     for (const id of stopped) await parts.host.engine.startContainer(id, signal);
     throw error;
   }

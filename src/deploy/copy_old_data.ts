@@ -1,5 +1,6 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { errors, messageOf, type Progress, type StackKey, utf8 } from "../model/mod.ts";
+import { LiveDirectory } from "./live_directory.ts";
 import type { OldData } from "./old_data.ts";
 import { PROGRAMS, removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -28,6 +29,9 @@ export interface OldDataParts {
 /** Milliseconds between two progress reports of a copy. */
 const TELL_MS = 2000;
 
+/** Bytes of what `cp` says that are kept: it may complain of millions of files. */
+const KEPT_BYTES = 1000;
+
 /** Name of a copy in progress, beside `live`: a copy under its own name is complete. */
 const UNFINISHED = ".bringing";
 
@@ -52,6 +56,7 @@ export async function rehearse(
     const { code, stderr } = await parts.commands.run({
       argv: ["cp", "-a", "--attributes-only", "--", local, unfinished],
       env: PROGRAMS,
+      keptBytes: KEPT_BYTES,
       endsWithUs: true,
     }, signal);
     if (code !== 0 && !/attributes-only/.test(stderr)) throw failedCopy(code, stderr);
@@ -65,12 +70,46 @@ export async function copy(
   { data, local, progress }: ToBring & { readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<void> {
-  await placing(parts, key, data, signal, async (unfinished, place) => {
+  await placing(parts, key, data, signal, async (unfinished) => {
     await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
-    // The place holds nothing, otherwise the data would not be copied.
-    await parts.files.remove(place);
-    await parts.files.rename(unfinished, place);
+    await within(parts, key, data.path, { makes: true }, async (place) => {
+      // The place holds nothing, otherwise the data would not be copied.
+      await parts.files.remove(place);
+      await parts.files.rename(unfinished, place);
+    });
   });
+}
+
+/**
+ * Removes a copy, or what containers put in its place; may be called again. It is taken away from
+ * them first: `rm` would follow their links on the way to it.
+ */
+export async function removeCopy(
+  parts: OldDataParts,
+  key: StackKey,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const aside = join(stackDirectories(parts.options.dataDir, key).stack, UNFINISHED);
+  await removeWritten(parts, aside, signal);
+  await within(parts, key, path, { makes: false }, async (place) => {
+    if (await parts.files.stat(place) !== undefined) await parts.files.rename(place, aside);
+  });
+  await removeWritten(parts, aside, signal);
+}
+
+/** Runs `work` with a place below `live`, to which no link of a container leads elsewhere. */
+async function within(
+  { files, options }: OldDataParts,
+  key: StackKey,
+  path: string,
+  how: { readonly makes: boolean },
+  work: (place: string) => Promise<void>,
+): Promise<void> {
+  const { live } = stackDirectories(options.dataDir, key);
+  // No container can put a link in the place of the whole directory.
+  if (path === ".") await work(live);
+  else await new LiveDirectory(files, live).at(path, how, work);
 }
 
 /** Runs `work` with a free path for an unfinished copy, which is removed afterwards. */
@@ -79,15 +118,17 @@ async function placing(
   key: StackKey,
   data: OldData,
   signal: AbortSignal,
-  work: (unfinished: string, place: string) => Promise<void>,
+  work: (unfinished: string) => Promise<void>,
 ): Promise<void> {
   const { stack, live } = stackDirectories(parts.options.dataDir, key);
   const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
   const clear = () => removeWritten(parts, unfinished, signal);
   try {
-    await parts.files.makeDirectory(dirname(place));
+    await parts.files.makeDirectory(stack);
+    // Found out before a service is stopped, too.
+    await within(parts, key, data.path, { makes: true }, () => Promise.resolve());
     await clear();
-    await work(unfinished, place);
+    await work(unfinished);
     await clear();
   } catch (cause) {
     if (signal.aborted) throw cause;
@@ -130,7 +171,8 @@ async function runCopy(
   })().catch(() => {});
   try {
     const argv = ["cp", "-a", "--", from, to] as const;
-    const { code, stderr } = await commands.run({ argv: [...argv], env, endsWithUs: true }, signal);
+    const how = { env, keptBytes: KEPT_BYTES, endsWithUs: true };
+    const { code, stderr } = await commands.run({ argv: [...argv], ...how }, signal);
     if (code !== 0) throw failedCopy(code, stderr);
   } finally {
     ended.abort();
