@@ -9,6 +9,8 @@ import { createPauses, readText } from "../../system/mod.ts";
 
 /** Key of the lock under which histories are measured, one at a time: each may take half a gigabyte. */
 const HISTORIES = "histories";
+/** Most depths that one mirror remembers. */
+const MOST_DEPTHS = 100;
 /** Characters of a history that are looked at before other tasks of the process get a turn. */
 const AT_ONCE = 512 * 1024;
 /** Characters of a commit and its parent in a history. */
@@ -17,6 +19,9 @@ const USUAL_LINE = 82;
 /** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
   readonly #parts: MirrorParts;
+  /** Depths that were measured, by commit, for this list of commits without parents. */
+  readonly #depths = new Map<string, number>();
+  #measuredFor = "";
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -60,7 +65,14 @@ export class MirrorContent {
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;
-    return await this.#parts.lock.run(HISTORIES, () => this.#measure(id, shallow, signal), signal);
+    if (shallow !== this.#measuredFor || this.#depths.size >= MOST_DEPTHS) this.#depths.clear();
+    this.#measuredFor = shallow;
+    const known = this.#depths.get(id);
+    if (known !== undefined) return known;
+    const measure = () => this.#measure(id, shallow, signal);
+    const depth = await this.#parts.lock.run(HISTORIES, measure, signal);
+    if (shallow === this.#measuredFor) this.#depths.set(id, depth);
+    return depth;
   }
 
   async #measure(id: string, shallow: string, signal: AbortSignal): Promise<number> {

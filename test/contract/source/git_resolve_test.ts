@@ -225,12 +225,14 @@ describe("GitSource.resolve()", () => {
       assert.equal(await history("main", 1), 13);
     });
 
-    it("does not fetch again while the depth suffices", async () => {
+    it("does not fetch again while the depth suffices, and measures a history once", async () => {
       await history("main", 3);
-      const fetches = t.count("fetch");
+      await history("main", 3);
+      const [fetches, measured] = [t.count("fetch"), t.count("rev-list")];
       await history("main", 3);
       await history("main", 2);
       assert.equal(t.count("fetch"), fetches);
+      assert.equal(t.count("rev-list"), measured);
     });
 
     it("follows a shallow branch without losing depth", async () => {
