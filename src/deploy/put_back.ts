@@ -17,7 +17,12 @@ interface Restoration extends Rollout {
   readonly previous: ReleaseOnDisk;
   /** Ids of containers that the failed rollout may have told the engine to stop. */
   readonly endangered: Set<string>;
+  /** Number of times that this was begun again because a container ended late; none when absent. */
+  readonly late?: number;
 }
+
+/** Containers that end one after the other, each of which is waited for; an engine may go on. */
+const MOST_LATE = 100;
 
 /**
  * Puts the previous release back after a failed one; returns what was restored, in words. May be
@@ -28,7 +33,7 @@ export async function restore(
   work: Restoration,
   signal: AbortSignal,
 ): Promise<string> {
-  const { next, previous, endangered } = work;
+  const { next, previous, endangered, late = 0 } = work;
   const { key } = next.release;
   await parts.slot.takeAgain(signal);
   await pointTags(parts.engine, previous.release.services, work.previousImages, signal);
@@ -65,7 +70,9 @@ export async function restore(
     each.state === "running" && endangered.has(each.id) && kept.includes(each.service)
   ).map((each) => each.id);
   if (doubtful.length > 0) parts.progress("making sure that nothing is being stopped");
-  if (await stopsLate(parts, doubtful, signal)) return await restore(parts, work, signal);
+  if (late < MOST_LATE && await stopsLate(parts, doubtful, signal)) {
+    return await restore(parts, { ...work, late: late + 1 }, signal);
+  }
   const restored = services.filter((each) => each.action !== "keep").map((each) => each.name);
   return restored.length === 0 ? "no container had changed" : `restored ${restored.join(", ")}`;
 }

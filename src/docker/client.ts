@@ -1,6 +1,7 @@
 import type { Clock } from "../system/mod.ts";
 import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
+import { LONGEST_GRACE_SECONDS } from "./container_details.ts";
 import { containerRecipe } from "./container_recipe.ts";
 import { containerCalls } from "./containers.ts";
 import { creatingCalls } from "./create.ts";
@@ -127,9 +128,6 @@ function engineCalls(api: EngineApi) {
     close: () => api.close(),
   } satisfies Partial<EngineClient>;
 }
-
-/** Longest grace period of a container in seconds, after which the engine counts as hanging. */
-const LONGEST_GRACE_SECONDS = 15 * 60;
 
 async function act(
   api: EngineApi,

@@ -20,6 +20,8 @@ import { boundPorts, networksOf } from "./observed_container.ts";
 
 /** Seconds that the engine gives a container without a grace period of its own. */
 const DEFAULT_GRACE_SECONDS = 10;
+/** Longest grace period in seconds, after which the engine counts as hanging. */
+export const LONGEST_GRACE_SECONDS = 15 * 60;
 
 /** The details of a container, from the engine's answer. */
 export function detailed(answer: JsonRecord): ContainerDetails {
@@ -30,8 +32,10 @@ export function detailed(answer: JsonRecord): ContainerDetails {
     container: inspected(answer),
     startedAt: instant(asText(state["StartedAt"])),
     restartCount: asNumber(answer["RestartCount"]) ?? 0,
-    stopTimeoutSeconds: asNumber(asRecord(answer["Config"])["StopTimeout"]) ??
-      DEFAULT_GRACE_SECONDS,
+    stopTimeoutSeconds: Math.min(
+      asNumber(asRecord(answer["Config"])["StopTimeout"]) ?? DEFAULT_GRACE_SECONDS,
+      LONGEST_GRACE_SECONDS,
+    ),
     error: asText(state["Error"]),
     healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
     ...lastCheckOf(asList(health["Log"]).at(-1)),

@@ -31,8 +31,12 @@ export function containerCalls(api: EngineApi) {
       const request = { method: "GET", path, query } as const;
       return await api.inTime(request, signal, async (within) => {
         const response = await api.call(request, within);
-        const how = { isFramed: await isFramed(api, id, response, within), clock: api.clock };
-        return await readLog(response, how, within);
+        const framed = await isFramed(api, id, response, within).catch((error) => {
+          // Its connection would stay open, with an answer that nobody reads.
+          response.discard();
+          throw error;
+        });
+        return await readLog(response, { isFramed: framed, clock: api.clock }, within);
       });
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),

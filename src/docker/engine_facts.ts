@@ -77,7 +77,7 @@ export interface ContainerDetails {
   readonly startedAt: Date | undefined;
   /** Number of restarts by the engine since the container was started by a call. */
   readonly restartCount: number;
-  /** Grace period before a stop kills the container. */
+  /** Grace period before a stop kills the container; a longer one counts as a quarter of an hour. */
   readonly stopTimeoutSeconds: number;
   /** The engine's message on why it did not start. */
   readonly error: string;

@@ -104,15 +104,18 @@ async function distribution(
   try {
     const answer = await api.json({ ...get(path), headers: authHeader(auth) }, signal);
     const digest = asText(asRecord(asRecord(answer)["Descriptor"])["digest"]);
-    return digest === ""
-      ? { kind: "unknown", why: "the engine told no digest" }
-      : { kind: "found", digest };
+    return DIGEST.test(digest)
+      ? { kind: "found", digest }
+      : { kind: "unknown", why: "the engine told no digest" };
   } catch (error) {
     if (!isStackwrightError(error, "engine_refused")) throw error;
     const why = error.message;
     return { kind: REFUSED.test(why) ? "refused" : "unknown", why };
   }
 }
+
+/** A digest, which becomes a part of an image's name: other text would name another image. */
+const DIGEST = /^[a-z0-9]{2,20}:[0-9a-f]{32,256}$/;
 
 /** Engines answer 500 for nearly every refusal of a registry, so only its words tell. */
 const REFUSED = new RegExp(

@@ -566,6 +566,28 @@ describe("rollout() that fails", () => {
     assert.ok(looks > 6);
   });
 
+  it("puts back only so often for an engine that says that what runs has ended", async () => {
+    const world = createWorld();
+    const say = (state: "running" | "exited") => {
+      world.engine.containers = world.engine.containers.map((each) =>
+        each.service === "web" ? { ...each, state } : each
+      );
+    };
+    let looks = 0;
+    world.onUp = () => {
+      world.onUp = () => {};
+      world.engine.onList = () => say("running");
+      world.engine.onInspect = () => {
+        if (++looks > 1_000) throw new Error("it goes on and on");
+        say("exited");
+      };
+      throw new Error("compose was cut off");
+    };
+    const result = await rollout(world.parts, work(), SIGNAL);
+    assert.equal(result.kind, "rolled_back");
+    assert.ok(looks > 10 && looks < 1_000, String(looks));
+  });
+
   it("says that no container had changed when it failed before any did", async () => {
     const world = createWorld();
     world.onUp = () => {

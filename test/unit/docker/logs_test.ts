@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Buffer } from "node:buffer";
+import type { EngineApi } from "../../../src/docker/api.ts";
+import { containerCalls } from "../../../src/docker/containers.ts";
 import { collectLines, demultiplex, LOG_LIMIT, singleStream } from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
@@ -85,5 +87,20 @@ describe("collectLines()", () => {
     const [only, ...more] = await lines(endless, 1 << 16);
     assert.equal(more.length, 0);
     assert.ok(only?.endsWith("the end") && only.length === LOG_LIMIT);
+  });
+});
+
+describe("containerLogs()", () => {
+  it("gives its answer up when it cannot be told whether that is framed", async () => {
+    let discarded = 0;
+    const api = {
+      inTime: (_request: unknown, signal: AbortSignal, work: (signal: AbortSignal) => unknown) =>
+        work(signal),
+      call: () => Promise.resolve({ headers: {}, discard: () => void discarded++ }),
+      find: () => Promise.reject(new Error("no details")),
+    };
+    const { containerLogs } = containerCalls(api as unknown as EngineApi);
+    await assert.rejects(containerLogs("a", 5, new AbortController().signal), /no details/);
+    assert.equal(discarded, 1);
   });
 });

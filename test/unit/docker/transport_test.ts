@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EngineApi } from "../../../src/docker/api.ts";
+import { swarmCalls } from "../../../src/docker/swarm_calls.ts";
 import { createTransport, type Transport } from "../../../src/docker/transport.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { requestFraming, WireReader } from "../../fakes/wire.ts";
@@ -265,6 +266,22 @@ describe("Transport and EngineApi", () => {
       );
     });
   }
+
+  it("distribution() takes nothing but a digest, which becomes part of an image's name", async () => {
+    const { distribution } = swarmCalls(new EngineApi(transport));
+    const told = async (digest: string) => {
+      script = (_n, line) => {
+        if (line.includes("/version")) return VERSION;
+        return answer(200, "x", JSON.stringify({ Descriptor: { digest } }));
+      };
+      return (await distribution("app:1", "", NO_SIGNAL)).kind;
+    };
+    const digest = `sha256:${"0a".repeat(32)}`;
+    assert.equal(await told(digest), "found");
+    for (const other of ["", "other.example/x", `${digest}\n`, `${digest}@other.example/x`]) {
+      assert.equal(await told(other), "unknown");
+    }
+  });
 
   it("EngineApi says so when the answer is not JSON", async () => {
     script = () => answer(200, "text/html", "<html>");
