@@ -28,11 +28,7 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     "too_large",
     /(?:died of signal 25|index-pack died of signal 24)\b|File too large|^fatal: fetch-pack: invalid index-pack output\s*$/,
   ],
-  // Lines of the remote speak of its own disk, not of ours.
-  [
-    "disk",
-    /^(?!remote:|fatal: remote error:).*(?:No space left on device|Read-only file system|Disk quota exceeded)/im,
-  ],
+  ["disk", /No space left on device|Read-only file system|Disk quota exceeded/i],
   [
     "disk",
     /(?:unable to create|could not create|cannot create|unable to write|failed to write)(?!.*File exists).*(?:Permission denied|Not a directory|No such file)/i,
@@ -76,6 +72,10 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ],
 ];
 
+/** Failures on this side: what the remote says is about its own disk and memory. */
+const OWN: ReadonlySet<GitFailure> = new Set(["memory", "too_large", "disk", "locked", "corrupt"]);
+const REMOTE_SAID = /^(?:remote:|fatal: remote error:)/;
+
 /**
  * Lines of an error, and characters at either end of a line, that are classified: a remote may print
  * for minutes, and some patterns take time quadratic in the length of a line.
@@ -100,9 +100,8 @@ const LOST_WITHIN = 16 * 1024;
 export function classifyFailure(stderr: string): GitFailure {
   const lines = stderr.split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== "" && !PROGRESS.test(line));
-  const last = (some: readonly string[]) => some.slice(-MOST_LINES).map(shortened).join("\n");
   const ours = lines.filter((line) => !line.startsWith("remote:"));
-  return firstSign(last(ours)) ?? firstSign(last(lines)) ?? "other";
+  return firstSign(ours) ?? firstSign(lines) ?? "other";
 }
 
 /** Keeps both ends of a long line: the reason stands at its end, behind a URL of any length. */
@@ -111,8 +110,11 @@ function shortened(line: string): string {
   return `${line.slice(0, LONGEST_END)} ${line.slice(-LONGEST_END)}`;
 }
 
-function firstSign(text: string): GitFailure | undefined {
-  return SIGNS.find(([, sign]) => sign.test(text))?.[0];
+function firstSign(lines: readonly string[]): GitFailure | undefined {
+  const last = lines.slice(-MOST_LINES).map(shortened);
+  const [text, own] = [last, last.filter((line) => !REMOTE_SAID.test(line))]
+    .map((each) => each.join("\n"));
+  return SIGNS.find(([kind, sign]) => sign.test((OWN.has(kind) ? own : text) ?? ""))?.[0];
 }
 
 const CODES: Readonly<Record<GitFailure, ErrorCode>> = {

@@ -64,6 +64,9 @@ describe("classifyFailure()", () => {
       ["disk", "error: unable to create temporary file: Read-only file system"],
       ["other", "fatal: remote error: No space left on device"],
       ["other", "remote: fatal: No space left on device"],
+      ["other", "fatal: remote error: unable to create x: Permission denied"],
+      ["other", "fatal: remote error: not a git repository: '/m'"],
+      ["other", "remote: fatal: Unable to create '/m/shallow.lock': File exists."],
       [
         "certificate",
         "fatal: unable to access 'https://h/r/': server certificate verification failed. CAfile: x",
