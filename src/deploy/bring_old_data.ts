@@ -7,6 +7,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
+import { holdsOurs } from "./holds_ours.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
@@ -17,7 +18,8 @@ import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./c
  *
  * Throws `conflict` where the data cannot be reached from here and is not in place yet, and where
  * somebody else deployed a stack of ours in between, so that two copies exist: a service that
- * starts without its data looks like data loss.
+ * starts without its data looks like data loss. Throws `path_escapes` for data of Stackwright
+ * itself, which a container that a person started may mount.
  */
 export async function withOldData(
   parts: OldDataParts,
@@ -47,7 +49,7 @@ export async function withOldData(
  * Containers that may write to it are stopped once a rehearsal showed that it can be copied, and
  * started again when the copy fails; the original is only read. Data in place already is skipped.
  *
- * Throws `conflict` as {@link withOldData} does, `data_dir_unusable` when it cannot be copied.
+ * Throws as {@link withOldData} does, and `data_dir_unusable` when it cannot be copied.
  */
 export async function bringOldData(
   parts: OldDataParts,
@@ -102,6 +104,7 @@ async function toBring(
     const seen = await parts.host.localPath(data.source, signal);
     const local = seen === undefined ? undefined : await parts.files.realPath(seen);
     if (local === undefined) throw unreachable(key, data, join(hostLive, data.path));
+    if (await holdsOurs(parts.files, parts.options, local)) throw ours(key, data);
     if (!await holdsSomething(parts, local)) continue;
     (isThere ? twice : wanted).push({ data, local });
   }
@@ -124,6 +127,14 @@ function unreachable(key: StackKey, { service, target, source }: OldData, place:
       `which Stackwright cannot see, and would start without it; stop the stack and copy it: ` +
       `cp -a ${source} ${place}, or mount ${source} into the container of Stackwright; if nobody ` +
       `needs it, remove the container of ${service}`,
+  );
+}
+
+function ours(key: StackKey, { service, target, source }: OldData) {
+  return errors.path_escapes(
+    `${key.name} is not adopted: the container of service ${service} mounts ${source} at ${target}, which ` +
+      "holds data of Stackwright itself, and is not copied for a deployment; nothing was changed. " +
+      "Choose another name for the stack, or remove that container",
   );
 }
 

@@ -23,6 +23,8 @@ export interface OldDataParts {
   readonly options: {
     /** The data directory as this process sees it. */
     readonly dataDir: string;
+    /** Other files and directories with our secrets. */
+    readonly protectedPaths: readonly string[];
   };
 }
 

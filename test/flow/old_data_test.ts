@@ -104,6 +104,20 @@ for (const engine of await engines()) {
 }
 
 describe("data in relative mounts of a project that is adopted", () => {
+  for (const part of [".", "..", "sources", "state.db"]) {
+    it(`is not copied where it holds data of Stackwright itself: DATA_DIR/${part}`, () =>
+      inWorld("fake", async (world) => {
+        const mine = join(world.dataDir, part);
+        await startByHand(world, composeFile({ web: service({ volumes: [`${mine}:/data:ro`] }) }));
+        await commit(world, {
+          "compose.yaml": composeFile({ web: service({ volumes: ["./x:/data"] }) }),
+        });
+        const failed = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(failed, /mounts .* at \/data, which holds data of Stackwright itself/);
+        assert.deepEqual(await states(world), { "web-1": "running" });
+      }));
+  }
+
   it("that cannot be copied leaves the project as it runs", () =>
     inWorld("fake", (world) =>
       withProject(world, async () => {

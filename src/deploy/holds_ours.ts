@@ -1,0 +1,28 @@
+import { insideTree } from "../compose/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/** Directories of the data directory with what other repositories gave. */
+const OTHERS = ["sources", "releases"];
+
+/**
+ * Whether a real path leads to, or contains, our ledger, keys, secrets or files of repositories.
+ * Another program's data may lie in our data directory, too, and is not meant.
+ */
+export async function holdsOurs(
+  files: Pick<Files, "realPath">,
+  { dataDir, protectedPaths }: {
+    readonly dataDir: string;
+    readonly protectedPaths: readonly string[];
+  },
+  path: string,
+): Promise<boolean> {
+  const realPath = async (each: string) => await files.realPath(each) ?? each;
+  const data = await realPath(dataDir);
+  if (insideTree(data, path) !== undefined) return true;
+  const [first = "", ...rest] = insideTree(path, data)?.split("/") ?? [];
+  if (first !== "" && (rest.length === 0 || OTHERS.includes(first))) return true;
+  for (const each of protectedPaths) {
+    if (insideTree(path, await realPath(each)) !== undefined) return true;
+  }
+  return false;
+}
