@@ -148,13 +148,13 @@ export class Git {
   /** Runs a command that needs no remote. */
   async local(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
     const command = gitCommand(await this.#surroundings(), invocation);
-    return await this.#run({ ...command, timeoutMs: this.#parts.options.localTimeoutMs }, signal);
+    return await this.#run({ ...command, ...this.#localBounds() }, signal);
   }
 
   /** Like {@link local}, for commands that write files for others to read. */
   async exporting(invocation: GitInvocation, signal: AbortSignal): Promise<GitResult> {
     const command = withPlainMask(gitCommand(await this.#surroundings(), invocation));
-    return await this.#run({ ...command, timeoutMs: this.#parts.options.localTimeoutMs }, signal);
+    return await this.#run({ ...command, ...this.#localBounds() }, signal);
   }
 
   /** Talks to a remote, again after a pause of 250 ms and then 500 ms when the network fails. */
@@ -190,6 +190,12 @@ export class Git {
       if (result.failure !== "transient" || isLast) return result;
       await clock.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1), signal);
     }
+  }
+
+  /** Limits of a program that works on what was received. */
+  #localBounds(): Pick<Command, "timeoutMs" | "mostMemory"> {
+    const { localTimeoutMs, mostMemory } = this.#parts.options;
+    return { timeoutMs: localTimeoutMs, mostMemory };
   }
 
   /** Limits of a program that receives data from a remote. */

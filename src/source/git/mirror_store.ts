@@ -58,6 +58,9 @@ export interface MirrorStoreParts {
   readonly lock: WatchableLock;
 }
 
+/** Memory for each thread of git to compare objects in: ten of them of any size otherwise. */
+const WINDOW_BYTES = 100 * 1024 * 1024;
+
 /** Makes the store of the mirrors below a data directory. */
 export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   const sources = join(parts.dataDir, "sources");
@@ -133,8 +136,9 @@ async function compact(
   const isSingle = before.packs <= 1 && before.loose === 0;
   if (isSingle && mode === "copy") return { result: "skipped_single_pack", bytes: same };
   const started = new Date(parts.clock.now().getTime() - 50);
+  const settings = ["repack.writeBitmaps=false", `pack.windowMemory=${WINDOW_BYTES}`];
   // Keeps unreachable objects: releases may name commits that their branch no longer has.
-  const args = ["-c", "repack.writeBitmaps=false", "repack", "-a", "-d", "-k", "-q"];
+  const args = [...settings.flatMap((each) => ["-c", each]), "repack", "-a", "-d", "-k", "-q"];
   const anew = mode === "repack" ? ["-f", "--window=10"] : [];
   const done = await parts.git.local({ args: [...args, ...anew], gitDir: path }, signal);
   if (done.failure !== undefined) {

@@ -64,6 +64,9 @@ describe("GitSource.mirrors", () => {
       const now = await t.resolve(repository.url, "main");
       const end = await run(mode);
       assert.equal(end.status, "succeeded");
+      const command = t.commands.find(({ argv }) => argv.includes("repack"));
+      assert.ok(command?.argv.some((each) => /^pack\.windowMemory=\d+$/.test(each)));
+      assert.equal(command?.mostMemory, 2 * 1024 ** 3);
       const sizes = /packfiles [\d.]+ \S+ -> [\d.]+ \S+$/;
       assert.match(end.message, new RegExp(`^${mode} of 1 mirror: 1 compacted; ${sizes.source}`));
       assert.deepEqual(told, [`${mode} of ${now.source.name}`]);
