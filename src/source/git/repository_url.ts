@@ -28,6 +28,8 @@ export const DEFAULT_PORTS: Readonly<Record<RepositoryScheme, string>> = {
   ssh: "22",
   file: "",
 };
+/** Parts of a path: each is a directory on disk, and GitLab nests groups to twenty levels. */
+const MOST_PARTS = 50;
 const SCP = /^(?:([^@/:]+)@)?(\[[0-9a-fA-F:.]+\]|[^/:@]+):(?!\/\/)(.+)$/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)$/;
 
@@ -136,7 +138,9 @@ function splitHost(authority: string, text: string): { host: string; port: strin
 }
 
 function repositoryPath(path: string, text: string): string {
-  const kept = withoutSuffix(path.split("/").filter((part) => part !== "").join("/"));
+  const parts = path.split("/").filter((part) => part !== "");
+  if (parts.length > MOST_PARTS) throw refused(text, `its path has more than ${MOST_PARTS} parts`);
+  const kept = withoutSuffix(parts.join("/"));
   if (kept === "" || kept === ".git") throw refused(text, "it names a host but no repository");
   return kept;
 }

@@ -33,7 +33,11 @@ export async function noteUse(files: Files, mirror: string): Promise<void> {
  * Returns their number.
  */
 export async function removeUnused(
-  { files, lock }: { readonly files: Files; readonly lock: KeyedLock },
+  { files, lock, dataDir }: {
+    readonly files: Files;
+    readonly lock: KeyedLock;
+    readonly dataDir: string;
+  },
   stored: readonly StoredMirror[],
   { needed, usedBefore }: MirrorUse,
   signal: AbortSignal,
@@ -49,20 +53,29 @@ export async function removeUnused(
   const byUse = found.flat().sort((a, b) => b.usedAt.getTime() - a.usedAt.getTime());
   let removed = 0;
   for (const { path } of byUse.slice(MOST_UNNEEDED).filter(({ usedAt }) => usedAt < usedBefore)) {
-    const isGone = await lock.run(path, () => removeOne(files, path, usedBefore), signal);
+    const isGone = await lock.run(
+      path,
+      () => removeOne({ files, dataDir }, path, usedBefore),
+      signal,
+    );
     if (isGone) removed++;
   }
   return removed;
 }
 
-async function removeOne(files: Files, path: string, usedBefore: Date): Promise<boolean> {
+/** Removes a mirror that was not used, and what is empty then of the directories of its name. */
+async function removeOne(
+  { files, dataDir }: { readonly files: Files; readonly dataDir: string },
+  path: string,
+  usedBefore: Date,
+): Promise<boolean> {
   const info = await files.stat(path);
   if (info === undefined || info.modifiedAt >= usedBefore) return false;
   await files.remove(path);
+  const sources = join(dataDir, "sources");
   const parent = dirname(path);
   const source = basename(path) === "mirror" ? parent : dirname(parent);
-  for (const each of [join(source, "submodules"), join(source, "trees"), source]) {
-    if ((await files.list(each)).length === 0) await files.remove(each);
-  }
+  for (const each of ["submodules", "trees"]) await files.removeEmpty(join(source, each));
+  for (let at = source; at.startsWith(`${sources}/`); at = dirname(at)) await files.removeEmpty(at);
   return true;
 }

@@ -30,6 +30,9 @@ const TABLE: readonly [url: string, inConfiguration: boolean, asked: boolean][] 
   ["https://git.example.com/o/r?x=1", true, false],
   ["https://git.example.com/o/r#x", true, false],
   ["https://git.example.com/o/../r", true, false],
+  ["https://git.example.com/o%2Fr", true, false],
+  [`https://git.example.com${"/r".repeat(51)}`, true, false],
+  [`https://git.example.com${"/r".repeat(50)}`, true, true],
   ["https://git.example.com:0/o/r", true, false],
   // These forms are for operators, who name sources in settings and on the command line.
   ["git.example.com:o/r", false, true],

@@ -100,7 +100,7 @@ describe("mirrors that nobody needs", () => {
       await make("deployed/mirror", 1000);
       await make("deployed/submodules/old", 900);
       await make("deployed/submodules/new", 0);
-      await make("gone/mirror", 500);
+      await make("gone/group/mirror", 500);
       await make("tree/mirror", 400);
       await mkdir(join(dataDir, "sources/h.example/tree/trees/1"), { recursive: true });
       for (let at = 0; at < 49; at++) await make(`other${at}/mirror`, 2 + at);
