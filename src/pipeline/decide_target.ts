@@ -40,6 +40,7 @@ import {
   recordedOwner,
   requireNoForeignVolume,
   requireNotAnothers,
+  wantedOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
 
@@ -166,7 +167,8 @@ async function planRendered(
 ): Promise<Plan> {
   const { release } = prepared;
   const { deployment: policy, key } = target;
-  await requireNoForeignVolume(parts, target, release.model, signal);
+  const owner = wantedOwner(target);
+  await requireNoForeignVolume(parts, { ...target, owner }, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
   const images = await remembering(parts, target, release.digest, refresh, signal);

@@ -179,20 +179,19 @@ export async function ownedElsewhere(
 }
 
 /**
- * Refuses a release that would write into volumes of another source's stack; see
+ * Refuses a release of `owner` that would write into volumes of another source's stack; see
  * {@link requireOwnVolumes}. Throws `conflict`.
  */
 export async function requireNoForeignVolume(
   { host, ledger }: PipelineParts,
-  target: Target,
+  { key, swarm, owner }: Pick<Target, "key" | "swarm"> & { readonly owner: StackOwner },
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
-  const { key, swarm } = target;
   const node = swarm === undefined ? undefined : (await host.info(signal)).hostname;
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
   const facts = { engine: host.engine, ownerOf, node };
-  await requireOwnVolumes(key, model, facts, wantedOwner(target), signal);
+  await requireOwnVolumes(key, model, facts, owner, signal);
 }
 
 /** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */

@@ -218,6 +218,33 @@ describe("a stack of another repository", () => {
         await wants("succeeded", thief, { external: true });
       })));
 
+  it("keeps its volumes to itself where another goes back to a release from before them", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other) => {
+        const earlier = `${world.stack}-earlier`;
+        const store = `${world.stack}_store`;
+        const releases = [
+          composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+            volumes: { store: { name: store } },
+          }),
+          composeFile({ web: service() }),
+        ];
+        for (const release of releases) {
+          await other.repository.commit({
+            ".stackwright.yaml": `name: ${earlier}\n`,
+            "compose.yaml": release,
+          });
+          await pollTo(world, "succeeded", { url: other.repository.url });
+        }
+        await world.engine.removeVolume(store, never);
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        world.proxy.reset();
+        const { err } = await commandTo(world, 1, ["rollback", earlier, "1"]);
+        assert.ok(err.includes(`volume ${store} is stack ${world.stack}'s`), err);
+        assert.equal(world.proxy.mutations(), 0);
+      })));
+
   it("is handed over while it runs, and becomes what the other repository says", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other, take) => {
