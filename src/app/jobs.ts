@@ -109,6 +109,8 @@ class JobBoard {
     const { client } = await engines.of(context);
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
     const found = await calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
+    const names = new Set(found.map(({ key, service }) => nameOf(key, service)));
+    for (const name of this.#codes.keys()) if (!names.has(name)) this.#codes.delete(name);
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
 

@@ -46,13 +46,21 @@ interface Planned {
   next: Date | undefined;
 }
 
+/** A job whose time has come, and the run of an earlier process that is adopted, if it is one. */
+interface JobToStart {
+  readonly job: ScheduledJob;
+  readonly how: Pick<RunJob, "adopts">;
+}
+
 /** Milliseconds in which events are collected before a look, and between failed looks. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
 /** Longest pause between failed looks, which doubles while the engine answers with errors. */
 const LONGEST_AGAIN_MS = 30_000;
-/** Characters of other texts that take as long to process as a new schedule. */
+/** Characters of other texts that take as long to process as a new schedule, or as starting a run. */
 const A_SCHEDULE = 8 * 1024;
+/** Runs of one engine's jobs that go on at once: it may tell of any number that are due. */
+const MOST_RUNS = 500;
 
 /**
  * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
@@ -75,7 +83,7 @@ export class JobScheduler {
   constructor(parts: JobSchedulerParts, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
-    this.#alarm = new Alarm(parts.clock, () => this.#fire(), signal);
+    this.#alarm = new Alarm(parts.clock, () => void this.#fire(), signal);
   }
 
   /** Schedules until the signal aborts; never rejects. Call it once. */
@@ -97,7 +105,7 @@ export class JobScheduler {
     const { find, clock, log } = this.#parts;
     while (!this.#signal.aborted) {
       try {
-        return this.#adopt(await find(this.#signal));
+        return await this.#adopt(await find(this.#signal));
       } catch (error) {
         log.debug("jobs that may be under way are looked for again", { error });
       }
@@ -122,17 +130,20 @@ export class JobScheduler {
       // Thousands of new schedules with different zones take seconds to read.
       if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
     }
-    this.#adopt(jobs);
+    for (const name of this.#lastRuns.keys()) {
+      if (!found.has(name) && !this.#active.has(name)) this.#lastRuns.delete(name);
+    }
+    await this.#adopt(jobs);
     this.#arm();
   }
 
   /** Only once: containers that appear later are of this process. */
-  #adopt(jobs: readonly ScheduledJob[]): void {
+  async #adopt(jobs: readonly ScheduledJob[]): Promise<void> {
     if (this.#hasAdopted) return;
     this.#hasAdopted = true;
-    for (const job of jobs) {
-      for (const adopts of job.executions) this.#start(job, { origin: "automatic", adopts });
-    }
+    await this.#startAll(
+      jobs.flatMap((job) => job.executions.map((adopts) => ({ job, how: { adopts } }))),
+    );
   }
 
   /** Records that a run begins; returns a function that records its end. */
@@ -240,8 +251,12 @@ export class JobScheduler {
     });
   }
 
-  #fire(): void {
-    const now = this.#parts.clock.now();
+  async #fire(): Promise<void> {
+    await this.#startAll(this.#due(this.#parts.clock.now()));
+    this.#arm();
+  }
+
+  *#due(now: Date): Generator<JobToStart> {
     for (const [name, planned] of this.#planned) {
       const { job, spec, next } = planned;
       if (next === undefined || next > now) continue;
@@ -253,9 +268,25 @@ export class JobScheduler {
         this.#leaveOut(job, spec);
         continue;
       }
-      this.#start(job, { origin: "automatic" });
+      yield { job, how: {} };
     }
-    this.#arm();
+  }
+
+  /** Starts runs with pauses, and no more than may go on at once. */
+  async #startAll(runs: Iterable<JobToStart>): Promise<void> {
+    const pauses = createPauses();
+    const leftOut: ScheduledJob[] = [];
+    for (const { job, how } of runs) {
+      if (this.#active.size < MOST_RUNS) this.#start(job, { origin: "automatic", ...how });
+      else leftOut.push(job);
+      await pauses.after(A_SCHEDULE);
+      if (this.#signal.aborted) return;
+    }
+    const [first] = leftOut;
+    if (first === undefined) return;
+    this.#parts.log.with({ context: first.key.context }).warning(
+      `${leftOut.length} jobs that are due are left out: ${MOST_RUNS} runs are under way`,
+    );
   }
 
   #start(job: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): void {

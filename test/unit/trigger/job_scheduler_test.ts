@@ -26,6 +26,7 @@ function setUp(
   start = "2026-01-01T00:00:00Z",
   isAway = () => false,
   mode: "run" | "adopt" = "run",
+  onSubmit: (work: RunJob) => void = () => {},
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -53,8 +54,11 @@ function setUp(
       log,
       random: () => 1,
     }, stop.signal),
-    submit: ({ service, adopts }: RunJob) =>
-      void started.push(adopts === undefined ? service : `${service} ${adopts}`),
+    submit(work: RunJob) {
+      const { service, adopts } = work;
+      started.push(adopts === undefined ? service : `${service} ${adopts}`);
+      onSubmit(work);
+    },
     clock,
     log,
     meter: noMeter,
@@ -135,6 +139,31 @@ describe("the scheduler of jobs", () => {
     done();
     await clock.advance(60 * 60_000);
     assert.deepEqual(started, ["other", "careful", "other"]);
+    await end();
+  });
+
+  it("starts five hundred runs at most, with pauses, whatever an engine says is due", async () => {
+    const jobs = Array.from({ length: 3000 }, (_, at) => job(`j${at}`, "@every 1m"));
+    let [most, inTurn] = [0, 0];
+    const onSubmit = (work: RunJob) => {
+      most = Math.max(most, ++inTurn);
+      setTimeout(() => inTurn = 0, 0);
+      scheduler.begin(work);
+    };
+    const { clock, started, scheduler, log, end } = setUp(
+      jobs,
+      ...[undefined, undefined, undefined],
+      onSubmit,
+    );
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await until(() => log.lines.length === jobs.length && clock.sleepers === 1);
+    await clock.advance(60_000);
+    await until(() => log.lines.length > jobs.length);
+    assert.match(log.lines.at(-1)?.message ?? "", /^2500 jobs that are due are left out/);
+    assert.equal(started.length, 500);
+    assert.ok(most < 50, String(most));
     await end();
   });
 
