@@ -26,7 +26,8 @@ export function formatLine(
   const texts = Object.entries(given).map(([name, value]) => [name, printable(value)]);
   const fields = redactTexts(Object.fromEntries(texts), redact);
   if (options.format === "json") {
-    return JSON.stringify({ time, level, msg: message, ...fields }) + "\n";
+    // JSON leaves some controls as they are: 0x9b begins commands as escape does.
+    return visible(JSON.stringify({ time, level, msg: message, ...fields })) + "\n";
   }
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)

@@ -34,6 +34,16 @@ function json(use: (log: Log) => void, options: Partial<LogOptions> = {}): Recor
   return JSON.parse(lines[0] ?? "");
 }
 
+describe("a line in JSON", () => {
+  it("has nothing that steers a terminal, and says the same", () => {
+    const said = "\u009b31m \u007f \u202e \u001b[2J \u2028";
+    const [line = ""] = written((log) => log.info(said, { name: said }));
+    assert.match(line, /^[\x20-\x7e]+\n$/);
+    const { msg, name } = JSON.parse(line);
+    assert.deepEqual([msg, name], [said, said]);
+  });
+});
+
 describe("formatTime", () => {
   const table: [string, string, string][] = [
     ["2026-03-10T11:00:00.123Z", "UTC", "2026-03-10T11:00:00.123+00:00"],
