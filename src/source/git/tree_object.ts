@@ -125,17 +125,20 @@ function checkPath(path: string): void {
   );
 }
 
-/** Git knows only these kinds; older tools wrote other permission bits, which it ignores too. */
+/**
+ * What git makes of any mode: all that is no file, link or directory is a submodule to it. Of permission
+ * bits, which older tools wrote, it looks at one, and of longer numbers at the end.
+ */
 function kindOf(mode: string): TreeEntry["kind"] {
-  const bits = Number.parseInt(mode, 8);
+  const bits = Number.parseInt(mode.slice(-6), 8);
   switch (bits & 0o170000) {
     case 0o040000:
       return "directory";
     case 0o120000:
       return "symlink";
-    case 0o160000:
-      return "submodule";
-    default:
+    case 0o100000:
       return (bits & 0o100) === 0 ? "file" : "executable";
+    default:
+      return "submodule";
   }
 }

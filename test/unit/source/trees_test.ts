@@ -21,6 +21,8 @@ describe("parseTreeObject()", () => {
       entry("40000", "d"),
       entry("120000", "l"),
       entry("160000", "s"),
+      entry("60000", "device"),
+      entry("100000000000000000000120000", "long"),
     ]));
     assert.deepEqual([...tree].map(([name, { kind }]) => [name, kind]), [
       ["a b", "file"],
@@ -29,6 +31,8 @@ describe("parseTreeObject()", () => {
       ["d", "directory"],
       ["l", "symlink"],
       ["s", "submodule"],
+      ["device", "submodule"],
+      ["long", "symlink"],
     ]);
     assert.equal(tree.get("a b")?.id, id);
   });
