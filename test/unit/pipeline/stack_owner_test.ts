@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
-import { jobCredentials, type Owned, requireOwner } from "../../../src/pipeline/stack_owner.ts";
+import {
+  jobCredentials,
+  type Owned,
+  requireNoForeignVolume,
+  requireOwner,
+} from "../../../src/pipeline/stack_owner.ts";
 
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
@@ -55,5 +60,47 @@ describe("jobCredentials()", () => {
     assert.equal(await asked("far", "shop", "backup"), "of own.example/backup:1");
     assert.equal(await asked("far", "shop", "made-up"), "");
     assert.equal(await asked("far", "made-up", "backup"), "");
+  });
+});
+
+describe("requireNoForeignVolume()", () => {
+  type Parts = Parameters<typeof requireNoForeignVolume>[0];
+  const labels = { "com.docker.stack.namespace": "shop" };
+  const there = ["shop_db", "h1_data"].map((name) => ({ name, labels }));
+  const parts = {
+    ledger: {
+      owners: { get: ({ name }: { name: string }) => name === "shop" ? OURS : undefined },
+      current: () => undefined,
+    },
+    host: {
+      info: () => Promise.resolve({ hostname: "h1" }),
+      engine: {
+        listVolumes: () => Promise.resolve(there),
+        findVolumes: (names: string[]) =>
+          Promise.resolve(there.filter((each) => names.includes(each.name))),
+      },
+    },
+  } as unknown as Parts;
+  const askFor = (name: string, source: string, more: object) =>
+    requireNoForeignVolume(
+      parts,
+      { key: stackKey("", "op"), owner: { source, reference: "" }, ...more },
+      { services: {}, volumes: { data: { name } } },
+      new AbortController().signal,
+    );
+  const swarm = { swarm: {} };
+
+  for (const name of ["shop_db", "sh{{.Service.Name}}", "{{.Node.Hostname}}_data"]) {
+    it(`asks in a swarm what ${name} becomes on this node, and whose that is`, async () => {
+      await assert.rejects(askFor(name, DEPLOYED, swarm), { code: "conflict" });
+      await askFor(name, OURS.source, swarm);
+    });
+  }
+
+  it("knows the name of this node", () => askFor("{{.Node.Hostname}}_db", DEPLOYED, swarm));
+
+  it("takes a name of containers as it is written", async () => {
+    await askFor("sh{{.Service.Name}}", DEPLOYED, {});
+    await assert.rejects(askFor("shop_db", DEPLOYED, {}), { code: "conflict" });
   });
 });
