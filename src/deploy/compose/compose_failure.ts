@@ -41,9 +41,17 @@ export function failureOf(
 /** The error of a command that was ended for the size of its output, or for its memory. */
 export function tookTooMuch(code: ErrorCode, cause: StackwrightError): StackwrightError {
   const why = /memory/.test(cause.message) ? tookAllMemory(code) : PRINTS_TOO_MUCH;
-  const command = code === "build_failed" ? "build" : "config";
-  return new StackwrightError(code, `docker compose ${command} failed: ${why}`, { cause });
+  return new StackwrightError(code, `docker compose ${DOING[code] ?? "config"} failed: ${why}`, {
+    cause,
+  });
 }
+
+/** Commands of compose by the code of their failures; any other is the one that renders. */
+const DOING: { readonly [Code in ErrorCode]?: string } = {
+  build_failed: "build",
+  pull_failed: "pull",
+  deploy_failed: "up",
+};
 
 const PRINTS_TOO_MUCH =
   `the rendered project has more than ${RENDER_LIMIT_BYTES / 1024 ** 2} MiB; ` +
@@ -58,11 +66,14 @@ function isOutOfMemory(stderr: string): boolean {
 
 function tookAllMemory(code: ErrorCode): string {
   const why = code === "build_failed"
-    ? "expressions (%{ }) in what is built, and a policy beside the Dockerfile, do that: "
-    : "variables and files that repeat each other several times over do that: write them out, or ";
+    ? "expressions (%{ }) in what is built, and a policy beside the Dockerfile, do that: take out " +
+      "what repeats them"
+    : DOING[code] !== undefined
+    ? "an engine whose answers do not end does that: is it one?"
+    : "variables and files that repeat each other several times over do that: write them out, or " +
+      "take out what repeats them";
   const most = `${RENDER_LIMIT_MEMORY / 1024 ** 2} MiB`;
-  return `it needed more than ${most} of memory, or the machine has none left; ${why}take out what ` +
-    "repeats them";
+  return `it needed more than ${most} of memory, or the machine has none left; ${why}`;
 }
 
 /** Exit codes after SIGKILL and SIGXCPU. */

@@ -104,7 +104,6 @@ export class Compose {
         // A policy beside a Dockerfile may read files below the working directory of buildx.
         cwd: call.project.directory,
         env: { TMPDIR: directory },
-        mostMemory: RENDER_LIMIT_MEMORY,
       };
       await this.#act("build_failed", call, args, signal, more);
     });
@@ -170,7 +169,7 @@ export class Compose {
     call: ComposeCall,
     args: ComposeArguments,
     signal: AbortSignal,
-    more: Partial<Pick<Command, "cwd" | "env" | "mostMemory" | "timeoutMs">> = {},
+    more: Partial<Pick<Command, "cwd" | "env" | "timeoutMs">> = {},
   ): Promise<void> {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
@@ -182,6 +181,7 @@ export class Compose {
       void await this.#run(failure, call, {
         argv: [program, ...args],
         endsWithUs: true,
+        mostMemory: RENDER_LIMIT_MEMORY,
         ...more,
         env: { ...environment, ...more.env, ...forLogins },
         stdin: JSON.stringify(model),

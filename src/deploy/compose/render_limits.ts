@@ -7,7 +7,8 @@ export const RENDER_LIMIT_BYTES = 4 * 1024 * 1024;
 /**
  * Bytes of memory for rendering: variables that repeat each other would take all there is; 60 MiB
  * are usual. Also for each build program, usually 100 MiB: buildx evaluates expressions in labels
- * and arguments, and policies beside a Dockerfile. The steps of a build run in the engine.
+ * and arguments, and policies beside a Dockerfile. The steps of a build run in the engine. And for
+ * compose while it fetches images and changes containers: it reads answers of any length.
  */
 export const RENDER_LIMIT_MEMORY = 1024 * 1024 * 1024;
 

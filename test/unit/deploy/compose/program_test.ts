@@ -129,8 +129,8 @@ describe("Compose and the programs it runs", () => {
     assert.equal(asked.length, 3);
     // What a policy beside a Dockerfile names `cwd://` must not be ours.
     assert.equal(asked[0]?.cwd, call.project.directory);
-    // A policy, or an expression in a label, may ask for any.
-    assert.equal(asked[0]?.mostMemory, 1024 ** 3);
+    // A policy, or an expression in a label, may ask for any, and an engine may answer without end.
+    assert.deepEqual(asked.map(({ mostMemory }) => mostMemory), [1024 ** 3, 1024 ** 3, 1024 ** 3]);
     for (const { argv } of asked) {
       const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
       assert.deepEqual(given, ["/dev/null"]);
@@ -475,6 +475,15 @@ const FAILURES: readonly {
       "or the machine has no memory left; files that include or extend each other several times over " +
       "do that: include each of them once",
   })),
+  {
+    what: "an engine whose answers take all memory",
+    run: (compose) => compose.pull(CALL, ["web"], SIGNAL),
+    code: "pull_failed",
+    stderr: "fatal error: runtime: cannot allocate memory\n\ngoroutine 1 [running]:\n",
+    message:
+      "docker compose pull failed: it needed more than 1024 MiB of memory, or the machine has none " +
+      "left; an engine whose answers do not end does that: is it one?",
+  },
   {
     what: "a warning before the error",
     run: (compose) => compose.render(CALL, SIGNAL),
