@@ -11,7 +11,7 @@ import {
 import type { MirrorContent } from "./mirror_content.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
-import { isReference, localName, SEARCH } from "./reference.ts";
+import { localName, SEARCH } from "./reference.ts";
 import { MOST_BYTES } from "./remote_question.ts";
 import { parseRemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -136,7 +136,8 @@ export class MirrorExchange {
   /** Searches all branches and tags for a commit that the server does not hand out by its id. */
   async #search(directory: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
     const tips = await this.#tips(directory, wanted, signal);
-    const stdin = [...tips].map(([id, name]) => `+${name}:${SEARCH}/${id}\n`).join("");
+    // By their ids: git looks each name up among all names.
+    const stdin = [...tips].map((id) => `+${id}:${SEARCH}/${id}\n`).join("");
     for (const depth of tips.size === 0 ? [] : await this.#searchDepths(directory, wanted.depth)) {
       const args = fetchArgs(wanted.url.remote, [], depth);
       const result = await this.#exchange(directory, wanted.url, { args, stdin }, signal);
@@ -153,19 +154,16 @@ export class MirrorExchange {
   }
 
   /**
-   * A name for each object that branches and tags lead to; forgets those of earlier searches. Each is a
-   * file on disk, and each part of a name would be a directory: a server may list any number, of any
-   * depth.
+   * The objects that branches and tags lead to; forgets those of earlier searches. Each is a file on
+   * disk, and each part of a name would be a directory: a server may list any number, of any depth.
    */
   async #tips(directory: string, { url, name }: Wanted, signal: AbortSignal) {
     const { files, git } = this.#parts;
     const invocation = { args: lsRemoteTipsArgs(url.remote), mostBytes: MOST_BYTES };
     const result = await git.remote(url, invocation, signal);
     if (result.failure !== undefined) throw mirrorError(this.#parts, result, `searching ${name}`);
-    const tips = new Map<string, string>();
-    for (const [each, id] of parseRemoteRefs(utf8(result.stdout)).ids) {
-      if (isReference(each)) tips.set(id, each);
-    }
+    const { ids } = parseRemoteRefs(utf8(result.stdout));
+    const tips = new Set([...ids.values()].filter((id) => /^[0-9a-f]{40}$/.test(id)));
     const place = join(directory, SEARCH);
     for (const old of await files.list(place)) {
       if (!tips.has(old)) await files.remove(join(place, old));
