@@ -1,11 +1,13 @@
+import { Buffer } from "node:buffer";
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { FileContent, Files } from "./files.ts";
 
-/** Bytes of one piece of a file that is not read as a whole. */
+/** Most bytes of one piece of a file, and bytes of one beyond the size that the file had. */
 const PIECE_BYTES = 1024 * 1024;
+const LEAST_PIECE = 4096;
 
 /** The real file system. */
 export const systemFiles: Files = {
@@ -13,15 +15,7 @@ export const systemFiles: Files = {
   async *readInPieces(path) {
     const handle = await fs.open(path, constants.O_RDONLY);
     try {
-      for (;;) {
-        const { bytesRead, buffer } = await handle.read(
-          new Uint8Array(PIECE_BYTES),
-          0,
-          PIECE_BYTES,
-        );
-        if (bytesRead === 0) return;
-        yield buffer.subarray(0, bytesRead);
-      }
+      yield* piecesOf(handle, PIECE_BYTES);
     } finally {
       await handle.close();
     }
@@ -31,9 +25,17 @@ export const systemFiles: Files = {
     const handle = await codesAsUndefined(["ENOENT", "ENOTDIR", "ENXIO"], opened);
     if (handle === undefined) return undefined;
     try {
-      const info = await handle.stat();
-      if (info.size > mostBytes) return undefined;
-      return { data: await handle.readFile(), mode: info.mode & 0o7777 };
+      const { size, mode } = await handle.stat();
+      if (size > mostBytes) return undefined;
+      const pieces: Uint8Array[] = [];
+      let length = 0;
+      // A container may make the file larger meanwhile.
+      for await (const piece of piecesOf(handle, Math.min(size + LEAST_PIECE, PIECE_BYTES))) {
+        length += piece.length;
+        if (length > mostBytes) return undefined;
+        pieces.push(piece);
+      }
+      return { data: Buffer.concat(pieces), mode: mode & 0o7777 };
     } finally {
       await handle.close();
     }
@@ -118,6 +120,14 @@ export const systemFiles: Files = {
   },
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
+
+async function* piecesOf(handle: fs.FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(size), 0, size);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
 
 async function writeAll(handle: fs.FileHandle, data: FileContent): Promise<void> {
   if (typeof data === "string" || data instanceof Uint8Array) return await handle.writeFile(data);
