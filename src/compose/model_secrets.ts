@@ -42,7 +42,13 @@ export async function secretsInLargeModel(model: ComposeModel, pauses: Pauses): 
     if (found.size > 2 * MOST_OF_AN_OWNER) break;
     await pauses.after(length);
   }
-  return withoutNames([...found], model);
+  const names = allNames(model);
+  const kept: string[] = [];
+  for (const each of found) {
+    if (isNoName(each, names)) kept.push(each);
+    await pauses.after(names.length / NAMES_IN_A_LOOK);
+  }
+  return kept;
 }
 
 /** Each text of a model that may hold a secret, once: its length, and the parts to hide. */
@@ -133,8 +139,19 @@ const LONGEST_PART = 200;
 
 /** Texts that are not part of a name in the model. */
 function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
-  const names = [...new Set(namesIn(model))].join("\n");
-  return texts.filter((each) => each.length > LONGEST_PART || !names.includes(each));
+  const names = allNames(model);
+  return texts.filter((each) => isNoName(each, names));
+}
+
+/** Characters of names that are searched in the time in which one of a text is looked at. */
+const NAMES_IN_A_LOOK = 16;
+
+function isNoName(text: string, names: string): boolean {
+  return text.length > LONGEST_PART || !names.includes(text);
+}
+
+function allNames(model: ComposeModel): string {
+  return [...new Set(namesIn(model))].join("\n");
 }
 
 /** All names in a model. */

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { registrySecrets, secretsInModel, secretsOfRelease } from "../../../src/compose/mod.ts";
+import {
+  registrySecrets,
+  secretsInLargeModel,
+  secretsInModel,
+  secretsOfRelease,
+} from "../../../src/compose/mod.ts";
 import { takesAtMost } from "../processor_time.ts";
 
 describe("secretsInModel()", () => {
@@ -119,5 +124,21 @@ describe("registrySecrets()", () => {
     for (const text of ["", "{", "[]", "null", "{}", '{"auths": []}', '{"auths": {"a": 1}}']) {
       assert.deepEqual(registrySecrets(text), [], text);
     }
+  });
+});
+
+describe("secretsInLargeModel()", () => {
+  it("pauses while it looks for its texts in names", async () => {
+    const image = "n".repeat(10_000);
+    const texts = Array.from(
+      { length: 1000 },
+      (_, each) => [`A${each}_PASSWORD`, `secret-${each}`],
+    );
+    const model = { services: { a: { image, environment: Object.fromEntries(texts) } } };
+    let looked = 0;
+    const pauses = { after: (characters: number) => void (looked += characters) };
+    const found = await secretsInLargeModel(model, pauses);
+    assert.equal(found.length, 1000);
+    assert.ok(looked > 500_000, String(looked));
   });
 });
