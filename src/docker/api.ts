@@ -54,6 +54,8 @@ export const CALL_LIMIT_MS = 120_000;
 /** Bytes of an answer whose content does not matter. */
 const MOST_SAID = 1 << 20;
 const LONGEST_VERSION = 100;
+/** Answers of one engine that are read at once: each may take a hundred megabytes of memory. */
+const MOST_READ = 8;
 /** Milliseconds for the engine to report its version, which every other call waits for. */
 const VERSION_LIMIT_MS = 60_000;
 
@@ -65,6 +67,7 @@ export class EngineApi {
   readonly clock: Clock;
   /** Turns of large answers. */
   readonly turns: Pick<Limiter, "run"> = createLimiter(1);
+  readonly #readings: Pick<Limiter, "run"> = createLimiter(MOST_READ);
   #version: AskedVersion | undefined;
 
   constructor(transport: Transport, options: ApiOptions = {}) {
@@ -102,9 +105,11 @@ export class EngineApi {
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.inTime(request, signal, async (within) => {
       // Waiting for a container takes as long as it runs.
-      const response = await this.#call(request, request.limitMs !== Infinity, within);
+      const isWhole = request.limitMs !== Infinity;
+      const response = await this.#call(request, isWhole, within);
       if (!isDone(response.status)) return void response.discard();
-      return await parsing(request, readValue(response, this, within));
+      const read = () => parsing(request, readValue(response, this, within));
+      return await (isWhole ? this.#inTurn(response, read, within) : read());
     });
   }
 
@@ -120,7 +125,21 @@ export class EngineApi {
         response.discard();
         return [];
       }
-      return await parsing(request, readList(response, { ...shape, clock: this.clock }, within));
+      const how = { ...shape, clock: this.clock };
+      const read = () => parsing(request, readList(response, how, within));
+      return await this.#inTurn(response, read, within);
+    });
+  }
+
+  /** Reads an answer when few others are being read; gives it up if that takes too long. */
+  #inTurn<T>(
+    response: TransportResponse,
+    read: () => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return this.#readings.run(read, signal).catch((error) => {
+      response.discard();
+      throw error;
     });
   }
 

@@ -11,6 +11,7 @@ import { nextFiring } from "../plan/mod.ts";
 import { type Clock, createPauses, type Log, type Meter } from "../system/mod.ts";
 import { Alarm } from "./alarm.ts";
 import type { SharedEvents } from "./shared_events.ts";
+import { type JobToStart, startRuns } from "./start_runs.ts";
 
 /** A service with the labels of a job. */
 export interface ScheduledJob extends LabelledJob {
@@ -46,21 +47,13 @@ interface Planned {
   next: Date | undefined;
 }
 
-/** A job whose time has come, and the run of an earlier process that is adopted, if it is one. */
-interface JobToStart {
-  readonly job: ScheduledJob;
-  readonly how: Pick<RunJob, "adopts">;
-}
-
 /** Milliseconds in which events are collected before a look, and between failed looks. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
 /** Longest pause between failed looks, which doubles while the engine answers with errors. */
 const LONGEST_AGAIN_MS = 30_000;
-/** Characters of other texts that take as long to process as a new schedule, or as starting a run. */
+/** Characters of other texts that take as long to process as a new schedule. */
 const A_SCHEDULE = 8 * 1024;
-/** Runs of one engine's jobs that go on at once: it may tell of any number that are due. */
-const MOST_RUNS = 500;
 
 /**
  * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
@@ -76,6 +69,7 @@ export class JobScheduler {
   readonly #active = new Map<string, number>();
   readonly #lastRuns = new Map<string, Date>();
   #hasAdopted = false;
+  #isFiring = false;
   /** Whether an event came since the last look, and the looks that follow it. */
   #isStirred = false;
   #looks: Promise<void> | undefined;
@@ -252,13 +246,17 @@ export class JobScheduler {
   }
 
   async #fire(): Promise<void> {
-    await this.#startAll(this.#due(this.#parts.clock.now()));
+    if (this.#isFiring) return;
+    this.#isFiring = true;
+    await this.#startAll(this.#due());
+    this.#isFiring = false;
     this.#arm();
   }
 
-  *#due(now: Date): Generator<JobToStart> {
+  *#due(): Generator<JobToStart<ScheduledJob>> {
     for (const [name, planned] of this.#planned) {
       const { job, spec, next } = planned;
+      const now = this.#parts.clock.now();
       if (next === undefined || next > now) continue;
       // Firings that passed while the machine slept count as one.
       planned.next = this.#nextOf(spec, now);
@@ -272,21 +270,11 @@ export class JobScheduler {
     }
   }
 
-  /** Starts runs with pauses, and no more than may go on at once. */
-  async #startAll(runs: Iterable<JobToStart>): Promise<void> {
-    const pauses = createPauses();
-    const leftOut: ScheduledJob[] = [];
-    for (const { job, how } of runs) {
-      if (this.#active.size < MOST_RUNS) this.#start(job, { origin: "automatic", ...how });
-      else leftOut.push(job);
-      await pauses.after(A_SCHEDULE);
-      if (this.#signal.aborted) return;
-    }
-    const [first] = leftOut;
-    if (first === undefined) return;
-    this.#parts.log.with({ context: first.key.context }).warning(
-      `${leftOut.length} jobs that are due are left out: ${MOST_RUNS} runs are under way`,
-    );
+  #startAll(runs: Iterable<JobToStart<ScheduledJob>>): Promise<void> {
+    const { clock, log } = this.#parts;
+    const start = ({ job, how }: JobToStart<ScheduledJob>) =>
+      this.#start(job, { origin: "automatic", ...how });
+    return startRuns(runs, { clock, log, active: this.#active, start }, this.#signal);
   }
 
   #start(job: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): void {

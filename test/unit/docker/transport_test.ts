@@ -267,6 +267,34 @@ describe("Transport and EngineApi", () => {
     });
   }
 
+  it("EngineApi reads few answers at once, however many calls there are", async () => {
+    let [now, most] = [0, 0];
+    async function* body(text: string) {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      yield new TextEncoder().encode(text);
+      now--;
+    }
+    const api = new EngineApi({
+      description: "",
+      request: ({ path }) =>
+        Promise.resolve({
+          status: 200,
+          headers: {},
+          body: body(path === "/version" ? '{"ApiVersion":"1.45"}' : "[]"),
+          discard: () => {},
+        }),
+      close: () => {},
+    });
+    const shape = { keep: [], of: () => 1 };
+    await Promise.all(Array.from({ length: 50 }, async (_, at) => {
+      const request = { method: "GET", path: `/x${at}` } as const;
+      if (at % 2 === 0) await api.json(request, NO_SIGNAL);
+      else await api.list(request, shape, NO_SIGNAL);
+    }));
+    assert.equal(most, 8);
+  });
+
   it("distribution() takes nothing but a digest, which becomes part of an image's name", async () => {
     const { distribution } = swarmCalls(new EngineApi(transport));
     const told = async (digest: string) => {
