@@ -1,6 +1,8 @@
 import { insideTree } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
 
+/** Shows our environment and all that we have open, and some of its files never end. */
+const PROCESSES = "/proc";
 /** Directories of the data directory with what other repositories gave. */
 const OTHERS = ["sources", "releases"];
 
@@ -21,7 +23,7 @@ export async function holdsOurs(
   if (insideTree(data, path) !== undefined) return true;
   const [first = "", ...rest] = insideTree(path, data)?.split("/") ?? [];
   if (first !== "" && (rest.length === 0 || OTHERS.includes(first))) return true;
-  for (const each of protectedPaths) {
+  for (const each of [PROCESSES, ...protectedPaths]) {
     if (insideTree(path, await realPath(each)) !== undefined) return true;
   }
   return false;

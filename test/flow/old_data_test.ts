@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
@@ -104,10 +104,10 @@ for (const engine of await engines()) {
 }
 
 describe("data in relative mounts of a project that is adopted", () => {
-  for (const part of [".", "..", "sources", "state.db"]) {
-    it(`is not copied where it holds data of Stackwright itself: DATA_DIR/${part}`, () =>
+  for (const part of [".", "..", "sources", "state.db", "/proc/1"]) {
+    it(`is not copied where it holds data of Stackwright itself: ${part}`, () =>
       inWorld("fake", async (world) => {
-        const mine = join(world.dataDir, part);
+        const mine = resolve(world.dataDir, part);
         await startByHand(world, composeFile({ web: service({ volumes: [`${mine}:/data:ro`] }) }));
         await commit(world, {
           "compose.yaml": composeFile({ web: service({ volumes: ["./x:/data"] }) }),
