@@ -19,6 +19,7 @@ import {
   VERSION_ARGUMENTS,
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
+import { limitedOutput } from "./limited_output.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
@@ -187,7 +188,7 @@ export class Compose {
         stdin: JSON.stringify(model),
         // An image decides what its build prints, without limit.
         keptBytes: KEPT_BYTES,
-        onLine: (line: string) => line.trim() !== "" && tell(line.trim()),
+        onLine: limitedOutput(tell),
       }, signal);
     if (logins === undefined) await run({});
     else await withRegistryLogins({ ...scratch, ...logins }, run);

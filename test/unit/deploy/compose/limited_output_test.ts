@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { limitedOutput } from "../../../../src/deploy/compose/limited_output.ts";
+
+describe("limitedOutput", () => {
+  it("passes lines on without blanks around them, and no empty ones", () => {
+    const told: string[] = [];
+    const tell = limitedOutput((line) => told.push(line));
+    ["  a b ", "", " ", "c"].forEach(tell);
+    assert.deepEqual(told, ["a b", "c"]);
+  });
+
+  it("leaves out what comes after 4 million characters, and says so once", () => {
+    const told: string[] = [];
+    const tell = limitedOutput((line) => told.push(line));
+    const line = "x".repeat(1024);
+    for (let count = 0; count < 10_000; count++) tell(line);
+    assert.equal(told.length, 4097);
+    assert.equal(told.at(-1), "further output of compose is left out");
+  });
+});
