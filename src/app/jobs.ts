@@ -2,13 +2,16 @@ import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
-import { LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
 import { JobScheduler, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
+
+/** Runs of another context's jobs that go on at once: its engine may tell of any number. */
+const MOST_RUNS = 100;
 
 interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
@@ -63,9 +66,10 @@ class JobBoard {
       events: events(context),
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
       clock,
-      log,
+      log: log.with({ context }),
       meter,
       timeZone,
+      ...(context === DEFAULT_CONTEXT ? {} : { mostRuns: MOST_RUNS }),
     }, signal);
   }
 

@@ -1,8 +1,8 @@
 import { insideTree } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
 
-/** Shows our environment and all that we have open, and some of its files never end. */
-const PROCESSES = "/proc";
+/** Show our environment and all that we have open, and some of their files never end. */
+const OF_THE_KERNEL = ["/proc", "/sys", "/dev"];
 /** Directories of the data directory with what other repositories gave. */
 const OTHERS = ["sources", "releases"];
 
@@ -23,8 +23,9 @@ export async function holdsOurs(
   if (insideTree(data, path) !== undefined) return true;
   const [first = "", ...rest] = insideTree(path, data)?.split("/") ?? [];
   if (first !== "" && (rest.length === 0 || OTHERS.includes(first))) return true;
-  for (const each of [PROCESSES, ...protectedPaths]) {
-    if (insideTree(path, await realPath(each)) !== undefined) return true;
+  for (const each of [...OF_THE_KERNEL, ...protectedPaths]) {
+    const real = await realPath(each);
+    if (insideTree(path, real) !== undefined || insideTree(real, path) !== undefined) return true;
   }
   return false;
 }

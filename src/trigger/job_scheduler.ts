@@ -31,6 +31,8 @@ interface JobSchedulerParts {
   readonly meter: Pick<Meter, "count">;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
+  /** Runs that may go on at once; any number by default. Others that are due wait. */
+  readonly mostRuns?: number;
 }
 
 /** Times of a job's last and next run. */
@@ -127,7 +129,8 @@ export class JobScheduler {
     for (const name of this.#lastRuns.keys()) {
       if (!found.has(name) && !this.#active.has(name)) this.#lastRuns.delete(name);
     }
-    await this.#adopt(jobs);
+    // Not awaited: it may wait until other runs end.
+    void this.#adopt(jobs);
     this.#arm();
   }
 
@@ -248,8 +251,11 @@ export class JobScheduler {
   async #fire(): Promise<void> {
     if (this.#isFiring) return;
     this.#isFiring = true;
-    await this.#startAll(this.#due());
-    this.#isFiring = false;
+    try {
+      await this.#startAll(this.#due());
+    } finally {
+      this.#isFiring = false;
+    }
     this.#arm();
   }
 
@@ -271,10 +277,10 @@ export class JobScheduler {
   }
 
   #startAll(runs: Iterable<JobToStart<ScheduledJob>>): Promise<void> {
-    const { clock, log } = this.#parts;
+    const { clock, log, mostRuns = Infinity } = this.#parts;
     const start = ({ job, how }: JobToStart<ScheduledJob>) =>
       this.#start(job, { origin: "automatic", ...how });
-    return startRuns(runs, { clock, log, active: this.#active, start }, this.#signal);
+    return startRuns(runs, { clock, log, active: this.#active, mostRuns, start }, this.#signal);
   }
 
   #start(job: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): void {

@@ -1,4 +1,3 @@
-import type { LabelledJob } from "../config/mod.ts";
 import type { RunJob } from "../model/mod.ts";
 import { type Clock, createPauses, type Log } from "../system/mod.ts";
 
@@ -11,41 +10,42 @@ export interface JobToStart<Job> {
 interface StartParts<Job> {
   readonly clock: Clock;
   readonly log: Log;
-  /** The jobs with runs under way. */
+  /** The jobs with runs under way, and how many there may be for another one to start. */
   readonly active: { readonly size: number };
+  readonly mostRuns: number;
   /** Starts a run; must not throw. */
   readonly start: (run: JobToStart<Job>) => void;
 }
 
-/** Runs of one engine's jobs that go on at once: it may tell of any number that are due. */
-const MOST_RUNS = 100;
 /** Milliseconds between two looks whether there are fewer of them. */
 const ROOM_MS = 1000;
 /** Characters of texts that take as long to process as starting a run. */
 const A_RUN = 8 * 1024;
 
 /**
- * Starts runs of one engine's jobs with pauses, each when few enough are under way. Returns early
- * when the signal aborts; never rejects.
+ * Starts runs of one engine's jobs with pauses, each when few enough are under way; what is due is
+ * asked for then. Returns early when the signal aborts; rejects only with what `runs` throws.
  */
-export async function startRuns<Job extends Pick<LabelledJob, "key">>(
+export async function startRuns<Job>(
   runs: Iterable<JobToStart<Job>>,
-  { clock, log, active, start }: StartParts<Job>,
+  { clock, log, active, mostRuns, start }: StartParts<Job>,
   signal: AbortSignal,
 ): Promise<void> {
   const pauses = createPauses();
+  const iterator = runs[Symbol.iterator]();
   let hasToWait = false;
-  for (const run of runs) {
-    while (active.size >= MOST_RUNS && !signal.aborted) {
+  for (;;) {
+    while (active.size >= mostRuns && !signal.aborted) {
       if (!hasToWait) {
-        const text = `jobs that are due wait: ${MOST_RUNS} runs of jobs are under way`;
-        log.with({ context: run.job.key.context }).warning(text);
+        log.warning(`jobs that are due wait: ${mostRuns} runs of jobs are under way`);
       }
       hasToWait = true;
       await clock.sleep(ROOM_MS, signal).catch(() => {});
     }
     if (signal.aborted) return;
-    start(run);
+    const { done, value } = iterator.next();
+    if (done === true) return;
+    start(value);
     await pauses.after(A_RUN);
   }
 }

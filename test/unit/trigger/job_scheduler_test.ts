@@ -27,6 +27,7 @@ function setUp(
   isAway = () => false,
   mode: "run" | "adopt" = "run",
   onSubmit: (work: RunJob) => void = () => {},
+  mostRuns?: number,
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -63,6 +64,7 @@ function setUp(
     log,
     meter: noMeter,
     timeZone: "Europe/Berlin",
+    ...(mostRuns === undefined ? {} : { mostRuns }),
   }, stop.signal);
   const running = scheduler[mode]();
   return {
@@ -142,7 +144,7 @@ describe("the scheduler of jobs", () => {
     await end();
   });
 
-  it("starts a hundred runs at most, with pauses, and others when these have ended", async () => {
+  it("starts as many runs as it may, with pauses, and others when these have ended", async () => {
     const jobs = Array.from({ length: 250 }, (_, at) => job(`j${at}`, "@every 1h"));
     let [most, inTurn] = [0, 0];
     const ends: (() => void)[] = [];
@@ -155,6 +157,7 @@ describe("the scheduler of jobs", () => {
       jobs,
       ...[undefined, undefined, undefined],
       onSubmit,
+      100,
     );
     const until = async (isSo: () => boolean) => {
       while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -172,6 +175,41 @@ describe("the scheduler of jobs", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     assert.equal(new Set(started).size, 250);
+    await end();
+  });
+
+  it("starts a job although hundreds of others never end, where no bound is wanted", async () => {
+    const endless = Array.from({ length: 150 }, (_, at) => job(`j${at}`, "@every 1h"));
+    const setting = setUp([...endless, job("mine", "@every 2h")]);
+    const { clock, started, scheduler, end } = setting;
+    await clock.advance(0);
+    for (const each of endless) scheduler.begin(each);
+    await clock.advance(2 * 60 * 60_000);
+    while (!started.includes("mine")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await end();
+  });
+
+  it("schedules while runs of an earlier process wait until they may be taken over", async () => {
+    const old = Array.from({ length: 5 }, (_, at) => ({
+      ...job(`old${at}`, "@every 9h"),
+      executions: ["4711"],
+    }));
+    const ends: (() => void)[] = [];
+    const onSubmit = (work: RunJob) => void ends.push(scheduler.begin(work));
+    const { clock, started, scheduler, end } = setUp(
+      old,
+      ...[undefined, undefined, undefined],
+      onSubmit,
+      2,
+    );
+    await clock.advance(0);
+    assert.deepEqual(started, ["old0 4711", "old1 4711"]);
+    assert.notEqual(scheduler.timesOf(old[0] ?? assert.fail()).nextRunAt, undefined);
+    while (started.length < 5) {
+      for (const done of ends.splice(0)) done();
+      await clock.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     await end();
   });
 
