@@ -28,7 +28,7 @@ import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { jobCredentials, recordedOwner, whoseStop } from "./stack_owner.ts";
+import { isOneOwners, jobCredentials, recordedOwner, whoseStop } from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
@@ -93,7 +93,7 @@ export async function runJob(
 
 /**
  * Returns the job's specification if it stops no services of another source's stack, which it could
- * keep down as long as it likes. Throws `conflict`.
+ * keep down as long as it likes; called again after each wait. Throws `conflict`.
  *
  * An adopted run goes on in any case: nobody else would start the services that it has stopped.
  * Other sources' services that its labels name by now are left out, so that it does not lock their
@@ -140,7 +140,10 @@ function createRun(
 ): AnyRun {
   const { clock, log } = parts;
   const facts = { ...jobs, clock, log, found, spec, progress };
-  const ready = (within: AbortSignal) => readyJob(parts, work, progress, within);
+  const ready = async (within: AbortSignal) => {
+    const files = await readyJob(parts, work, progress, within);
+    return await withOwnStops(parts, work, spec, within).then(() => files);
+  };
   if (found.swarm === undefined) return new JobRun(facts, containerJobs({ ...facts, ready }));
   const { swarm } = jobs.engine;
   const auth = (image: string) => jobCredentials(parts, work, image, signal);
@@ -151,11 +154,15 @@ function createRun(
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
-  { work: { key, adopts }, spec }: Pick<JobToRun, "work" | "spec">,
+  { work, spec }: Pick<JobToRun, "work" | "spec">,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const locks = locksOf(key, spec);
-  const begin = () => adopts === undefined ? run.begin(signal) : run.adopt(adopts, signal);
+  const locks = locksOf(parts.ledger, work.key, spec);
+  const begin = async () => {
+    if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
+    await withOwnStops(parts, work, spec, signal);
+    await run.begin(signal);
+  };
   const end = () => run.end(signal);
   // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
   // other holds its own only while it begins, since deployments look for its container.
@@ -229,9 +236,10 @@ async function readyJob(
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
 
-/** The stacks whose locks a job takes: its own, and those of the services it stops. */
-function locksOf(key: StackKey, { stopServices }: JobSpec): StackKey[] {
-  const names = new Set([key.name, ...stopServices.map(({ project }) => project)]);
+/** The stacks whose locks a job takes: of its source alone, others' deployments must not wait. */
+function locksOf(ledger: Ledger, key: StackKey, { stopServices }: JobSpec): StackKey[] {
+  const projects = stopServices.map(({ project }) => project);
+  const names = new Set([key.name, ...projects.filter((each) => isOneOwners(ledger, key, each))]);
   return [...names].sort().map((name) => ({ context: key.context, name }));
 }
 

@@ -92,6 +92,74 @@ describe("runJob()", () => {
     assert.match(told.at(-1) ?? "", /the job was not run: it stops shop\/web, .* runs from me/);
     assert.equal(locked.length, 2);
   });
+
+  /** Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock. */
+  const stopping = async (
+    containers: readonly ReturnType<typeof runningContainer>[],
+    meanwhile: (ledger: ReturnType<typeof createMemoryLedger>) => void,
+  ) => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.owners.settle(stackKey("", "evil"), { source: "evil", reference: "" });
+    const labels = {
+      ...{ "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" },
+      "stackwright.job.stop_services": "shop/web",
+    };
+    const stopped: string[] = [];
+    const engine = Object.assign(
+      createMemoryEngine([
+        runningContainer("evil", "job", { state: "created", labels }),
+        ...containers,
+      ]),
+      {
+        waitContainer: () => Promise.resolve(0),
+        stopContainer: (id: string) => Promise.resolve(void stopped.push(id)),
+      },
+    );
+    const locked: string[] = [];
+    const parts = {
+      host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
+      ledger,
+      clock: createFakeClock(),
+      log: createRecordingLog(),
+      meter: { count: () => {}, move: () => {}, observe: () => {} },
+      stackLock: {
+        run: (name: string, held: () => Promise<unknown>) => {
+          locked.push(name);
+          meanwhile(ledger);
+          return held();
+        },
+      },
+    };
+    const told: string[] = [];
+    await runJob(
+      parts as unknown as PipelineParts,
+      { engine, results: { set: () => {} }, leaves: () => false } as unknown as JobParts,
+      {
+        work: {
+          ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+          ...{ key: stackKey("", "evil"), service: "job" },
+        },
+        reporter: { describe: () => {}, target: ({ message }) => told.push(message ?? "") },
+      },
+      new AbortController().signal,
+    );
+    return { locked, stopped, end: told.at(-1) ?? "" };
+  };
+
+  it("locks no stack that nobody has deployed yet: another source may deploy it", async () => {
+    const { locked, end } = await stopping([], () => {});
+    assert.equal(end, "job job has run");
+    assert.deepEqual(locked, [formatStackKey(stackKey("", "evil"))]);
+  });
+
+  it("stops nothing that another source deployed while the run waited for its lock", async () => {
+    const { stopped, end } = await stopping(
+      [runningContainer("shop", "web")],
+      (ledger) => ledger.owners.settle(stackKey("", "shop"), { source: "me", reference: "" }),
+    );
+    assert.match(end, /the job was not run: it stops shop\/web/);
+    assert.deepEqual(stopped, []);
+  });
 });
 
 describe("observeEngine()", () => {
