@@ -6,6 +6,9 @@ type Labels = Readonly<Record<string, string>>;
 /** Most combinations of label values of one metric. */
 export const MOST_SERIES = 5_000;
 
+/** Characters of one label value that are kept: an engine of another context names its jobs. */
+const MOST_OF_VALUE = 256;
+
 /** The measurements of one metric, by label values. */
 interface Series {
   /** Adds to the value under these labels; a histogram records the value. */
@@ -46,14 +49,19 @@ class ByLabels<Value> {
 
   /** The entry under these labels; makes it if there is none. */
   at(labels: Labels, make: () => Value): Entry<Value> {
-    const key = JSON.stringify(this.#names.map((name) => labels[name] ?? ""));
+    const values = this.#names.map((name) => (labels[name] ?? "").slice(0, MOST_OF_VALUE));
+    const key = JSON.stringify(values);
     const known = this.#entries.get(key);
     if (known !== undefined) {
       known.touched = ++this.#measured;
       return known;
     }
     if (this.#entries.size === MOST_SERIES) this.#makeRoom();
-    const ordered = Object.fromEntries(this.#names.map((name) => [name, labels[name] ?? ""]));
+    // Read anew from the key, since a slice keeps the whole text in memory.
+    const ordered = Object.fromEntries(
+      Object.entries<string>(JSON.parse(key))
+        .map(([index, value]) => [this.#names[Number(index)] ?? "", value]),
+    );
     const made = { labels: ordered, value: make(), touched: ++this.#measured };
     this.#entries.set(key, made);
     return made;

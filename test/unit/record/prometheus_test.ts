@@ -54,6 +54,16 @@ describe("createPrometheus()", () => {
     assert.doesNotMatch(await meter.text(), /repository="a"/);
   });
 
+  it("keeps the beginning of a long label value: an engine of another context names its jobs", async () => {
+    const meter = createPrometheus();
+    const job = "x".repeat(1024 * 1024);
+    const how = { mode: "container", execution_mode: "restart" };
+    meter.count("scheduled_runs_total", { context: "far", stack: "shop", job, ...how });
+    const text = await meter.text();
+    assert.match(text, /service_scheduled_runs_total\{.*job="x{256}"/);
+    assert.ok(text.length < 100_000, `${text.length}`);
+  });
+
   it("keeps a bounded number of series, and forgets those of the repository that makes most", async () => {
     const meter = createPrometheus();
     const count = (repository: string, deployment: string) =>
