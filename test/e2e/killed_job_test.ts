@@ -75,7 +75,7 @@ for (const program of [...executables(), DENO_PROGRAM].slice(0, 1)) {
           served = await serve(world, program);
           await served.process.until(() => served.isJob("running"));
           assert.deepEqual(await executions(world), [id]);
-          await docker(world, "exec", id, "touch", "/go");
+          await docker(world, "exec", "--detach", id, "touch", "/go");
           await served.process.until(async () => {
             const [last] = await served.ask("runs?trigger=scheduled_job");
             return /backup exited with status 5: out of space$/.test(last?.message);

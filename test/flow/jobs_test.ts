@@ -364,7 +364,7 @@ for (const engine of await engines()) {
           await world.restart(env);
           assert.deepEqual(await executions(world), [id]);
           while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);
-          await docker(world, "exec", id, "touch", "/go");
+          await docker(world, "exec", "--detach", id, "touch", "/go");
           while ((await jobsOf(world))[0]?.status === "running") await setTimeout(50);
           const [listed] = await jobsOf(world);
           assert.equal(listed?.status, "exited (5)");
