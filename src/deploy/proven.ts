@@ -5,7 +5,7 @@ import type { Alarm, Looks } from "./looks.ts";
  * Milliseconds that a container must run after the engine restarted it: the time after which the
  * engine itself regards a container as stable.
  */
-const STEADY_MS = 10_000;
+export const STEADY_MS = 10_000;
 
 /** Rules by which containers prove that they work. */
 interface Proofs {

@@ -12,7 +12,7 @@ import { type KeptServices, KeptWatch } from "./kept_services.ts";
 import { lastLines } from "./last_lines.ts";
 import { type Looks, withLooks } from "./looks.ts";
 import { observe } from "./observe.ts";
-import { ProvenWatch } from "./proven.ts";
+import { ProvenWatch, STEADY_MS } from "./proven.ts";
 import { MOST_RESTARTS, RestartWatch } from "./restart_watch.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -49,7 +49,8 @@ export interface HealthWait {
  * Returns the last observation of the whole stack; nothing without services to wait for.
  *
  * Throws `unhealthy` as soon as a service cannot become ready any more, with the last lines of its
- * output, and `timeout` at the deadline, naming what was still missing.
+ * output, and `timeout` at the deadline, naming what was still missing, or when containers that
+ * work do not stay up: an engine may tell of a new start at each look.
  */
 export async function waitHealthy(
   wait: HealthWait,
@@ -75,6 +76,8 @@ async function untilHealthy(
     services.filter(({ expectation }) => expectation.autostart && expectation.replicas > 0)
       .map(({ name }) => name),
   );
+  const longest = Math.max(STEADY_MS, ...services.map(({ name }) => wait.watchMs(name)));
+  const lastWatched = deadline.getTime() + (MOST_RESTARTS + 1) * longest;
   let incomplete = 0;
   // A look at an event may reset the count of incomplete samples, but does not increase it.
   for (let counts = true;;) {
@@ -96,8 +99,9 @@ async function untilHealthy(
         `${missing}; somebody removed what is missing while the release was rolled out`,
       );
     }
-    if (missing !== "" && clock.now() >= deadline) {
-      throw errors.timeout(`not healthy within the deployment's timeout: ${missing}`);
+    if (clock.now().getTime() >= (missing === "" ? lastWatched : deadline.getTime())) {
+      const why = missing || "containers were started anew again and again";
+      throw errors.timeout(`not healthy within the deployment's timeout: ${why}`);
     }
     if (changedWork) wait.onWatching?.();
     wait.progress?.(

@@ -26,6 +26,8 @@ interface Due {
   readonly at: number;
 }
 
+/** Most sources that wait: pushed branches that fail are sources of their own. */
+const MOST_DUE = 1000;
 /** Shortest pause before a retry: `retry.delay: 0` must not make a tight loop. */
 const LEAST_PAUSE_MS = 10_000;
 
@@ -59,8 +61,16 @@ export class RetryAlarm {
       const least = this.#parts.clock.now().getTime() + LEAST_PAUSE_MS;
       const at = Math.max(least, Math.min(...again.map((each) => each.at)));
       this.#due.set(name, { source, stacks: again.map(({ key }) => key), at });
+      if (this.#due.size > MOST_DUE) this.#due.delete(this.#firstToGo());
     }
     this.#arm();
+  }
+
+  /** The oldest entry of the repository with the most. */
+  #firstToGo(): string {
+    const groups = Map.groupBy(this.#due, ([, { source: { url } }]) => url).values();
+    const [[name] = [""]] = groups.reduce((one, other) => other.length > one.length ? other : one);
+    return name;
   }
 
   /** Sets the alarm to the earliest retry. */

@@ -366,4 +366,18 @@ describe("waitHealthy()", () => {
     await wait.done;
     assert.equal(wait.ended(), reason);
   });
+
+  it("ends on an engine that tells of a new start at each look", async () => {
+    const wait = waitOn([good]);
+    const list = wait.engine.onList;
+    wait.engine.onList = () => {
+      list?.();
+      wait.engine.starts["web-id"] = new Date(wait.clock.now());
+    };
+    await wait.clock.advance(49_000);
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(1_000);
+    assert.match(String(wait.ended()), /within the deployment's timeout: .*anew again and again/);
+    assert.equal(wait.clock.sleepers, 0);
+  });
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { createWatchedLock } from "../../../src/system/mod.ts";
+import { heapAfterCollection } from "../../fakes/heap.ts";
 
 const signal = new AbortController().signal;
 const nothing = () => Promise.resolve();
@@ -47,5 +49,23 @@ describe("createWatchedLock()", () => {
     const mark = lock.mark();
     await assert.rejects(lock.run("a", () => Promise.reject(new Error("no")), signal), /no/);
     assert.equal(lock.wasReleasedSince("a", mark), true);
+  });
+
+  it("remembers a limited number of keys, and lets none of the others count as unchanged", async () => {
+    const lock = createWatchedLock();
+    const before = await heapAfterCollection();
+    const begin = lock.mark();
+    await lock.run("first", nothing, signal);
+    const name = "x".repeat(4000);
+    for (let at = 0; at < 20_000; at++) {
+      await lock.run(Buffer.from(`${at}${name}`).toString(), nothing, signal);
+    }
+    const grown = await heapAfterCollection() - before;
+    assert.ok(grown < 56 << 20, `${grown >> 20} MiB`);
+    assert.equal(lock.wasReleasedSince("first", begin), true);
+    assert.equal(lock.wasReleasedSince("first", lock.mark()), false);
+    const mark = lock.mark();
+    await lock.run("first", nothing, signal);
+    assert.equal(lock.wasReleasedSince("first", mark), true);
   });
 });

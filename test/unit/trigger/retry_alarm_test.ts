@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { RunTarget, SourceRequest, Trigger, Work } from "../../../src/model/mod.ts";
+import type { RunTarget, SourceRequest, Sync, Trigger } from "../../../src/model/mod.ts";
 import { RetryAlarm } from "../../../src/trigger/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -9,7 +9,7 @@ function source(reference: string): SourceRequest {
   return { kind: "git", url: "file:///shop.git", reference, target: "", deployments: [] };
 }
 
-function work(reference: string, trigger: Trigger = "webhook"): Work {
+function work(reference: string, trigger: Trigger = "webhook"): Sync {
   return { kind: "sync", trigger, origin: "automatic", sources: [source(reference)] };
 }
 
@@ -87,5 +87,17 @@ describe("the alarm of retries", () => {
     made.note(run(20_000), work("other"));
     await clock.advance(60_000);
     assert.deepEqual([started, clock.sleepers], [[], 0]);
+  });
+
+  it("keeps 1,000 sources, at the expense of the repository with the most", async () => {
+    const { clock, started, made, run } = alarm();
+    const other: SourceRequest = { ...source("other"), url: "file:///other.git" };
+    made.note(run(20_000), { ...work("other"), sources: [other] });
+    for (let at = 0; at < 1500; at++) made.note(run(20_000), work(`branch ${at}`));
+    await clock.advance(20_000);
+    assert.deepEqual(started, [
+      "other",
+      ...Array.from({ length: 999 }, (_, at) => `branch ${at + 501}`),
+    ]);
   });
 });
