@@ -85,26 +85,38 @@ function lineSplitter(onLine: (line: string) => void) {
   };
 }
 
-/** The end of what a program printed. */
+/** Bytes of a piece that small chunks are put together in. */
+const PIECE = 16 * 1024;
+
+/**
+ * The end of what a program printed. Chunks are copied into pieces: whoever decides what a program
+ * prints, and when, may have it come byte by byte, and kept alone each byte takes hundreds.
+ */
 class LastBytes {
   readonly #most: number;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #pieces: { readonly bytes: Uint8Array; used: number }[] = [];
   #length = 0;
 
-  /** `most` are the bytes that are kept at least; chunks are kept as a whole. */
+  /** `most` are the bytes that are kept at least; pieces are kept as a whole. */
   constructor(most: number) {
     this.#most = most;
   }
 
   /** Adds what was printed next. */
   push(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
+    let last = this.#pieces.at(-1);
+    if (last === undefined || last.bytes.length - last.used < chunk.length) {
+      last = { bytes: new Uint8Array(Math.max(PIECE, chunk.length)), used: 0 };
+      this.#pieces.push(last);
+    }
+    last.bytes.set(chunk, last.used);
+    last.used += chunk.length;
     this.#length += chunk.length;
-    let first = this.#chunks[0];
-    while (first !== undefined && this.#length - first.length >= this.#most) {
-      this.#chunks.shift();
-      this.#length -= first.length;
-      first = this.#chunks[0];
+    let first = this.#pieces[0];
+    while (first !== undefined && this.#length - first.used >= this.#most) {
+      this.#pieces.shift();
+      this.#length -= first.used;
+      first = this.#pieces[0];
     }
   }
 
@@ -112,9 +124,9 @@ class LastBytes {
   whole(): Uint8Array {
     const whole = new Uint8Array(this.#length);
     let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.length;
+    for (const { bytes, used } of this.#pieces) {
+      whole.set(bytes.subarray(0, used), offset);
+      offset += used;
     }
     return whole;
   }

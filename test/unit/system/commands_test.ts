@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -7,6 +8,7 @@ import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isStackwrightError } from "../../../src/model/mod.ts";
+import { collectOutput } from "../../../src/system/command_bounds.ts";
 import { type Command, systemCommands } from "../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
@@ -191,6 +193,22 @@ describe("systemCommands.run", () => {
     assert.ok(stdout.length >= 1000 && stdout.length < 200_000, String(stdout.length));
     assert.ok(stderr.length >= 1000 && stderr.length < 200_000, String(stderr.length));
     assert.equal(new TextDecoder().decode(stdout.subarray(-4)), "end\n");
+  });
+
+  it("run() keeps what comes byte by byte in as much memory as what comes at once", () => {
+    const child = Object.assign(new EventEmitter(), {
+      stdout: new EventEmitter(),
+      stderr: new EventEmitter(),
+    });
+    const printed = collectOutput(child as unknown as ChildProcess, shell(""), () => assert.fail());
+    const before = process.memoryUsage().rss;
+    for (let count = 0; count < 1_000_000; count++) {
+      child.stdout.emit("data", new Uint8Array([count]));
+    }
+    const { stdout } = printed();
+    const more = process.memoryUsage().rss - before;
+    assert.ok(stdout.length === 1_000_000 && stdout[999_999] === 999_999 % 256);
+    assert.ok(more < 64 * 1024 * 1024, `it took ${more} bytes`);
   });
 
   it("run() tells the beginning of a line that has no end", async () => {
