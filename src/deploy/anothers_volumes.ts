@@ -46,8 +46,8 @@ export async function requireOwnVolumes(
       const owner = ownerOf(stack) ?? repository;
       if (owner === undefined || owner === claimant.source) continue;
       throw errors.conflict(
-        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, so ` +
-          `nothing was touched; give the volume another name, or say that it is shared on purpose: ` +
+        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, and was not ` +
+          `mounted; give the volume another name, or say that it is shared on purpose: ` +
           `volumes.${at}.external: true`,
       );
     }

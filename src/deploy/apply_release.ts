@@ -209,8 +209,8 @@ async function carryOut(
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
-      const isOwners = (stack: string) => parts.isOwners(stack);
-      const changes = { ...step, ...rules, key, call, built, isOwners, timeoutMs, progress };
+      const requireOwn = (within: AbortSignal) => parts.requireOwn(release, within);
+      const changes = { ...step, ...rules, key, call, built, requireOwn, timeoutMs, progress };
       await parts.backend.up(changes, signal);
     }
   }

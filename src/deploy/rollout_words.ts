@@ -60,8 +60,8 @@ export interface RolloutParts {
   readonly progress: Progress;
   /** Arguments for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;
-  /** Whether another stack of the engine has the same owner, according to the ledger. */
-  isOwners(stack: string): boolean;
+  /** Refuses, by throwing `conflict`, a release with volumes that are another owner's stack's. */
+  requireOwn(release: Release, signal: AbortSignal): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */

@@ -29,7 +29,7 @@ import { composeCall, imagesToRecord, requireImages, swarmSources } from "../pre
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { bringBeforeToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
-import { isOneOwners } from "./stack_owner.ts";
+import { requireNoForeignVolume } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
 /** Stands in where work needs no slot. */
@@ -251,14 +251,15 @@ async function rollOutStack(
   { previous, recorded, liveNow }: Replaced,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { engine, clock, log, files, progress, replan } = rolloutParts(parts, work);
+  const { engine, clock, log, files, progress, replan, requireOwn } = rolloutParts(parts, work);
   const {
     configRetention: configs = parts.options.configRetention,
     secretRetention: secrets = parts.options.secretRetention,
   } = work.next.release.swarm ?? {};
   const auth = (image: string) => parts.host.images.credentials(image, signal);
   const swarm = { ...swarmSources(parts), auth, retention: { configs, secrets } };
-  return await rolloutStack({ engine, clock, log, files, progress, replan, swarm }, {
+  const ports = { engine, clock, log, files, progress, replan, requireOwn, swarm };
+  return await rolloutStack(ports, {
     ...work,
     next: { ...work.next, images: work.images ?? {} },
     previous: previous && { ...previous, images: recorded?.images ?? {} },
@@ -280,7 +281,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    isOwners: (name) => isOneOwners(parts.ledger, next.release.key, name),
+    requireOwn: (release, signal) => requireNoForeignVolume(parts, release, release.model, signal),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;

@@ -161,7 +161,7 @@ async function resumeDeploy(
   let why = "its files cannot be had any more";
   const next = recorded && await bringToDisk(parts, recorded, signal).catch((error) => {
     // A refusal is final: it would repeat at each start.
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) && !isStackwrightError(error, "conflict")) throw error;
     why = messageOf(error);
     return undefined;
   });

@@ -17,7 +17,6 @@ import { carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
-import { recordedOwner, requireNoForeignVolume } from "./stack_owner.ts";
 import { pointImages, requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
 import { newestRevision } from "./resolve_revision.ts";
@@ -193,9 +192,6 @@ async function prepareAgain(
   const { images } = wanted;
   const onDisk = await bringToDisk(parts, wanted, signal);
   if (onDisk === undefined) return undefined;
-  const owner = recordedOwner(parts.ledger, wanted.key);
-  const { model } = onDisk.release;
-  if (owner) await requireNoForeignVolume(parts, { ...wanted, owner }, model, signal);
   progress("looking at what runs");
   await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);

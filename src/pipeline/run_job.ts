@@ -28,7 +28,13 @@ import type { Ledger } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { isOneOwners, jobCredentials, recordedOwner, whoseStop } from "./stack_owner.ts";
+import {
+  jobCredentials,
+  locksOfJob,
+  recordedOwner,
+  requireNoForeignVolume,
+  whoseStop,
+} from "./stack_owner.ts";
 import { waitForStack } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
@@ -157,10 +163,13 @@ async function runThrough(
   { work, spec }: Pick<JobToRun, "work" | "spec">,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const locks = locksOf(parts.ledger, work.key, spec);
+  const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
   const begin = async () => {
     if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
     await withOwnStops(parts, work, spec, signal);
+    const recorded = parts.ledger.current(work.key);
+    const release = recorded && parts.ledger.open(recorded);
+    if (release) await requireNoForeignVolume(parts, release, release.model, signal);
     await run.begin(signal);
   };
   const end = () => run.end(signal);
@@ -234,13 +243,6 @@ async function readyJob(
   await requireImages(parts, placed, { services, progress, images }, signal);
   const { variables } = composeCall(parts, placed);
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
-}
-
-/** The stacks whose locks a job takes: of its source alone, others' deployments must not wait. */
-function locksOf(ledger: Ledger, key: StackKey, { stopServices }: JobSpec): StackKey[] {
-  const projects = stopServices.map(({ project }) => project);
-  const names = new Set([key.name, ...projects.filter((each) => isOneOwners(ledger, key, each))]);
-  return [...names].sort().map((name) => ({ context: key.context, name }));
 }
 
 /** Takes locks in the order of their names, so that no two jobs wait for each other. */

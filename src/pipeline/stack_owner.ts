@@ -49,10 +49,20 @@ export function recordedOwner(
   return { source: source.name, reference: "", adopted: false };
 }
 
-/** Whether two stacks of a context have the same source as their owner. */
-export function isOneOwners(ledger: Ledger, { context, name }: StackKey, other: string): boolean {
-  const [own, their] = [name, other].map((each) => recordedOwner(ledger, { context, name: each }));
-  return own !== undefined && own.source === their?.source;
+/**
+ * The stacks whose locks a job of stack `key` takes that stops services: those of its own source
+ * alone, since others' deployments must not wait. Sorted by their names.
+ */
+export function locksOfJob(
+  ledger: Ledger,
+  key: StackKey,
+  stops: readonly { readonly project: string }[],
+): StackKey[] {
+  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
+  const own = ownerOf(key.name);
+  const others = stops.map(({ project }) => project)
+    .filter((each) => own !== undefined && ownerOf(each) === own);
+  return [...new Set([key.name, ...others])].sort().map((name) => ({ ...key, name }));
 }
 
 /**
@@ -179,15 +189,18 @@ export async function ownedElsewhere(
 }
 
 /**
- * Refuses a release of `owner` that would write into volumes of another source's stack; see
- * {@link requireOwnVolumes}. Throws `conflict`.
+ * Refuses a release of `owner`, by default its stack's, that would write into volumes of another
+ * source's stack; see {@link requireOwnVolumes}. Throws `conflict`.
  */
 export async function requireNoForeignVolume(
-  { host, ledger }: PipelineParts,
-  { key, swarm, owner }: Pick<Target, "key" | "swarm"> & { readonly owner: StackOwner },
+  { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
+  { key, swarm, owner = recordedOwner(ledger, key) }: Pick<Target, "key" | "swarm"> & {
+    readonly owner?: StackOwner;
+  },
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
+  if (owner === undefined) return;
   const node = swarm === undefined ? undefined : (await host.info(signal)).hostname;
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
   const facts = { engine: host.engine, ownerOf, node };

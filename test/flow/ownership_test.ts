@@ -245,6 +245,43 @@ describe("a stack of another repository", () => {
         assert.equal(world.proxy.mutations(), 0);
       })));
 
+  it("keeps its volumes to itself where another's earlier release is repaired, or put back", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other) => {
+        const earlier = `${world.stack}-earlier`;
+        const store = `${world.stack}_store`;
+        const mounting = composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+          volumes: { store: { name: store } },
+        });
+        const wants = async (status: string, compose: string, more = "") => {
+          await other.repository.commit({
+            ".stackwright.yaml": `name: ${earlier}\n${more}`,
+            "compose.yaml": compose,
+          });
+          return JSON.stringify(await pollTo(world, status, { url: other.repository.url }));
+        };
+        const theirs = () =>
+          world.engine.listContainers({ "com.docker.compose.project": earlier }, never);
+        await wants("succeeded", mounting);
+        for (const { id } of await theirs()) {
+          await world.engine.removeContainer(id, { force: true, volumes: true }, never);
+        }
+        await world.engine.removeVolume(store, never);
+        await commit(world, WANTED());
+        await pollTo(world, "succeeded");
+        const whose = `volume ${store} is stack ${world.stack}'s`;
+        const held = await wants("failed", mounting, "pause: true\n");
+        assert.ok(held.includes(whose), held);
+        assert.deepEqual(await theirs(), []);
+        world.fake?.setBehaviour("web", { exit: 3 });
+        const failed = await wants("failed", composeFile({ web: service() }));
+        assert.match(failed, /no earlier release to go back to/);
+        for (const { id } of await theirs()) {
+          const { mounts } = await world.engine.inspectContainer(id, never) ?? {};
+          assert.deepEqual(mounts, []);
+        }
+      })));
+
   it("is handed over while it runs, and becomes what the other repository says", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other, take) => {

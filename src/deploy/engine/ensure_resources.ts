@@ -1,7 +1,6 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
-  COMPOSE_LABELS,
   type ComposeModel,
   errors,
   isStackwrightError,
@@ -28,7 +27,7 @@ import { withoutNetworks } from "./without_networks.ts";
  * whoever made them. Either all networks are made, or none.
  *
  * Throws `deploy_failed`, before anything is made, for a missing external one, and when the engine
- * has no addresses left for a network; `conflict` for a volume that another project made meanwhile.
+ * has no addresses left for a network; `conflict` for a volume that became another stack's meanwhile.
  */
 export async function ensureResources(
   { parts: { engine, clock }, changes, model, api, tell }: EngineWork,
@@ -62,32 +61,9 @@ export async function ensureResources(
     await engine.makeVolume(body, signal);
     tell(`Volume ${name} Created`);
   }
-  if (newVolumes.length === 0) return;
-  const made = await engine.findVolumes(newVolumes.map(nameOf), signal);
-  requireMadeByUs(newVolumes, made, changes.isOwners);
-}
-
-/**
- * Refuses a volume that belongs to another stack. The engine returns an existing volume of the same
- * name: another stack may have made it since the check, and both would write to the same data.
- */
-function requireMadeByUs(
-  wanted: ReturnType<typeof wantedVolumes>,
-  made: readonly ResourceSummary[],
-  isOwners: EngineWork["changes"]["isOwners"],
-): void {
-  for (const { name, labels } of made) {
-    const ours = wanted.find((each) => each.name === name)?.body.Labels?.[LABELS.sourceName];
-    const { [LABELS.sourceName]: theirs, [COMPOSE_LABELS.project]: project } = labels;
-    // Stacks of one source may share; volumes are labelled with the deployed repository.
-    if (ours === undefined || theirs === undefined || ours === theirs) continue;
-    if (isOwners?.(labels[LABELS.deployment] ?? "") === true) continue;
-    throw errors.conflict(
-      `volume ${name} was made for ${project}, which runs from ${theirs}, at the same ` +
-        "time, so no container was made with it; give the volume another name, or say that it is shared " +
-        "on purpose: external: true",
-    );
-  }
+  // Asked last: the engine returns an existing volume of the same name, which another stack may have
+  // made since the plan, and both would write to the same data.
+  await changes.requireOwn?.(signal);
 }
 
 function nameOf({ name }: { readonly name: string }): string {

@@ -35,6 +35,7 @@ export async function applyStack(
   await parts.files.switchTo(tree, release, liveNow);
   const posted = services.filter(({ action }) => action !== "keep" && action !== "remove");
   if (posted.length > 0) {
+    await parts.requireOwn(release, signal);
     progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
     const object = await ensureStack(engine, stack, signal);
     await postServices(parts, { stack, next, object, services: posted }, signal);

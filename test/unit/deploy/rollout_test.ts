@@ -111,7 +111,7 @@ function createWorld() {
       current: "/s/current",
       live: "/s/live",
     }),
-    isOwners: () => false,
+    requireOwn: () => Promise.resolve(),
     replan: (release, observed) =>
       decide({
         desired: release.services,

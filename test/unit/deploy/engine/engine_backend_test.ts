@@ -117,27 +117,18 @@ describe("the engine's backend", () => {
   });
 
   it("makes no container with a volume that another source's stack made a moment before", async () => {
-    const { engine, up } = createWorld();
-    const { makeVolume } = engine;
-    let source = "example.com/other";
-    engine.makeVolume = async (body, signal) => {
-      const labels = { "com.docker.compose.project": "other", "stackwright.source.name": source };
-      engine.volumes.push({ id: body.Name, name: body.Name, driver: "local", options: {}, labels });
-      await makeVolume.call(engine, body, signal);
-    };
+    const refused = new Error("shared is another's");
+    const requireOwn = () => Promise.reject(refused);
     const mount = { type: "volume", source: "data", target: "/data" };
-    const labels = { "stackwright.source.name": "example.com/shop" };
-    const volumes = { data: { name: "shared", labels } };
-    const model = { services: { web: { ...web, volumes: [mount] } }, networks, volumes };
-    await assert.rejects(
-      up(model),
-      (error) => isStackwrightError(error, "conflict") && /shared.*for other/.test(error.message),
-    );
-    assert.deepEqual(engine.calls, ["make network shop_default", "make volume shared"]);
-    engine.volumes.length = 0;
-    source = "example.com/shop";
-    await up(model);
-    assert.ok(engine.calls.includes("make shop-web-1"));
+    const services = { web: { ...web, volumes: [mount] } };
+    // Compose makes what has keys that are not known.
+    for (const more of [{}, { "x-later": 1, later: 1 }]) {
+      const { engine, composed, up } = createWorld();
+      const model = { services, networks, volumes: { data: { name: "shared", ...more } } };
+      await assert.rejects(up(model, { requireOwn }), refused);
+      assert.deepEqual(composed, []);
+      assert.deepEqual(engine.calls.filter((each) => !/^make (network|volume) /.test(each)), []);
+    }
   });
 
   it("touches what runs only when its successor is there, and takes its name last", async () => {

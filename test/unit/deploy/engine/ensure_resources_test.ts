@@ -61,37 +61,26 @@ describe("requireExternals()", () => {
 });
 
 describe("ensureResources()", () => {
-  const labels = (deployment: string, source: string) => ({
-    "stackwright.manager": "stackwright",
-    "stackwright.deployment": deployment,
-    "stackwright.source.name": source,
-  });
   const mounting = {
     name: "shop",
     services: { web: { volumes: [{ type: "volume", source: "data", target: "/d" }] } },
-    volumes: { data: { name: "common", labels: labels("shop", "git.test/me/shop") } },
+    volumes: { data: { name: "common" } },
   };
-  /** Makes the volume, which another stack makes in the same moment. */
-  async function ensured(isOwners?: (stack: string) => boolean) {
-    const theirs = { ...named("common"), labels: labels("blog", "git.test/me/blog") };
-    const looks = [[], [theirs]];
-    const engine: Partial<Engine> = {
-      findNetworks: () => Promise.resolve([]),
-      findVolumes: () => Promise.resolve(looks.shift() ?? []),
-      makeVolume: () => Promise.resolve(),
-    };
-    const changes = { scale: { web: 1 }, ...(isOwners && { isOwners }) };
-    const work = { parts: { engine }, changes, model: mounting, api: "1.44", tell: () => {} };
-    await ensureResources(work as unknown as EngineWork, never);
-  }
 
-  it("lets stacks of one owner make a volume in the same moment, whatever they deploy", async () => {
-    await ensured((stack) => stack === "blog");
-  });
-
-  it("refuses a volume that a stack of somebody else made in the same moment", async () => {
-    for (const isOwners of [undefined, () => false]) {
-      await assert.rejects(ensured(isOwners), /volume common was made for .* git.test\/me\/blog/);
+  it("asks whose the volumes are once they are there: another stack may have made them", async () => {
+    for (const there of [[], [named("common")]]) {
+      const done: string[] = [];
+      const engine: Partial<Engine> = {
+        findNetworks: () => Promise.resolve([]),
+        findVolumes: () => Promise.resolve(there),
+        makeVolume: ({ Name }) => Promise.resolve(void done.push(Name)),
+      };
+      const requireOwn = () => Promise.reject(new Error([...done, "asked"].join()));
+      const changes = { scale: { web: 1 }, requireOwn };
+      const work = { parts: { engine }, changes, model: mounting, api: "1.44", tell: () => {} };
+      const refused = ensureResources(work as unknown as EngineWork, never);
+      const before = there.length === 0 ? ["common"] : [];
+      await assert.rejects(refused, { message: [...before, "asked"].join() });
     }
   });
 });

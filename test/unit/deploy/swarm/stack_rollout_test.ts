@@ -48,6 +48,7 @@ function createWorld() {
     log: createRecordingLog(),
     files: { switchTo: () => Promise.resolve() },
     progress: () => {},
+    requireOwn: () => Promise.resolve(),
     replan: (_release, _observed, _failed) => {
       world.replanned++;
       return [plan("api", "keep"), plan("web", "recreate")];
