@@ -7,7 +7,7 @@ import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 import { createPauses, readText } from "../../system/mod.ts";
 
-/** Key of the lock under which histories are measured, one at a time: each may take half a gigabyte. */
+/** Key of the lock under which histories are looked at, one at a time: each may take half a gigabyte. */
 const HISTORIES = "histories";
 /** Most depths that one mirror remembers. */
 const MOST_DEPTHS = 100;
@@ -69,8 +69,7 @@ export class MirrorContent {
     this.#measuredFor = shallow;
     const known = this.#depths.get(id);
     if (known !== undefined) return known;
-    const measure = () => this.#measure(id, shallow, signal);
-    const depth = await this.#parts.lock.run(HISTORIES, measure, signal);
+    const depth = await this.#measure(id, shallow, signal);
     if (shallow === this.#measuredFor) this.#depths.set(id, depth);
     return depth;
   }
@@ -80,7 +79,9 @@ export class MirrorContent {
     if (listing.failure !== undefined) {
       throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
     }
-    return await reachedDepth(id, utf8(listing.stdout), shallow);
+    // Not while git lists it: commits of many megabytes each make that take minutes.
+    const look = () => reachedDepth(id, utf8(listing.stdout), shallow);
+    return await this.#parts.lock.run(HISTORIES, look, signal);
   }
 
   /** git's list of the commits whose parents were not fetched; empty when all were. */
