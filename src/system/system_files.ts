@@ -125,7 +125,8 @@ async function* piecesOf(handle: fs.FileHandle, size: number): AsyncGenerator<Ui
   for (;;) {
     const { bytesRead, buffer } = await handle.read(new Uint8Array(size), 0, size);
     if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
+    // A part of the buffer would keep all of it in memory: a container may lengthen the file by bytes.
+    yield bytesRead === size ? buffer : buffer.slice(0, bytesRead);
   }
 }
 

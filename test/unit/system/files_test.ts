@@ -156,6 +156,17 @@ describe("systemFiles.holdDirectory", () => {
   );
 });
 
+describe("systemFiles.readInPieces", () => {
+  it(
+    "readInPieces() keeps no more in memory than was read",
+    inDirectory(async (directory) => {
+      const path = join(directory, "file");
+      await files.write(path, "short");
+      for await (const piece of files.readInPieces(path)) assert.equal(piece.buffer.byteLength, 5);
+    }),
+  );
+});
+
 describe("systemFiles.readPlain", () => {
   it(
     "readPlain() reads plain files that are not too large, and nothing else",
