@@ -6,7 +6,7 @@ import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
 /** The parts of a release that decide about its files on disk. */
-export type ShownRelease = Pick<Release, "live" | "services">;
+export type ShownRelease = Pick<Release, "live" | "services"> & Partial<Pick<Release, "model">>;
 
 /** Record of the files on disk for a stack's containers, independent of the ledger. */
 export interface FilesRecord {

@@ -37,6 +37,23 @@ export class RealTree {
     return real !== undefined && inside === undefined;
   }
 
+  /**
+   * Whether a path relative to the tree, or what is made there later, lies in it. A link to what is not
+   * there counts as leading out: the host of our container may have it.
+   */
+  async holds(path: string): Promise<boolean> {
+    const { real, inside } = await this.at(path);
+    if (real !== undefined) return inside !== undefined;
+    let at = "";
+    for (const part of path.split("/")) {
+      at = join(at, part);
+      const info = await this.#files.stat(join(this.path, at));
+      if (info === undefined) return true;
+      if (info.kind === "symlink" && (await this.at(at)).inside === undefined) return false;
+    }
+    return true;
+  }
+
   /** Whether a path of the tree is a dangling link. */
   async isDangling(path: string): Promise<boolean> {
     return (await this.at(path)).real === undefined && await this.isLink(path);

@@ -17,6 +17,7 @@ import {
   writeFilesRecord,
 } from "./files_record.ts";
 import { LiveDirectory } from "./live_directory.ts";
+import { pathsBelow, requireLiveInside } from "./live_inside.ts";
 import { type KeptFiles, ReplacedFiles } from "./replaced_files.ts";
 
 /** Directories of a stack below a data directory. */
@@ -24,6 +25,8 @@ interface StackDirectories {
   readonly stack: string;
   readonly current: string;
   readonly live: string;
+  /** The directory `live` as the engine's host sees it; by default the same. */
+  readonly mounted?: string;
 }
 
 /** Notes that a tree is about to be put in place; the returned function notes that it is. */
@@ -73,11 +76,13 @@ export class StackFiles {
    * read from their record, or taken from `before` where an old version of Stackwright left no
    * record. May be called again after an interruption.
    *
-   * Throws `data_dir_unusable` when the disk refuses.
+   * Throws `data_dir_unusable` when the disk refuses, and `path_escapes`, having changed nothing, when a
+   * container put a link in the place of a mount in `live`.
    */
   async switchTo(tree: string, release: ShownRelease, before: LiveManifest): Promise<void> {
     const { stack, current } = this.#directories;
     try {
+      await this.requireInside(release);
       await this.#files.makeDirectory(stack);
       const done = this.#noteSwitch(tree);
       const earlier = await readFilesRecord(this.#files, stack);
@@ -112,6 +117,15 @@ export class StackFiles {
         { cause },
       );
     }
+  }
+
+  /**
+   * Checks that no container put a link in the place of a mount in `live`, which the engine would follow
+   * to any place of its host. Throws `path_escapes`.
+   */
+  async requireInside({ model }: ShownRelease): Promise<void> {
+    const { live, mounted = live } = this.#directories;
+    if (model) await requireLiveInside(this.#files, live, pathsBelow(model, mounted));
   }
 
   /**

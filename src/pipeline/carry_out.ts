@@ -297,14 +297,16 @@ function rolloutParts(
 
 /** The files of a stack; every switch between trees is recorded in the ledger. */
 export function stackFiles(
-  { files, commands, ledger, clock, options }: PipelineParts,
+  { files, commands, ledger, clock, options, host }: PipelineParts,
   key: StackKey,
 ): StackFiles {
   const { dataDir } = options;
+  const directories = stackDirectories(dataDir, key);
+  const mounted = stackDirectories(host.dataDir, key).live;
   // A switch is not interrupted.
   const { signal } = new AbortController();
   const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
-  return new StackFiles(files, stackDirectories(dataDir, key), note, removeTree);
+  return new StackFiles(files, { ...directories, mounted }, note, removeTree);
 }

@@ -25,6 +25,7 @@ import {
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
 import type { Ledger } from "../record/mod.ts";
+import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -213,12 +214,11 @@ async function findJob(
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
   // This job only: hundreds may be due at once, and the ledger is asked about each job found.
-  const of = key.name === "" ? undefined : { project: key.name, service };
-  const all = await findJobs(engine, { context: key.context, isManager, of }, signal);
-  const isIt = (each: FoundJob) =>
-    formatStackKey(each.key) === formatStackKey(key) && each.service === service;
-  const [found] = await calledJobs(ledger, all.filter(isIt));
   const own = { project: key.name, service };
+  const of = key.name === "" ? undefined : own;
+  const all = await findJobs(engine, { context: key.context, isManager, of }, signal);
+  const isIt = (each: FoundJob) => each.key.name === key.name && each.service === service;
+  const [found] = await calledJobs(ledger, all.filter(isIt));
   const spec = found && readJobLabels(found.container.labels, own);
   if (found !== undefined && spec !== undefined) return { found, spec };
   throw errors.not_found(`${key.name} has no job ${service} any more`);
@@ -237,10 +237,10 @@ async function readyJob(
   const recorded = parts.ledger.current(key);
   const placed = recorded && await bringToDisk(parts, recorded, signal);
   if (recorded === undefined || placed === undefined) return [];
+  await stackFiles(parts, key).requireInside(placed.release);
   progress("looking for its image");
   const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
-  const { images } = recorded;
-  await requireImages(parts, placed, { services, progress, images }, signal);
+  await requireImages(parts, placed, { services, progress, images: recorded.images }, signal);
   const { variables } = composeCall(parts, placed);
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }

@@ -2,19 +2,19 @@ import { join } from "node:path";
 import {
   type IgnoredUses,
   ignoredUses,
+  insideTree,
   type LivePaths,
   livePaths,
   type TreeUse,
   treeUses,
   withoutLonger,
 } from "../compose/mod.ts";
-import { RealTree, stackDirectories } from "../deploy/mod.ts";
+import { RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
 import { errors, type LiveManifest } from "../model/mod.ts";
 import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { countPaths } from "./recorded_bounds.ts";
-import { requireLiveInside } from "./live_inside.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
@@ -167,9 +167,10 @@ async function requireOwnLive(
   const own = stackDirectories(parts.options.dataDir, key).live;
   const becoming = templatePaths(parts.files);
   for (const use of uses) {
-    if (use.kind !== "build" && live.isLive(use.path)) {
-      await requireLiveInside(parts, own, realPath(use.path), becoming);
-    }
+    if (use.kind === "build" || !live.isLive(use.path)) continue;
+    const path = realPath(use.path);
+    const made = (await becoming(join(own, path))).flatMap((each) => insideTree(each, own) ?? []);
+    await requireLiveInside(parts.files, own, [path, ...made]);
   }
 }
 

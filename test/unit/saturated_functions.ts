@@ -11,6 +11,7 @@ import { requireSameVolumes } from "../../src/deploy/changed_volumes.ts";
 import { conditionsOf, conditionState } from "../../src/deploy/conditions.ts";
 import { keptDependents } from "../../src/deploy/kept_services.ts";
 import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
+import { pathsBelow } from "../../src/deploy/live_inside.ts";
 import { replaceLost } from "../../src/deploy/lost_networks.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
@@ -221,6 +222,7 @@ const stackParts = ({ model }: Saturated) => ({
 
 /** What is called with a whole project, or with each of its services, by its name in `src/`. */
 export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> = {
+  pathsBelow: ({ model }) => pathsBelow(model, "/data/releases/default/shop/live"),
   beyondBounds: ({ model }) => beyondBounds(model),
   tooLargeProject: ({ model }) =>
     [false, true].map((isStack) => compose.tooLargeProject(model, { isStack })),
