@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { shortId, utf8 } from "../../model/mod.ts";
+import { isStackwrightError, shortId, utf8 } from "../../model/mod.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
@@ -7,8 +7,13 @@ import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 import { createPauses, readText } from "../../system/mod.ts";
 
-/** Key of the lock under which histories are looked at, one at a time: each may take half a gigabyte. */
-const HISTORIES = "histories";
+/**
+ * Bytes of the list of a history, fifty thousand commits: histories of all mirrors are measured side by
+ * side, since reading one can take minutes, and each list takes five times as much memory.
+ */
+const MOST_LISTED = 4 * 1024 * 1024;
+/** The depth of a history that is too long to be measured: what git takes for all of it. */
+const DEEPEST = 0x7fffffff;
 /** Most depths that one mirror remembers. */
 const MOST_DEPTHS = 100;
 /** Characters of a history that are looked at before other tasks of the process get a turn. */
@@ -61,7 +66,10 @@ export class MirrorContent {
     }
   }
 
-  /** Depth to which the mirror has the history of a commit; infinite when nothing is missing. */
+  /**
+   * Depth to which the mirror has the history of a commit; infinite when nothing is missing, and
+   * {@link DEEPEST} when it is too long to be measured.
+   */
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;
@@ -75,13 +83,16 @@ export class MirrorContent {
   }
 
   async #measure(id: string, shallow: string, signal: AbortSignal): Promise<number> {
-    const listing = await this.run({ args: ["rev-list", "--parents", id] }, signal);
+    const args = ["rev-list", "--parents", id];
+    const listing = await this.run({ args, mostBytes: MOST_LISTED }, signal).catch((error) => {
+      if (!isStackwrightError(error, "payload_too_large")) throw error;
+      return undefined;
+    });
+    if (listing === undefined) return DEEPEST;
     if (listing.failure !== undefined) {
       throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
     }
-    // Not while git lists it: commits of many megabytes each make that take minutes.
-    const look = () => reachedDepth(id, utf8(listing.stdout), shallow);
-    return await this.#parts.lock.run(HISTORIES, look, signal);
+    return await reachedDepth(id, utf8(listing.stdout), shallow);
   }
 
   /** git's list of the commits whose parents were not fetched; empty when all were. */

@@ -235,6 +235,25 @@ describe("GitSource.resolve()", () => {
       assert.equal(t.count("rev-list"), measured);
     });
 
+    it("takes a history that is too long to be measured for as deep as any but all of it", async () => {
+      // With a hundred parents of each commit, thirteen hundred make as long a list as fifty thousand.
+      const commits = Array.from({ length: 1_300 }, (_, n) => {
+        const parents = Array.from({ length: Math.min(n, 100) }, (_, back) => n - back);
+        const lines = parents.map((mark, index) => `${index === 0 ? "from" : "merge"} :${mark}\n`);
+        const head = `commit refs/heads/long\nmark :${
+          n + 1
+        }\ncommitter a <a@b> ${n} +0000\ndata 0\n`;
+        return head + lines.join("");
+      });
+      const input = commits.join("\n");
+      execFileSync("git", [`--git-dir=${repository.path}`, "fast-import", "--quiet"], { input });
+      assert.equal(await history("long", 13), 1_201);
+      const fetches = t.count("fetch");
+      assert.equal(await history("long", 14), 1_201);
+      assert.equal(t.count("fetch"), fetches);
+      assert.equal(await history("long", 0), 1_300);
+    });
+
     it("follows a shallow branch without losing depth", async () => {
       await history("main", 3);
       await repository.commit({ "a.txt": "13\n" });
