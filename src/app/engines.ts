@@ -39,11 +39,17 @@ interface Made extends KnownEngine {
 
 /** Makes the engines of the settings and of the context store beside `config.json`. */
 export function createEngines(settings: Settings, system: System, meter: Meter): Engines {
-  const { clock, files, env } = system;
+  const { clock, files, env, log } = system;
   const environment = engineEnvironment(settings, env);
   const store = createContextStore(files, clientConfigDir(settings, system));
   const onMutation = () => meter.count("mutations_total", { by: "engine" });
-  const own = createEngine({ env: environment, onMutation, clock });
+  const onLeftOut = (context: string) => (why: string) => log.warning(why, { context });
+  const own = createEngine({
+    env: environment,
+    onMutation,
+    onLeftOut: onLeftOut(DEFAULT_CONTEXT),
+    clock,
+  });
   const socket = /^unix:\/\/(\/.*)$/.exec(settings.docker.host ?? "")?.[1];
   // An engine reached by TCP counts as this machine's: there may be a proxy in between.
   const isHere = !settings.docker.host?.startsWith("ssh:");
@@ -63,7 +69,8 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       // The old client may have calls under way, so its connections are closed at the end.
       if (known !== undefined) replaced.push(known.client);
       const { DOCKER_API_VERSION: _ofTheDefault, ...rest } = environment;
-      const client = createEngine({ endpoint, context, env: rest, onMutation, clock });
+      const how = { onMutation, onLeftOut: onLeftOut(context), clock };
+      const client = createEngine({ endpoint, context, env: rest, ...how });
       const socket = endpoint.kind === "unix" ? { socket: endpoint.socketPath } : {};
       const fresh = { place, client, isHere: endpoint.kind === "unix", ...socket };
       made.set(context, fresh);

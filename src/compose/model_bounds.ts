@@ -24,7 +24,7 @@ export const BOUNDS = {
   names: 256 * 1024,
   /** Characters of any other key. */
   key: 1000,
-  /** Characters of a path; the kernel allows as many bytes. */
+  /** Characters of a path, for which the kernel allows as many bytes, and of any other name. */
   path: 4096,
   /** Directories in one path. */
   parts: 256,
@@ -105,7 +105,8 @@ function isOfPort(at: readonly string[]): boolean {
 
 function longText(text: string, at: readonly string[]): string | undefined {
   if (text.length > BOUNDS.text) return many(placeOf(at), "characters", BOUNDS.text, text.length);
-  if (!PATHS.has(at.at(-1) ?? "") || NAMED.has(at.at(-2) ?? "")) return undefined;
+  const isPath = PATHS.has(at.at(-1) ?? "") && !NAMED.has(at.at(-2) ?? "");
+  if (!isPath && !isName(at)) return undefined;
   if (text.length > BOUNDS.path) return many(placeOf(at), "characters", BOUNDS.path, text.length);
   const parts = text.split("/").length;
   return parts > BOUNDS.parts ? many(placeOf(at), "directories", BOUNDS.parts, parts) : undefined;

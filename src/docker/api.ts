@@ -1,4 +1,4 @@
-import { errors, StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
 import {
   abortable,
   type Clock,
@@ -11,6 +11,7 @@ import { readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
 import { tooMuch } from "./json_shape.ts";
+import { asShown, LONGEST_ID } from "./told.ts";
 import type { ListShape } from "./list_entries.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
@@ -28,6 +29,8 @@ interface ApiOptions {
   readonly apiVersion?: string;
   /** Called before each mutating call is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
+  /** Told once, in a sentence, that something is left out of lists and events. */
+  readonly onLeftOut?: (why: string) => void;
   /** Measures the limits of calls; the real clock by default. */
   readonly clock?: Clock;
 }
@@ -53,7 +56,6 @@ interface AskedVersion {
 export const CALL_LIMIT_MS = 120_000;
 /** Bytes of an answer whose content does not matter. */
 const MOST_SAID = 1 << 20;
-const LONGEST_VERSION = 100;
 /** Answers of one engine that are read at once: each may take a hundred megabytes of memory. */
 const MOST_READ = 8;
 /** Milliseconds for the engine to report its version, which every other call waits for. */
@@ -69,6 +71,7 @@ export class EngineApi {
   readonly turns: Pick<Limiter, "run"> = createLimiter(1);
   readonly #readings: Pick<Limiter, "run"> = createLimiter(MOST_READ);
   #version: AskedVersion | undefined;
+  #hasLeftOut = false;
 
   constructor(transport: Transport, options: ApiOptions = {}) {
     this.#transport = transport;
@@ -113,7 +116,10 @@ export class EngineApi {
     });
   }
 
-  /** The results of `of` for a list, without `undefined`; empty after an accepted error. */
+  /**
+   * The results of `of` for a list, without `undefined` and without entries that `of` refuses; empty
+   * after an accepted error.
+   */
   async list<T>(
     request: ApiRequest,
     shape: ListShape & { readonly of: (entry: JsonRecord) => T | undefined },
@@ -125,10 +131,26 @@ export class EngineApi {
         response.discard();
         return [];
       }
-      const how = { ...shape, clock: this.clock };
+      const of = (entry: JsonRecord) => this.unlessRefused(() => shape.of(entry));
+      const how = { ...shape, of, clock: this.clock };
       const read = () => parsing(request, readList(response, how, within));
       return await this.#inTurn(response, read, within);
     });
+  }
+
+  /**
+   * What is read of one thing of several; `undefined` if that throws `engine_refused`: nobody's
+   * container keeps others from being seen.
+   */
+  unlessRefused<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      if (!this.#hasLeftOut) this.#options.onLeftOut?.(`left alone: ${error.message}`);
+      this.#hasLeftOut = true;
+      return undefined;
+    }
   }
 
   /** Reads an answer when few others are being read; gives it up if that takes too long. */
@@ -223,7 +245,7 @@ export class EngineApi {
     const oldest = asText(answer["MinAPIVersion"]);
     const versions = { newest: asText(answer["ApiVersion"]), ...(oldest === "" ? {} : { oldest }) };
     const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);
-    return { version: asText(answer["Version"]).slice(0, LONGEST_VERSION), apiVersion };
+    return { version: asShown(answer["Version"], LONGEST_ID), apiVersion };
   }
 
   async #send(message: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {

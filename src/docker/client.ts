@@ -19,6 +19,7 @@ import { swarmCalls } from "./swarm_calls.ts";
 import { createSshForward, type SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
+import { asName } from "./told.ts";
 
 interface EngineOptions extends Omit<TransportOptions, "forward"> {
   /** Address; by default `DOCKER_HOST` in {@link EngineOptions.env}, else the default socket. */
@@ -32,6 +33,8 @@ interface EngineOptions extends Omit<TransportOptions, "forward"> {
   readonly env?: EngineEnvironment;
   /** Called before each mutating call is sent. */
   readonly onMutation?: (call: MutatingCall) => void;
+  /** Told once, in a sentence, that something is left out of lists and events. */
+  readonly onLeftOut?: (why: string) => void;
   /** Measures the limits of calls; the real clock by default. */
   readonly clock?: Clock;
 }
@@ -65,6 +68,7 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
   const api = new EngineApi(transport, {
     apiVersion: env["DOCKER_API_VERSION"] ?? "",
     ...(options.onMutation === undefined ? {} : { onMutation: options.onMutation }),
+    ...(options.onLeftOut === undefined ? {} : { onLeftOut: options.onLeftOut }),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   });
   return {
@@ -152,9 +156,9 @@ async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineIn
   const swarm = asRecord(info["Swarm"]);
   const { version, apiVersion } = await api.version(signal);
   return {
-    id: asText(info["ID"]),
-    cluster: asText(asRecord(swarm["Cluster"])["ID"]),
-    hostname: asText(info["Name"]),
+    id: asName(info["ID"]),
+    cluster: asName(asRecord(swarm["Cluster"])["ID"]),
+    hostname: asName(info["Name"]),
     version,
     apiVersion,
     swarm: swarmRole(swarm),

@@ -11,12 +11,12 @@ import {
   asRecord,
   asText,
   asTextList,
-  asTexts,
   type Json,
   type JsonRecord,
 } from "./json.ts";
 import { parseContainerStatus } from "./status.ts";
 import { boundPorts, networksOf } from "./observed_container.ts";
+import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 
 /** Seconds that the engine gives a container without a grace period of its own. */
 const DEFAULT_GRACE_SECONDS = 10;
@@ -36,8 +36,8 @@ export function detailed(answer: JsonRecord): ContainerDetails {
       asNumber(asRecord(answer["Config"])["StopTimeout"]) ?? DEFAULT_GRACE_SECONDS,
       LONGEST_GRACE_SECONDS,
     ),
-    error: asText(state["Error"]),
-    healthOutput: asText(asRecord(asList(health["Log"]).at(-1))["Output"]),
+    error: asShown(state["Error"]),
+    healthOutput: asShown(asRecord(asList(health["Log"]).at(-1))["Output"]),
     ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
     endpoints: endpointsOf(answer),
@@ -47,14 +47,14 @@ export function detailed(answer: JsonRecord): ContainerDetails {
 
 function inspected(answer: JsonRecord): ObservedContainer {
   const state = asRecord(answer["State"]);
-  const labels = asTexts(asRecord(answer["Config"])["Labels"]);
+  const labels = asLabels(asRecord(answer["Config"])["Labels"]);
   return {
-    id: asText(answer["Id"]),
-    name: asText(answer["Name"]).replace(/^\//, ""),
+    id: asName(answer["Id"], LONGEST_ID),
+    name: asName(answer["Name"]).replace(/^\//, ""),
     service: labels[COMPOSE_LABELS.service] ?? "",
     ...inspectedStatus(asText(state["Status"]), asText(asRecord(state["Health"])["Status"])),
     exitCode: exitCodeOf(state),
-    imageId: asText(answer["Image"]),
+    imageId: asName(answer["Image"]),
     labels,
     hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
     ...networksOf(answer),
@@ -66,8 +66,10 @@ function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
   return Object.fromEntries(
     Object.entries(networks).map(([name, each]) => {
       const endpoint = asRecord(each);
-      const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map(asText);
-      const aliases = asTextList(endpoint["Aliases"]);
+      const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map((each) =>
+        asName(each)
+      );
+      const aliases = asTextList(endpoint["Aliases"]).map((each) => asName(each));
       return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "", aliases }];
     }),
   );
@@ -83,9 +85,9 @@ function mountOf(mount: JsonRecord): ContainerMount {
   const type = asText(mount["Type"]);
   return {
     kind: type === "bind" || type === "volume" ? type : "other",
-    name: asText(mount["Name"]),
-    source: asText(mount["Source"]),
-    destination: asText(mount["Destination"]),
+    name: asName(mount["Name"]),
+    source: asName(mount["Source"]),
+    destination: asName(mount["Destination"]),
     writable: mount["RW"] !== false,
   };
 }

@@ -1,5 +1,6 @@
 import { type EngineApi, pathName } from "./api.ts";
-import { asList, asRecord, asText, asTextList, asTexts, type JsonRecord } from "./json.ts";
+import { asList, asRecord, asText, asTextList, type JsonRecord } from "./json.ts";
+import { asLabels, asName, LONGEST_ID } from "./told.ts";
 
 /** Everything needed to make a removed container again; never show it, as it may hold secrets. */
 export interface ContainerRecipe {
@@ -21,16 +22,16 @@ export async function containerRecipe(
 ): Promise<ContainerRecipe | undefined> {
   const answer = await api.find(`/containers/${pathName(id)}/json`, signal);
   if (answer === undefined) return undefined;
-  const fullId = asText(answer["Id"]);
+  const fullId = asName(answer["Id"], LONGEST_ID);
   const networkMode = asText(asRecord(answer["HostConfig"])["NetworkMode"]);
   const config = ownConfig(asRecord(answer["Config"]), { id: fullId, networkMode });
   const NetworkingConfig = { EndpointsConfig: endpointsOf(answer) };
   return {
     id: fullId,
-    name: asText(answer["Name"]).replace(/^\//, ""),
+    name: asName(answer["Name"]).replace(/^\//, ""),
     runs: asRecord(answer["State"])["Running"] === true,
-    labels: asTexts(config["Labels"]),
-    imageId: asText(answer["Image"]),
+    labels: asLabels(config["Labels"]),
+    imageId: asName(answer["Image"]),
     body: { ...config, HostConfig: hostConfigOf(answer), NetworkingConfig },
   };
 }

@@ -4,7 +4,8 @@ import { withoutTasks } from "./containers.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
+import { asList, asNumber, asRecord, asTime, type JsonRecord } from "./json.ts";
+import { asName, asShown } from "./told.ts";
 
 /** A port of a container, and its published port on the host. */
 interface ContainerPort {
@@ -51,12 +52,12 @@ function summary(entry: JsonRecord): ContainerSummary {
   const mounts = asList(entry["Mounts"]).map(asRecord);
   return {
     ...observedContainer(entry),
-    program: /^"?([^\s"]*)/.exec(asText(entry["Command"]))?.[1] ?? "",
-    image: asText(entry["Image"]),
+    program: /^"?([^\s"]*)/.exec(asShown(entry["Command"]))?.[1] ?? "",
+    image: asName(entry["Image"]),
     createdAt: asTime((asNumber(entry["Created"]) ?? 0) * 1000),
-    status: asText(entry["Status"]),
+    status: asShown(entry["Status"]),
     ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
-    mounts: mounts.map((mount) => asText(mount["Name"]) || asText(mount["Source"])).sort(),
+    mounts: mounts.map((mount) => asName(mount["Name"]) || asName(mount["Source"])).sort(),
     localVolumes:
       mounts.filter((mount) => mount["Type"] === "volume" && mount["Driver"] === "local").length,
   };
@@ -64,9 +65,9 @@ function summary(entry: JsonRecord): ContainerSummary {
 
 function containerPort(port: JsonRecord): ContainerPort {
   return {
-    address: asText(port["IP"]),
+    address: asName(port["IP"]),
     targetPort: asNumber(port["PrivatePort"]) ?? 0,
     publishedPort: asNumber(port["PublicPort"]) ?? 0,
-    protocol: asText(port["Type"]),
+    protocol: asName(port["Type"]),
   };
 }

@@ -3,11 +3,12 @@ import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asRecord, asText, type JsonRecord } from "./json.ts";
+import { asRecord, type JsonRecord } from "./json.ts";
 import { readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
+import { asName } from "./told.ts";
 
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
@@ -41,7 +42,7 @@ export function containerCalls(api: EngineApi) {
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
     imagesInUse: async (signal) => {
-      const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asText(entry["ImageID"]) };
+      const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asName(entry["ImageID"]) };
       return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
     },
   } satisfies Partial<Engine>;

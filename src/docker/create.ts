@@ -3,6 +3,7 @@ import { asRecord, asText } from "./json.ts";
 import type { Engine } from "./engine.ts";
 import { imageId } from "./images.ts";
 import type { Query } from "./api_request.ts";
+import { asName, LONGEST_ID } from "./told.ts";
 
 /** The calls of an engine that make resources and connect containers to networks. */
 export function creatingCalls(api: EngineApi) {
@@ -50,5 +51,5 @@ export function creatingCalls(api: EngineApi) {
 
 async function create(api: EngineApi, query: Query, json: unknown, signal: AbortSignal) {
   const request = { method: "POST", path: "/containers/create", query, json } as const;
-  return asText(asRecord(await api.json(request, signal))["Id"]);
+  return asName(asRecord(await api.json(request, signal))["Id"], LONGEST_ID);
 }

@@ -4,8 +4,9 @@ import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import type { EngineApi } from "./api.ts";
 import type { LabelFilter } from "./engine_facts.ts";
 import { labelTexts } from "./filters.ts";
-import { asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { asRecord, asText, type JsonRecord } from "./json.ts";
 import { JsonShape } from "./json_shape.ts";
+import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 
 /** An event of a container, or of a swarm's service. */
 export interface ContainerEvent {
@@ -63,7 +64,10 @@ export async function* containerEvents(
   const response = await api.call({ method: "GET", path: "/events", query }, signal);
   const hearing = new Hearing(api.clock);
   try {
-    for await (const line of jsonLines(response.body, hearing)) yield parseEvent(line);
+    for await (const line of jsonLines(response.body, hearing)) {
+      const event = api.unlessRefused(() => parseEvent(line));
+      if (event !== undefined) yield event;
+    }
   } finally {
     response.discard();
   }
@@ -101,19 +105,16 @@ class Hearing {
   }
 }
 
-/** Characters kept of an action and of an id, both of which are remembered for a while. */
-const LONGEST_WORD = 128;
-
-/** An event in the engine's JSON. */
+/** An event in the engine's JSON. Throws `engine_refused` for ids and names that are too long. */
 export function parseEvent(event: JsonRecord): ContainerEvent {
   const actor = asRecord(event["Actor"]);
   const [action = "", detail = ""] = asText(event["Action"]).split(/:\s*/, 2);
   return {
     ...(event["Type"] === "service" ? { type: "service" } : {}),
-    action: action.slice(0, LONGEST_WORD),
-    detail: detail.slice(0, LONGEST_WORD),
-    containerId: asText(actor["ID"]).slice(0, LONGEST_WORD),
-    attributes: asTexts(actor["Attributes"]),
+    action: asShown(action, LONGEST_ID),
+    detail: asShown(detail, LONGEST_ID),
+    containerId: asName(actor["ID"], LONGEST_ID),
+    attributes: asLabels(actor["Attributes"]),
     time: nanoseconds(event),
   };
 }

@@ -12,6 +12,7 @@ import {
   type JsonRecord,
 } from "./json.ts";
 import type { Engine } from "./engine.ts";
+import { asName } from "./told.ts";
 
 const UNTAGGED = "<none>";
 /** Limit in bytes for the list of all images. */
@@ -63,7 +64,7 @@ export async function imageId(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const answer = await inspectImage(api, reference, {}, signal);
-  return answer && asText(answer["Id"]);
+  return answer && asName(answer["Id"]);
 }
 
 /** Characters that each container of an image with this configuration takes in a list. */
@@ -87,7 +88,7 @@ function inspectImage(api: EngineApi, reference: string, query: Query, signal: A
 function imageSummary(image: JsonRecord): ImageSummary {
   const project = asTexts(image["Labels"])[COMPOSE_LABELS.project];
   return {
-    id: asText(image["Id"]),
+    id: asName(image["Id"]),
     tags: named(asTextList(image["RepoTags"])),
     digests: named(asTextList(image["RepoDigests"])),
     labels: project === undefined ? {} : { [COMPOSE_LABELS.project]: project },
@@ -102,7 +103,7 @@ function repositoryAndTag(reference: string) {
 }
 
 function named(names: readonly string[]): string[] {
-  return names.filter((name) => !name.includes(UNTAGGED));
+  return names.map((name) => asName(name)).filter((name) => !name.includes(UNTAGGED));
 }
 
 /**
@@ -125,7 +126,7 @@ export function imageContent(answer: Json | undefined, platform: string): string
       (wanted.variant === "" || asText(has["variant"]) === wanted.variant);
   });
   const chosen = match ?? (manifests.length === 1 ? manifests[0] : undefined);
-  return asText((chosen ?? image)[chosen === undefined ? "Id" : "ID"]);
+  return asName((chosen ?? image)[chosen === undefined ? "Id" : "ID"]);
 }
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "amd64", aarch64: "arm64" };

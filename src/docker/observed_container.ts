@@ -1,13 +1,6 @@
 import { COMPOSE_LABELS, type HostPort, type ObservedContainer } from "../model/mod.ts";
-import {
-  asList,
-  asNumber,
-  asRecord,
-  asText,
-  asTextList,
-  asTexts,
-  type JsonRecord,
-} from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTextList, type JsonRecord } from "./json.ts";
+import { asLabels, asName, LONGEST_ID } from "./told.ts";
 import { parseContainerStatus } from "./status.ts";
 
 /** Members of an entry in the list of containers that {@link observedContainer} reads. */
@@ -17,18 +10,18 @@ export const OBSERVED = [
 
 /** A container from its entry in the engine's list. */
 export function observedContainer(entry: JsonRecord): ObservedContainer {
-  const labels = asTexts(entry["Labels"]);
+  const labels = asLabels(entry["Labels"]);
   return {
-    id: asText(entry["Id"]),
+    id: asName(entry["Id"], LONGEST_ID),
     name: nameOf(asTextList(entry["Names"])),
     service: labels[COMPOSE_LABELS.service] ?? "",
     ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
-    imageId: asText(entry["ImageID"]),
+    imageId: asName(entry["ImageID"]),
     labels,
     hostPorts: asList(entry["Ports"]).map(asRecord).flatMap((port) => {
       const published = asNumber(port["PublicPort"]);
       if (published === undefined) return [];
-      return [{ address: asText(port["IP"]), port: published, protocol: asText(port["Type"]) }];
+      return [{ address: asName(port["IP"]), port: published, protocol: asName(port["Type"]) }];
     }),
     ...networksOf(entry),
   };
@@ -39,23 +32,26 @@ export function networksOf(
   answer: JsonRecord,
 ): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
   const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
-  const ids = Object.values(networks).map((each) => asText(asRecord(each)["NetworkID"]));
-  return { networkIds: ids.filter((id) => id !== ""), networkNames: Object.keys(networks).sort() };
+  const ids = Object.values(networks).map((each) => asName(asRecord(each)["NetworkID"]));
+  return {
+    networkIds: ids.filter((id) => id !== ""),
+    networkNames: Object.keys(networks).map((each) => asName(each)).sort(),
+  };
 }
 
 /** The container's own name: names of legacy links contain a second slash. */
 function nameOf(names: readonly string[]): string {
   const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
-  return own.replace(/^\//, "");
+  return asName(own).replace(/^\//, "");
 }
 
 /** The published ports in `{"80/tcp": [{HostIp, HostPort}]}`. */
 export function boundPorts(ports: JsonRecord): HostPort[] {
   return Object.entries(ports).flatMap(([key, places]) =>
     asList(places).map(asRecord).map((place) => ({
-      address: asText(place["HostIp"]),
+      address: asName(place["HostIp"]),
       port: Number(asText(place["HostPort"])),
-      protocol: key.split("/")[1] ?? "tcp",
+      protocol: asName(key).split("/")[1] ?? "tcp",
     }))
   );
 }

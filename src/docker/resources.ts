@@ -2,7 +2,8 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
 import type { Engine, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { asList, asRecord, asTexts, type JsonRecord } from "./json.ts";
+import { asLabels, asName } from "./told.ts";
 
 /** The calls of an engine about existing volumes and networks. */
 export function resourceCalls(api: EngineApi) {
@@ -74,9 +75,9 @@ function networkSummary(network: JsonRecord): ResourceSummary {
       attachable: network["Attachable"] === true,
       ipv6: network["EnableIPv6"] === true,
       pools: asList(asRecord(network["IPAM"])["Config"]).map(asRecord).map((pool) => ({
-        subnet: asText(pool["Subnet"]),
-        gateway: asText(pool["Gateway"]),
-        range: asText(pool["IPRange"]),
+        subnet: asName(pool["Subnet"]),
+        gateway: asName(pool["Gateway"]),
+        range: asName(pool["IPRange"]),
       })),
     },
   };
@@ -84,10 +85,10 @@ function networkSummary(network: JsonRecord): ResourceSummary {
 
 function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
   return {
-    id: asText(resource[idKey]),
-    name: asText(resource["Name"]),
-    driver: asText(resource["Driver"]),
-    labels: asTexts(resource["Labels"]),
+    id: asName(resource[idKey]),
+    name: asName(resource["Name"]),
+    driver: asName(resource["Driver"]),
+    labels: asLabels(resource["Labels"]),
   };
 }
 

@@ -1,9 +1,10 @@
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, asText, asTexts, asTime, type JsonRecord } from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 import { readLog } from "./logs.ts";
 import { NETWORKS } from "./resources.ts";
+import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 import type {
   Distribution,
   ObjectKind,
@@ -33,7 +34,8 @@ export function swarmCalls(api: EngineApi): Swarm {
     createService: async ({ body, auth }, signal) => {
       const request = { method: "POST", path: "/services/create", json: body } as const;
       const answer = await api.json({ ...request, headers: authHeader(auth) }, signal);
-      return asText(asRecord(answer)["ID"]) || asText(asRecord(answer)["Id"]);
+      const { ID, Id } = asRecord(answer);
+      return asName(ID, LONGEST_ID) || asName(Id, LONGEST_ID);
     },
     updateService: async ({ id, version }, { body, auth }, signal) => {
       const request = { method: "POST", path: `/services/${pathName(id)}/update` } as const;
@@ -47,7 +49,7 @@ export function swarmCalls(api: EngineApi): Swarm {
       await api.list({ ...get(`/${kind}`), query: labelFilters(labels) }, OBJECTS, signal),
     createObject: async (kind, body, signal) => {
       const request = { method: "POST", path: `/${kind}/create`, json: body } as const;
-      return asText(asRecord(await api.json(request, signal))["ID"]);
+      return asName(asRecord(await api.json(request, signal))["ID"], LONGEST_ID);
     },
     removeObject: (kind, id, signal) => removeObject(api, kind, id, signal),
     networks: async (signal) => {
@@ -128,12 +130,12 @@ const REFUSED = new RegExp(
 export function serviceOf(service: JsonRecord): SwarmService {
   const spec = asRecord(service["Spec"]);
   return {
-    id: asText(service["ID"]),
+    id: asName(service["ID"], LONGEST_ID),
     version: versionOf(service),
-    name: asText(spec["Name"]),
+    name: asName(spec["Name"]),
     createdAt: asTime(service["CreatedAt"]),
     updatedAt: asTime(service["UpdatedAt"]),
-    labels: asTexts(spec["Labels"]),
+    labels: asLabels(spec["Labels"]),
     spec,
     ...(service["PreviousSpec"] === undefined
       ? {}
@@ -146,19 +148,19 @@ export function serviceOf(service: JsonRecord): SwarmService {
 }
 
 function updateOf(update: JsonRecord): Pick<SwarmService, "update"> {
-  const state = asText(update["State"]);
+  const state = asName(update["State"], LONGEST_ID);
   if (state === "") return {};
   const { StartedAt: at } = update;
-  const began = at === undefined ? {} : { startedAt: asText(at) };
-  return { update: { state, message: asText(update["Message"]), ...began } };
+  const began = at === undefined ? {} : { startedAt: asName(at, LONGEST_ID) };
+  return { update: { state, message: asShown(update["Message"]), ...began } };
 }
 
 function portsOf(endpoint: JsonRecord): ServicePort[] {
   return asList(endpoint["Ports"]).map(asRecord).map((port) => ({
     targetPort: asNumber(port["TargetPort"]) ?? 0,
     publishedPort: asNumber(port["PublishedPort"]) ?? 0,
-    protocol: asText(port["Protocol"]),
-    mode: asText(port["PublishMode"]),
+    protocol: asName(port["Protocol"]),
+    mode: asName(port["PublishMode"]),
   }));
 }
 
@@ -177,17 +179,17 @@ function modeOf(mode: JsonRecord): ServiceMode {
 /** A task from the engine's JSON. */
 export function taskOf(task: JsonRecord): SwarmTask {
   const status = asRecord(task["Status"]);
-  const state = asText(status["State"]);
+  const state = asName(status["State"]);
   const ended = asRecord(status["ContainerStatus"])["ExitCode"];
   return {
-    id: asText(task["ID"]),
-    serviceId: asText(task["ServiceID"]),
+    id: asName(task["ID"], LONGEST_ID),
+    serviceId: asName(task["ServiceID"], LONGEST_ID),
     slot: asNumber(task["Slot"]) ?? 0,
-    nodeId: asText(task["NodeID"]),
+    nodeId: asName(task["NodeID"], LONGEST_ID),
     createdAt: asTime(task["CreatedAt"]),
     state,
-    desired: asText(task["DesiredState"]),
-    error: asText(status["Err"]),
+    desired: asName(task["DesiredState"]),
+    error: asShown(status["Err"]),
     exitCode: state === "running" ? undefined : asNumber(ended),
     spec: asRecord(task["Spec"]),
     iteration: iterationOf(task),
@@ -202,10 +204,10 @@ function objectOf(object: JsonRecord): SwarmObject {
   const spec = asRecord(object["Spec"]);
   const data = asText(spec["Data"]);
   return {
-    id: asText(object["ID"]),
-    name: asText(spec["Name"]),
+    id: asName(object["ID"], LONGEST_ID),
+    name: asName(spec["Name"]),
     version: versionOf(object),
-    labels: asTexts(spec["Labels"]),
+    labels: asLabels(spec["Labels"]),
     ...(data === "" ? {} : { data }),
   };
 }

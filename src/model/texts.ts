@@ -20,6 +20,11 @@ export function strictUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The first characters of a text, in memory of their own: a slice keeps the whole text there. */
+export function beginning(text: string, most: number): string {
+  return text.length <= most ? text : utf8(new TextEncoder().encode(text.slice(0, most)));
+}
+
 /** Compares texts by code units, for sorting in the same order everywhere. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

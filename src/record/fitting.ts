@@ -1,11 +1,11 @@
-import type { RunTarget, ServicePlan } from "../model/mod.ts";
+import { beginning, type RunTarget, type ServicePlan } from "../model/mod.ts";
 
 /** Longest text that entries keep, in characters. */
 const MOST_TEXT = 2000;
 
 /** A text, cut to the length that is kept. */
 export function fittingText(text: string, most: number = MOST_TEXT): string {
-  return text.length <= most ? text : `${text.slice(0, most - 3)}...`;
+  return text.length <= most ? text : `${beginning(text, most - 3)}...`;
 }
 
 /**

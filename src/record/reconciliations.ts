@@ -7,7 +7,6 @@ import {
   type ReconciliationOptions,
   type StackKey,
 } from "../model/mod.ts";
-import { fittingText } from "./fitting.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
@@ -16,9 +15,8 @@ import { jsonIn } from "./json_in.ts";
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 /** Restarts of a stack to remember: ten for each of the most containers it may have. */
 const MOST_RESTARTS = 10_000;
-/** Verdicts of a swarm to keep of a stack, and characters of each id, which engines choose. */
+/** Verdicts of a swarm to keep of a stack. */
 const MOST_VERDICTS = 1000;
-const LONGEST_ID = 300;
 
 /** A container that was restarted as unhealthy. */
 interface RestartedContainer {
@@ -109,7 +107,7 @@ export class Reconciliations extends LedgerTable {
   noteVerdicts(key: StackKey, told: readonly EngineVerdict[] = []): void {
     const found = this.drift(key) ?? NO_DRIFT;
     if (told.length === 0 && found.verdicts === undefined) return;
-    const verdicts = told.slice(0, MOST_VERDICTS).map(({ id }) => fittingText(id, LONGEST_ID));
+    const verdicts = told.slice(0, MOST_VERDICTS).map(({ id }) => id);
     this.#note(key, { ...found, verdicts });
   }
 

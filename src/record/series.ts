@@ -1,3 +1,4 @@
+import { beginning } from "../model/mod.ts";
 import type { MetricDefinition } from "../system/mod.ts";
 import { numberText, type Sample } from "./metric_text.ts";
 
@@ -49,7 +50,7 @@ class ByLabels<Value> {
 
   /** The entry under these labels; makes it if there is none. */
   at(labels: Labels, make: () => Value): Entry<Value> {
-    const values = this.#names.map((name) => (labels[name] ?? "").slice(0, MOST_OF_VALUE));
+    const values = this.#names.map((name) => beginning(labels[name] ?? "", MOST_OF_VALUE));
     const key = JSON.stringify(values);
     const known = this.#entries.get(key);
     if (known !== undefined) {
@@ -57,11 +58,7 @@ class ByLabels<Value> {
       return known;
     }
     if (this.#entries.size === MOST_SERIES) this.#makeRoom();
-    // Read anew from the key, since a slice keeps the whole text in memory.
-    const ordered = Object.fromEntries(
-      Object.entries<string>(JSON.parse(key))
-        .map(([index, value]) => [this.#names[Number(index)] ?? "", value]),
-    );
+    const ordered = Object.fromEntries(this.#names.map((name, at) => [name, values[at] ?? ""]));
     const made = { labels: ordered, value: make(), touched: ++this.#measured };
     this.#entries.set(key, made);
     return made;

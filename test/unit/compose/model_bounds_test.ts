@@ -55,6 +55,10 @@ describe("beyondBounds()", () => {
     const name = beyondBounds({ volumes: { ["x".repeat(256)]: {} } });
     assert.equal(name, "volumes has 256 characters in a key, the most is 255");
     assert.match(of({ environment: { ["x".repeat(1001)]: "" } }) ?? "", /1001 characters in a key/);
+    for (const key of ["container_name", "image", "hostname"]) {
+      const said = `services.web.${key} has 4097 characters, the most is 4096`;
+      assert.equal(of({ [key]: "x".repeat(4097) }), said);
+    }
     const images = map(500, { image: "x".repeat(600) });
     assert.match(beyondBounds({ services: images }) ?? "", /characters in its names/);
   });

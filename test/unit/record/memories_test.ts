@@ -374,7 +374,7 @@ describe("Reconciliations", () => {
       assert.equal(reconciliations.restartsSince(other, at(-1)), 1);
       const verdict = { service: "web", state: "paused", digest: undefined, why: "" } as const;
       const told = Array.from({ length: 2000 }, (_, count) => ({
-        ...{ ...verdict, id: `${count} ${"x".repeat(1000)}`, tasksFailed: false },
+        ...{ ...verdict, id: `${count} ${"x".repeat(300)}`, tasksFailed: false },
       }));
       reconciliations.noteVerdicts(WEB, told);
       assert.ok(JSON.stringify(reconciliations.drift(WEB)).length < 400_000);

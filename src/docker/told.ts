@@ -1,0 +1,42 @@
+import { beginning, COMPOSE_LABELS, errors, LABELS } from "../model/mod.ts";
+import { asText, asTexts, type Json } from "./json.ts";
+
+/** Characters of an id. */
+export const LONGEST_ID = 128;
+/** Characters of a name and of a path; the kernel allows as many bytes in a path. */
+const LONGEST_NAME = 4096;
+/** Characters of a text for people: engines keep 4,096 bytes of what a health check printed. */
+const LONGEST_TEXT = 8192;
+
+/** Labels by which things are told apart, and which are remembered; others are data. */
+const NAMING = [
+  ...[COMPOSE_LABELS.project, COMPOSE_LABELS.service, LABELS.deployment, LABELS.jobOf],
+  "com.docker.stack.namespace",
+];
+
+/**
+ * A name that an engine tells: what runs, where it lies, or in what state it is. Names are kept, and
+ * the engine of another context chooses them.
+ *
+ * Throws `engine_refused` for a longer one, since a cut one could be that of something else. A list
+ * leaves out its entry.
+ */
+export function asName(value: Json | undefined, most: number = LONGEST_NAME): string {
+  const name = asText(value);
+  if (name.length <= most) return name;
+  throw errors.engine_refused(
+    `the engine tells of something with a name of ${name.length} characters; the most is ${most}`,
+  );
+}
+
+/** Labels that an engine tells. Throws as {@link asName} does for those that name something. */
+export function asLabels(value: Json | undefined): Record<string, string> {
+  const labels = asTexts(value);
+  for (const each of NAMING) asName(labels[each]);
+  return labels;
+}
+
+/** A text for people that an engine tells, of which the beginning is kept. */
+export function asShown(value: Json | undefined, most: number = LONGEST_TEXT): string {
+  return beginning(asText(value), most);
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { EngineApi } from "../../../src/docker/api.ts";
+import { detailed } from "../../../src/docker/container_details.ts";
+import { describeContainers } from "../../../src/docker/container_summary.ts";
+import { containerCalls } from "../../../src/docker/containers.ts";
+import { containerEvents } from "../../../src/docker/events.ts";
+import { imageCalls } from "../../../src/docker/images.ts";
+import type { JsonRecord } from "../../../src/docker/json.ts";
+import { resourceCalls } from "../../../src/docker/resources.ts";
+import { swarmCalls } from "../../../src/docker/swarm_calls.ts";
+
+const signal = new AbortController().signal;
+const LONG = "x".repeat(4097);
+const LONGEST = "x".repeat(4096);
+
+/** An engine that answers every call with this value, and what it was told to leave out. */
+function engineThatTells(value: unknown, lines = false) {
+  const leftOut: string[] = [];
+  const text = lines
+    ? (value as unknown[]).map((each) => JSON.stringify(each)).join("\n") + "\n"
+    : JSON.stringify(value);
+  const api = new EngineApi({
+    description: "told",
+    close: () => {},
+    request: ({ path }) => {
+      const said = path === "/version" ? '{"ApiVersion":"1.45","Version":"26"}' : text;
+      async function* body() {
+        yield new TextEncoder().encode(said);
+      }
+      return Promise.resolve({ status: 200, headers: {}, body: body(), discard: () => {} });
+    },
+  }, { onLeftOut: (why) => void leftOut.push(why) });
+  return { api, leftOut };
+}
+
+type Reads = (api: EngineApi) => Promise<readonly unknown[]>;
+const containers: Reads = (api) => containerCalls(api).listContainers({}, signal);
+const described: Reads = (api) => describeContainers(api, {}, signal);
+const volumes: Reads = (api) => resourceCalls(api).listVolumes({}, signal);
+const networks: Reads = (api) => resourceCalls(api).listNetworks({}, signal);
+const images: Reads = (api) => imageCalls(api).listImages(signal);
+const services: Reads = (api) => swarmCalls(api).services({}, signal);
+const tasks: Reads = (api) => swarmCalls(api).tasks({}, signal);
+const configs: Reads = (api) => swarmCalls(api).objects("configs", {}, signal);
+const PROJECT = "com.docker.compose.project";
+
+/** Members with a name that is too long, by the list that they are in. */
+const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
+  ["a container's id", containers, { Id: "1".repeat(129) }],
+  ["a container's name", containers, { Names: [`/${LONG}`] }],
+  ["a container's image", containers, { ImageID: LONG }],
+  ["a container's network", containers, { NetworkSettings: { Networks: { [LONG]: {} } } }],
+  ["a container's project", containers, { Labels: { [PROJECT]: LONG } }],
+  ["a container's service", containers, { Labels: { "com.docker.compose.service": LONG } }],
+  ["a container's stack", containers, { Labels: { "stackwright.deployment": LONG } }],
+  ["a container's address", containers, { Ports: [{ IP: LONG, PublicPort: 1 }] }],
+  ["the image of a described container", described, { Image: LONG }],
+  ["a mount of a described container", described, { Mounts: [{ Source: LONG }] }],
+  ["a volume's name", volumes, { Name: LONG }],
+  ["a volume's driver", volumes, { Driver: LONG }],
+  ["a network's id", networks, { Id: LONG }],
+  ["a network's range", networks, { IPAM: { Config: [{ Subnet: LONG }] } }],
+  ["an image's tag", images, { RepoTags: [LONG] }],
+  ["a service's name", services, { Spec: { Name: LONG } }],
+  ["a service's stack", services, { Spec: { Labels: { "com.docker.stack.namespace": LONG } } }],
+  ["a task's node", tasks, { NodeID: LONG }],
+  ["a task's state", tasks, { Status: { State: LONG } }],
+  ["a config's name", configs, { Spec: { Name: LONG } }],
+];
+
+describe("what an engine tells", () => {
+  for (const [what, read, entry] of TOO_LONG) {
+    it(`leaves an entry alone for ${what}, says so once, and reads the others`, async () => {
+      const list = [{ Id: "a", Name: "a" }, entry, { Id: "b", Name: "b" }, entry];
+      const { api, leftOut } = engineThatTells(read === volumes ? { Volumes: list } : list);
+      assert.equal((await read(api)).length, 2);
+      assert.equal((await read(api)).length, 2);
+      assert.equal(leftOut.length, 1);
+      assert.match(leftOut[0] ?? "", /a name of \d+ characters; the most is (?:4096|128)$/);
+    });
+  }
+
+  it("keeps names of 4,096 characters, and other labels of any length, whole", async () => {
+    const labels = { [PROJECT]: LONGEST, "stackwright.job.stops": "y".repeat(1_000_000) };
+    const entry = { Id: "1".repeat(128), Names: [`/${LONGEST.slice(1)}`], Labels: labels };
+    const { api, leftOut } = engineThatTells([entry]);
+    const [container] = await containerCalls(api).listContainers({}, signal);
+    assert.deepEqual(
+      [container?.id, container?.name, container?.labels],
+      [entry.Id, LONGEST.slice(1), labels],
+    );
+    assert.deepEqual(leftOut, []);
+  });
+
+  it("refuses a single thing with a name that is too long", async () => {
+    const { api } = engineThatTells({ Id: "a", Name: LONG, ID: LONG });
+    const refused = { code: "engine_refused" };
+    await assert.rejects(containerCalls(api).inspectContainer("a", signal), refused);
+    const change = { body: {}, auth: "" };
+    await assert.rejects(swarmCalls(api).createService(change, signal), refused);
+  });
+
+  it("keeps the beginning of texts for people", () => {
+    const text = "z".repeat(1_000_000);
+    const State = { Error: text, Health: { Log: [{ Output: text }] } };
+    const { error, healthOutput } = detailed({ State });
+    assert.deepEqual([error.length, healthOutput.length], [8192, 8192]);
+  });
+
+  it("leaves out events of what has too long an id or name", async () => {
+    const event = (ID: string, more = {}) => ({ Action: "die", Actor: { ID, Attributes: more } });
+    const told = [event("a"), event("1".repeat(129)), event("b", { [PROJECT]: LONG }), event("c")];
+    const { api, leftOut } = engineThatTells(told, true);
+    const heard: string[] = [];
+    await assert.rejects(async () => {
+      for await (const each of containerEvents(api, { labels: {} }, signal)) {
+        heard.push(each.containerId);
+      }
+    }, { code: "engine_unreachable" });
+    assert.deepEqual([heard, leftOut.length], [["a", "c"], 1]);
+  });
+});
