@@ -81,8 +81,11 @@ const VALUE_PREFIX = "STACKWRIGHT_VALUE_";
 
 /** Longest text passed in a program's environment: the kernel takes 128 KiB, name included. */
 const LONGEST_TEXT = 64 * 1024;
-/** Limit for the whole environment, which shares the kernel's limit with the arguments. */
-const MOST_TEXT = 512 * 1024;
+/**
+ * Limit for the whole environment. The kernel's limit for it and the arguments is a quarter of a stack:
+ * 256 KiB for programs whose memory is bounded.
+ */
+const MOST_TEXT = 128 * 1024;
 
 /** Variables of a rendering: short and harmless ones in the environment, the others in a file. */
 interface RenderVariables {
