@@ -108,9 +108,11 @@ export function renderVariables(
   requireNames(variables);
   const entries = Object.entries(variables);
   const length = ([name, value]: readonly [string, string]) => Buffer.byteLength(name + value);
-  const isMuch = entries.reduce((sum, each) => sum + length(each), 0) > MOST_TEXT;
+  const isLong = (each: readonly [string, string]) => length(each) > LONGEST_TEXT;
+  const isMuch = entries.reduce((sum, each) => isLong(each) ? sum : sum + length(each), 0) >
+    MOST_TEXT;
   const goesByFile = (each: readonly [string, string]) =>
-    isMuch || STEERS_PROGRAMS.test(each[0]) || length(each) > LONGEST_TEXT;
+    isMuch || STEERS_PROGRAMS.test(each[0]) || isLong(each);
   return {
     environment: {
       ...Object.fromEntries(entries.filter((each) => !goesByFile(each))),
