@@ -9,6 +9,7 @@ import {
   type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
+import type { Slot } from "../system/mod.ts";
 import { bringOldData } from "./bring_old_data.ts";
 import { type OldDataParts, removeCopy } from "./copy_old_data.ts";
 import { fewAtOnce } from "./few_at_once.ts";
@@ -26,6 +27,7 @@ interface Adoption {
   readonly release: Release;
   readonly observed: ObservedStack;
   readonly progress: Progress;
+  readonly slot: Slot;
   /** Whether there is a release to go back to. */
   readonly hasPrevious: boolean;
 }

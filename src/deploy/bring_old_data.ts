@@ -7,6 +7,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
+import type { Slot } from "../system/mod.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -53,10 +54,12 @@ export async function withOldData(
  */
 export async function bringOldData(
   parts: OldDataParts,
-  { release, observed, progress }: {
+  { release, observed, progress, slot }: {
     readonly release: Release;
     readonly observed: ObservedStack;
     readonly progress: Progress;
+    /** Given to others while data is copied; whoever goes on takes it again. */
+    readonly slot: Slot;
   },
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -64,6 +67,7 @@ export async function bringOldData(
   const copied: string[] = [];
   try {
     const wanted = await toBring(parts, release, observed, signal);
+    if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     for (const { data, local } of wanted) {
       for (const { id, name } of data.writers) {

@@ -1,11 +1,11 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errors, messageOf, type Progress, type StackKey, utf8 } from "../model/mod.ts";
 import { LiveDirectory } from "./live_directory.ts";
 import type { OldData } from "./old_data.ts";
-import { PROGRAMS, removeWritten } from "./remove_written.ts";
+import { PROGRAMS, removeWritten, runOnFiles } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
-import type { Clock, Commands, Files } from "../system/mod.ts";
+import { type Clock, type Commands, type Files, requireRoom } from "../system/mod.ts";
 
 /** Ports for copying data that containers of somebody else have written. */
 export interface OldDataParts {
@@ -28,11 +28,14 @@ export interface OldDataParts {
   };
 }
 
+const MIB = 1024 ** 2;
+
 /** Milliseconds between two progress reports of a copy. */
 const TELL_MS = 2000;
 
-/** Bytes of what `cp` says that are kept: it may complain of millions of files. */
-const KEPT_BYTES = 1000;
+/** Milliseconds between two looks at the room on the disk, and for all of a copy. */
+const LOOK_MS = 250;
+const LONGEST_MS = 24 * 60 * 60 * 1000;
 
 /** Name of a copy in progress, beside `live`: a copy under its own name is complete. */
 const UNFINISHED = ".bringing";
@@ -54,14 +57,12 @@ export async function rehearse(
   { data, local }: ToBring,
   signal: AbortSignal,
 ): Promise<void> {
-  await placing(parts, key, data, signal, async (unfinished) => {
-    const { code, stderr } = await parts.commands.run({
-      argv: ["cp", "-a", "--attributes-only", "--", local, unfinished],
-      env: PROGRAMS,
-      keptBytes: KEPT_BYTES,
-      endsWithUs: true,
-    }, signal);
-    if (code !== 0 && !/attributes-only/.test(stderr)) throw failedCopy(code, stderr);
+  await placing(parts, key, data, signal, async (unfinished, bound) => {
+    const bytes = await sizeOf(parts, local, bound) * MIB;
+    await requireRoom(parts.files, dirname(unfinished), { bytes, isNew: false });
+    const argv = ["cp", "-a", "--attributes-only", "--", local, unfinished] as const;
+    const { code, said } = await runOnFiles(parts.commands, [...argv], bound);
+    if (code !== 0 && !/attributes-only/.test(said)) throw failedCopy(code, said);
   });
 }
 
@@ -72,8 +73,8 @@ export async function copy(
   { data, local, progress }: ToBring & { readonly progress: Progress },
   signal: AbortSignal,
 ): Promise<void> {
-  await placing(parts, key, data, signal, async (unfinished) => {
-    await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, signal);
+  await placing(parts, key, data, signal, async (unfinished, bound) => {
+    await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, bound);
     await within(parts, key, data.path, { makes: true }, async (place) => {
       // The place holds nothing, otherwise the data would not be copied.
       await parts.files.remove(place);
@@ -120,7 +121,7 @@ async function placing(
   key: StackKey,
   data: OldData,
   signal: AbortSignal,
-  work: (unfinished: string) => Promise<void>,
+  work: (unfinished: string, bound: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const { stack, live } = stackDirectories(parts.options.dataDir, key);
   const [unfinished, place] = [join(stack, UNFINISHED), join(live, data.path)];
@@ -130,7 +131,7 @@ async function placing(
     // Found out before a service is stopped, too.
     await within(parts, key, data.path, { makes: true }, () => Promise.resolve());
     await clear();
-    await work(unfinished);
+    await bounded(parts, stack, (bound) => work(unfinished, bound), signal);
     await clear();
   } catch (cause) {
     if (signal.aborted) throw cause;
@@ -141,13 +142,45 @@ async function placing(
   }
 }
 
-function failedCopy(code: number | null, stderr: string): Error {
-  return new Error(`cp ended with ${code}: ${stderr.trim().slice(-500)}`);
+/** Ends work on `directory` that takes too long, or leaves too little room for others on its disk. */
+async function bounded(
+  { files, clock }: OldDataParts,
+  directory: string,
+  work: (within: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const [ended, stop] = [new AbortController(), new AbortController()];
+  const from = clock.now().getTime();
+  const watching = (async () => {
+    for (;;) {
+      await clock.sleep(LOOK_MS, ended.signal);
+      await requireRoom(files, directory, { bytes: 0, isNew: false });
+      if (clock.now().getTime() - from > LONGEST_MS) throw new Error("it took more than a day");
+    }
+  })().catch((error) => stop.abort(error));
+  try {
+    await work(AbortSignal.any([signal, stop.signal]));
+  } finally {
+    ended.abort();
+    await watching;
+  }
+}
+
+function failedCopy(code: number, said: string): Error {
+  return new Error(`cp ended with ${code}: ${said}`);
+}
+
+/** Mebibytes that a tree takes on its disk; 0 where that cannot be read. */
+async function sizeOf({ commands }: OldDataParts, path: string, signal: AbortSignal) {
+  const how = { argv: ["du", "-sk", "--", path], env: PROGRAMS, keptBytes: 1000 } as const;
+  const { code, stdout } = await commands.run({ ...how, argv: [...how.argv] }, signal);
+  const kilobytes = Number(/^\d+/.exec(utf8(stdout))?.[0] ?? 0);
+  return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
 }
 
 /** `cp` preserves owners, sparse files and links, which no service may lose. */
 async function runCopy(
-  { commands, clock }: OldDataParts,
+  parts: OldDataParts,
   { from, to, shown, progress }: {
     readonly from: string;
     readonly to: string;
@@ -156,26 +189,19 @@ async function runCopy(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const env = PROGRAMS;
-  const size = async (path: string) => {
-    const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], env }, signal);
-    const kilobytes = Number(/^\d+/.exec(utf8(stdout))?.[0] ?? 0);
-    return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
-  };
-  const total = await size(from);
+  const total = await sizeOf(parts, from, signal);
   progress(`copying ${total} MB from ${shown}`);
   const ended = new AbortController();
   const telling = (async () => {
+    const either = AbortSignal.any([signal, ended.signal]);
     for (;;) {
-      await clock.sleep(TELL_MS, AbortSignal.any([signal, ended.signal]));
-      progress(`copied ${await size(to)} of ${total} MB from ${shown}`);
+      await parts.clock.sleep(TELL_MS, either);
+      progress(`copied ${await sizeOf(parts, to, either)} of ${total} MB from ${shown}`);
     }
   })().catch(() => {});
   try {
-    const argv = ["cp", "-a", "--", from, to] as const;
-    const how = { env, keptBytes: KEPT_BYTES, endsWithUs: true };
-    const { code, stderr } = await commands.run({ argv: [...argv], ...how }, signal);
-    if (code !== 0) throw failedCopy(code, stderr);
+    const { code, said } = await runOnFiles(parts.commands, ["cp", "-a", "--", from, to], signal);
+    if (code !== 0) throw failedCopy(code, said);
   } finally {
     ended.abort();
     await telling;

@@ -7,6 +7,28 @@ export const PROGRAMS = {
   LC_ALL: "C",
 };
 
+/** Characters of what such a program says that are told: it may complain of millions of files. */
+const MOST_SAID = 500;
+
+/**
+ * Runs `rm` or `cp`. What it says is cut at its end, with an ellipsis: what masks secrets knows their
+ * beginnings there, and not what is left of one that was cut in front.
+ */
+export async function runOnFiles(
+  commands: Commands,
+  argv: [string, ...string[]],
+  signal: AbortSignal,
+): Promise<{ readonly code: number; readonly said: string }> {
+  let said = "";
+  const onLine = (line: string) => {
+    if (said.length <= MOST_SAID) said += `${line.slice(0, MOST_SAID + 1)}\n`;
+  };
+  const how = { env: PROGRAMS, keptBytes: 1000, endsWithUs: true };
+  const { code } = await commands.run({ argv, onLine, ...how }, signal);
+  const text = said.trim();
+  return { code, said: text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text };
+}
+
 /**
  * Removes a tree in which containers may have written; nothing there is fine, and it may be called
  * again. Containers choose how deep directories lie in each other: the runtimes remove these by calling
@@ -19,19 +41,12 @@ export async function removeWritten(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { code, stderr } = await commands.run({
-    argv: ["rm", "-rf", "--one-file-system", "--", path],
-    env: PROGRAMS,
-    keptBytes: 1000,
-    endsWithUs: true,
-  }, signal);
+  const argv = ["rm", "-rf", "--one-file-system", "--", path] as const;
+  const { code, said } = await runOnFiles(commands, [...argv], signal);
   if (code === 0) return;
   // An `rm` without that option follows a link that is put in its way: what we call does not.
-  if (/(?:unrecogni[sz]ed|illegal|unknown) option/i.test(stderr)) return await files.remove(path);
+  if (/(?:unrecogni[sz]ed|illegal|unknown) option/i.test(said)) return await files.remove(path);
   throw errors.data_dir_unusable(
-    `${path} could not be removed: rm ended with ${code}: ${
-      stderr.trim().slice(-500)
-    }; remove it ` +
-      "by hand, and this goes on",
+    `${path} could not be removed: rm ended with ${code}: ${said}; remove it by hand, and this goes on`,
   );
 }

@@ -116,7 +116,7 @@ async function replace(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { previous, recorded } = replaced;
-  const { observed, progress, next: { release } } = work;
+  const { observed, progress, slot = NO_SLOT, next: { release } } = work;
   if (recorded !== undefined && !isSameMode(recorded, release)) {
     const { liveNow: liveBefore } = replaced;
     const rollOut: ModeChange["rollOut"] = (each, way) => {
@@ -127,7 +127,7 @@ async function replace(
   }
   const rollOut = () => rollOutRelease(parts, work, replaced, signal);
   if (release.swarm !== undefined) return await rollOut();
-  const adoption = { release, observed, progress, hasPrevious: previous !== undefined };
+  const adoption = { release, observed, progress, slot, hasPrevious: previous !== undefined };
   return await adoptContainers(parts, adoption, rollOut, signal);
 }
 

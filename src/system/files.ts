@@ -20,6 +20,14 @@ export interface HeldDirectory {
   close(): Promise<void>;
 }
 
+/** Bytes of a disk, and those that are free. */
+export interface DiskRoom {
+  readonly free: number;
+  readonly total: number;
+  /** The same of the files and directories that it can have; 0 where that has no limit. */
+  readonly entries: { readonly free: number; readonly total: number };
+}
+
 /**
  * The file system. Paths are absolute. A missing file is a value where the name says so; every
  * other failure is the runtime's error with its `code` (`ENOSPC`, `EACCES`, `EROFS`).
@@ -66,8 +74,8 @@ export interface Files {
   /** The path with every link resolved, or `undefined` when it leads nowhere. */
   realPath(path: string): Promise<string | undefined>;
   chmod(path: string, mode: number): Promise<void>;
-  /** Bytes of the disk that a path lies on, and those that are free; `undefined` when nothing is there. */
-  room(path: string): Promise<{ readonly free: number; readonly total: number } | undefined>;
+  /** Room on the disk that a path lies on; `undefined` when nothing is there. */
+  room(path: string): Promise<DiskRoom | undefined>;
   /** Sets the time a path was modified to now. */
   touch(path: string): Promise<void>;
   /** Makes a new, empty directory whose name starts with `prefix`. */

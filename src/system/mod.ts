@@ -8,6 +8,7 @@ export * from "./commands.ts";
 export * from "./contains.ts";
 export { type Command, type CommandResult, type Commands, type RunningCommand } from "./command.ts";
 export * from "./deadline.ts";
+export { requireRoom } from "./disk_room.ts";
 export * from "./files.ts";
 export { systemFiles } from "./system_files.ts";
 export { existsNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";

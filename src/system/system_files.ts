@@ -112,7 +112,9 @@ export const systemFiles: Files = {
   chmod: (path, mode) => fs.chmod(path, mode),
   async room(path) {
     const info = await missingAsUndefined(fs.statfs(path));
-    return info && { free: info.bavail * info.bsize, total: info.blocks * info.bsize };
+    if (info === undefined) return undefined;
+    const entries = { free: info.ffree, total: info.files };
+    return { free: info.bavail * info.bsize, total: info.blocks * info.bsize, entries };
   },
   touch(path) {
     const now = new Date();

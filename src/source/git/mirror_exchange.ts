@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import { errors, utf8 } from "../../model/mod.ts";
-import { requireRoom } from "../disk_room.ts";
+import { requireRoom } from "../../system/mod.ts";
 import {
   fetchArgs,
   type FetchDepth,

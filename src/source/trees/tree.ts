@@ -1,8 +1,7 @@
 import { basename, join } from "node:path/posix";
-import type { Files } from "../../system/mod.ts";
+import { type Files, requireRoom } from "../../system/mod.ts";
 import { shortId, wholeUtf8 } from "../../model/mod.ts";
 import { diskCode, onDisk } from "../disk_error.ts";
-import { requireRoom } from "../disk_room.ts";
 import { exportTree } from "./export.ts";
 import { isDamaged } from "../git/git_failure.ts";
 import { withRepair } from "../git/repository.ts";
@@ -17,6 +16,7 @@ const SCRATCH = ".tmp-";
 const ABANDONED_MS = 60 * 60 * 1000;
 /** Bytes below which free space is not checked first; a full disk refuses them anyway. */
 const FEW_BYTES = 64 * 1024 * 1024;
+const FEW_ENTRIES = 10_000;
 
 /**
  * True when the tree is on disk as it was published. A container engine that found the directory
@@ -60,8 +60,8 @@ async function publishTree(parts: TreeParts, job: TreeJob, signal: AbortSignal):
   try {
     const base = await findBase(parts, job, signal);
     const plan = planTree(tree, base?.tree);
-    const bytes = bytesOf(plan, tree);
-    if (bytes > 0) await requireRoom(files, job.trees, { bytes, isNew: false });
+    const use = useOf(plan, tree);
+    if (use !== undefined) await requireRoom(files, job.trees, { ...use, isNew: false });
     const made = await withRepair(
       job.place,
       signal,
@@ -94,11 +94,12 @@ async function expandNew(
   return await expandTree(place, { ...expand, fetch: true, onUnknown }, signal);
 }
 
-/** Bytes that a plan writes; 0 below {@link FEW_BYTES}. */
-function bytesOf({ write }: TreePlan, { files }: ExpandedTree): number {
+/** What a plan takes of the disk; `undefined` below {@link FEW_BYTES} and {@link FEW_ENTRIES}. */
+function useOf({ write }: TreePlan, { files }: ExpandedTree) {
   const paths = [...write.values()].flat();
   const bytes = paths.reduce((sum, path) => sum + (files.get(path)?.size ?? 0), 0);
-  return bytes < FEW_BYTES ? 0 : bytes;
+  const isFew = bytes < FEW_BYTES && paths.length < FEW_ENTRIES;
+  return isFew ? undefined : { bytes, entries: paths.length };
 }
 
 /** Refuses a tree with a link that leaves it, before anything is written. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireRoom } from "../../../src/source/disk_room.ts";
+import { requireRoom } from "../../../src/system/disk_room.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
 
 const GIB = 1024 ** 3;
@@ -8,7 +8,11 @@ const GIB = 1024 ** 3;
 describe("requireRoom()", () => {
   const on = (free: number, total: number, use: Parameters<typeof requireRoom>[2]) => {
     const room = (path: string) =>
-      Promise.resolve(path === "/data" ? { free: free * GIB, total: total * GIB } : undefined);
+      Promise.resolve(
+        path === "/data"
+          ? { free: free * GIB, total: total * GIB, entries: { free: 5000, total: 100_000 } }
+          : undefined,
+      );
     return requireRoom({ ...systemFiles, room }, "/data/sources/x", use);
   };
   const cases = [
@@ -33,6 +37,19 @@ describe("requireRoom()", () => {
       });
     });
   }
+
+  it("keeps files free, too, unless the disk counts none", async () => {
+    const room = (total: number) => () =>
+      Promise.resolve({ free: 5 * GIB, total: 100 * GIB, entries: { free: total / 20, total } });
+    const ask = (total: number, entries: number) =>
+      requireRoom({ room: room(total) }, "/data", { bytes: 0, entries, isNew: false });
+    await ask(100_000, 4000);
+    await ask(0, 1e9);
+    await assert.rejects(ask(100_000, 4001), {
+      code: "data_dir_unusable",
+      message: /5000 files are free, and 4001 files would be written, and 1000 files stay free/,
+    });
+  });
 
   it("asks the disk of the nearest directory that is there, and lets pass what cannot be asked", async () => {
     await requireRoom(systemFiles, "/tmp/is/not/there", { bytes: 0, isNew: false });

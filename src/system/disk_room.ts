@@ -1,0 +1,66 @@
+import { dirname } from "node:path/posix";
+import { errors } from "../model/mod.ts";
+import type { Files } from "./files.ts";
+
+const MIB = 1024 ** 2;
+
+/** Work that takes room on a disk. */
+interface DiskUse {
+  /** Bytes that are about to be written; 0 where nobody knows. */
+  readonly bytes: number;
+  /** Files and directories that are about to be made; none by default. */
+  readonly entries?: number;
+  /** True for the first fetch of a repository, which must leave a larger reserve free. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Keeps a reserve free on the disk of `path` for the ledger and for deployed stacks: an author can
+ * make every commit fetch another repository. Disks whose free space is unknown pass.
+ *
+ * Throws `data_dir_unusable`.
+ */
+export async function requireRoom(
+  files: Pick<Files, "room">,
+  path: string,
+  { bytes, entries = 0, isNew }: DiskUse,
+): Promise<void> {
+  const room = await roomAt(files, path);
+  if (room === undefined) return;
+  const { free, total, entries: names } = room;
+  // On a card of 8 GB a new repository may be fetched while 160 MB are free.
+  const [share, most] = isNew ? [50, 4096 * MIB] : [100, 256 * MIB];
+  const reserve = Math.min(total / share, most);
+  const inMib = (count: number) => `${Math.round(count / MIB)} MiB`;
+  if (free - bytes < reserve) throw full(path, { isNew, use: bytes, free, reserve }, inMib);
+  const kept = names.total / share;
+  const inFiles = (count: number) => `${Math.round(count)} files`;
+  // A file system without a fixed number of files tells of none.
+  if (names.free - entries >= kept || names.total === 0) return;
+  throw full(path, { isNew, use: entries, free: names.free, reserve: kept }, inFiles);
+}
+
+function full(
+  path: string,
+  { isNew, use, free, reserve }: Record<"use" | "free" | "reserve", number> & {
+    readonly isNew: boolean;
+  },
+  told: (count: number) => string,
+) {
+  const what = isNew ? " for a repository that was not fetched before" : "";
+  const written = use === 0 ? "" : `, and ${told(use)} would be written`;
+  return errors.data_dir_unusable(
+    `the disk of ${path} has no space left${what}: ${told(free)} are free${written}, and ` +
+      `${
+        told(reserve)
+      } stay free for what is there already; make room, or give DATA_DIR a larger disk`,
+  );
+}
+
+/** Free and total space at the nearest existing directory. */
+async function roomAt(files: Pick<Files, "room">, path: string) {
+  for (let at = path;; at = dirname(at)) {
+    const room = await files.room(at);
+    if (room !== undefined || at === "/" || at === ".") return room;
+  }
+}

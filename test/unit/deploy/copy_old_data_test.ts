@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import * as fs from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { bringOldData } from "../../../src/deploy/bring_old_data.ts";
+import type { OldDataParts } from "../../../src/deploy/copy_old_data.ts";
+import type { ObservedStack, Release } from "../../../src/model/mod.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { type Command, type Commands, systemFiles } from "../../../src/system/mod.ts";
+
+const never = new AbortController().signal;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What stands in for the world: its programs, and its disk's free bytes at each look. */
+interface Given {
+  readonly cp: (command: Command, signal: AbortSignal) => Promise<number>;
+  readonly free?: () => number;
+}
+
+/** Brings the data of a service along that has one file; returns what happened. */
+async function bring({ cp, free = () => 1e12 }: Given) {
+  const root = await fs.mkdtemp(join(tmpdir(), "swt-copy-"));
+  const events: string[] = [];
+  try {
+    const [dataDir, source] = [join(root, "dir"), join(root, "old")];
+    await fs.mkdir(source);
+    await fs.writeFile(join(source, "file"), "text");
+    let now = Date.now();
+    const commands: Commands = {
+      async run(command, signal) {
+        const [program, , only] = command.argv;
+        if (program === "cp") events.push(only === "--" ? "cp" : "rehearsal");
+        const code = program === "cp" && only === "--" ? await cp(command, signal) : 0;
+        return { code, stdout: new Uint8Array(), stderr: "" };
+      },
+      start: () => assert.fail(),
+    };
+    const container = { id: "1", name: "web-1", service: "web", state: "exited", labels: {} };
+    const mount = { kind: "bind", source, destination: "/data", writable: true };
+    const key = stackKey("default", "shop");
+    const live = join(dataDir, "releases/default/shop/live/data");
+    const volumes = [{ type: "bind", source: live, target: "/data" }];
+    const parts = {
+      commands,
+      files: {
+        ...systemFiles,
+        room: () => Promise.resolve({ free: free(), total: 1e12, entries: { free: 0, total: 0 } }),
+      },
+      clock: {
+        now: () => new Date(now += DAY_MS / 100),
+        sleep: (_: number, signal: AbortSignal) =>
+          new Promise<void>((resolve, reject) => {
+            setTimeout(() => signal.aborted ? reject(signal.reason) : resolve(), 1);
+          }),
+      },
+      ledger: { current: () => undefined },
+      host: {
+        dataDir,
+        engine: { inspectContainer: () => Promise.resolve({ mounts: [mount] }) },
+        localPath: (path: string) => Promise.resolve(path),
+      },
+      options: { dataDir, protectedPaths: [] },
+    } as unknown as OldDataParts;
+    const slot = { leave: () => void events.push("leave"), takeAgain: () => Promise.resolve() };
+    const asked = {
+      release: { key, model: { services: { web: { volumes } } } } as unknown as Release,
+      observed: { containers: [container] } as unknown as ObservedStack,
+      progress: () => {},
+      slot,
+    };
+    await bringOldData(parts, asked, never).catch((error) => events.push(String(error.message)));
+    return events;
+  } finally {
+    await fs.rm(root, { recursive: true });
+  }
+}
+
+/** A copy that does not end by itself. */
+const endless: Given["cp"] = (_, signal) =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+describe("a copy of data that is brought along", () => {
+  it("gives its slot to others first", async () => {
+    const events = await bring({ cp: () => Promise.resolve(1) });
+    assert.deepEqual(events.slice(0, 3), ["leave", "rehearsal", "cp"]);
+  });
+
+  it("ends when the room on the disk does", async () => {
+    let free = 1e12;
+    const [, , , told] = await bring({ cp: endless, free: () => free /= 2 });
+    assert.match(told ?? "", /data in .*old could not be copied to .*: the disk .* no space left/);
+  });
+
+  it("ends after a day", async () => {
+    const [, , , told] = await bring({ cp: endless });
+    assert.match(told ?? "", /could not be copied to .*: it took more than a day$/);
+  });
+
+  it("tells the beginning of what cp says, and that there was more", async () => {
+    const [, , , told] = await bring({
+      cp: (command) => {
+        for (let each = 0; each < 100; each++) command.onLine?.(`cp: cannot open file ${each}`);
+        return Promise.resolve(1);
+      },
+    });
+    assert.match(told ?? "", /cp ended with 1: cp: cannot open file 0\ncp: .*…$/s);
+    assert.ok((told ?? "").length < 1000);
+  });
+});
