@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { basename, dirname, join, relative } from "node:path/posix";
 import { byText, type Compaction, messageOf } from "../../model/mod.ts";
 import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
@@ -60,6 +61,8 @@ export interface MirrorStoreParts {
 
 /** Memory for each thread of git to compare objects in: ten of them of any size otherwise. */
 const WINDOW_BYTES = 100 * 1024 * 1024;
+/** Threads that stay below the memory that git may have, however many processors there are. */
+const MOST_THREADS = 4;
 
 /** Makes the store of the mirrors below a data directory. */
 export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
@@ -136,7 +139,11 @@ async function compact(
   const isSingle = before.packs <= 1 && before.loose === 0;
   if (isSingle && mode === "copy") return { result: "skipped_single_pack", bytes: same };
   const started = new Date(parts.clock.now().getTime() - 50);
-  const settings = ["repack.writeBitmaps=false", `pack.windowMemory=${WINDOW_BYTES}`];
+  const settings = [
+    "repack.writeBitmaps=false",
+    `pack.windowMemory=${WINDOW_BYTES}`,
+    `pack.threads=${Math.min(MOST_THREADS, availableParallelism())}`,
+  ];
   // Keeps unreachable objects: releases may name commits that their branch no longer has.
   const args = [...settings.flatMap((each) => ["-c", each]), "repack", "-a", "-d", "-k", "-q"];
   const anew = mode === "repack" ? ["-f", "--window=10"] : [];

@@ -66,6 +66,7 @@ describe("GitSource.mirrors", () => {
       assert.equal(end.status, "succeeded");
       const command = t.commands.find(({ argv }) => argv.includes("repack"));
       assert.ok(command?.argv.some((each) => /^pack\.windowMemory=\d+$/.test(each)));
+      assert.ok(command?.argv.some((each) => /^pack\.threads=[1-4]$/.test(each)));
       assert.equal(command?.mostMemory, 2 * 1024 ** 3);
       const sizes = /packfiles [\d.]+ \S+ -> [\d.]+ \S+$/;
       assert.match(end.message, new RegExp(`^${mode} of 1 mirror: 1 compacted; ${sizes.source}`));
