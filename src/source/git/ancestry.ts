@@ -65,6 +65,8 @@ async function told(
 
 /** Commits that are read one by one before a `git merge-base` process, which costs more, is started. */
 const MOST_CLOSE = 8;
+/** Bytes of a commit that are looked at for its parents: a server may send one with a million of them. */
+const HEADER_BYTES = 4096;
 
 /** True when `wanted` is `commit` or one of its nearest ancestors; false proves nothing. */
 async function isClose(
@@ -77,7 +79,7 @@ async function isClose(
     if (each === wanted) return true;
     if (seen.size > MOST_CLOSE) continue;
     const object = await objects.read(`${each}^{commit}`, signal);
-    const [header = ""] = utf8(object?.data).split("\n\n", 1);
+    const [header = ""] = utf8(object?.data.subarray(0, HEADER_BYTES)).split("\n\n", 1);
     for (const [, parent = ""] of header.matchAll(/^parent ([0-9a-f]{40})$/gm)) seen.add(parent);
   }
   return false;
