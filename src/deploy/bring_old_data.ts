@@ -7,7 +7,8 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
-import type { Slot } from "../system/mod.ts";
+import { readText, type Slot } from "../system/mod.ts";
+import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -69,13 +70,15 @@ export async function bringOldData(
     const wanted = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
-    for (const { data, local } of wanted) {
+    for (const { data } of wanted) {
       for (const { id, name } of data.writers) {
         if (stopped.includes(id)) continue;
         progress(`stopping ${name}, whose data is brought along`);
         await parts.host.engine.stopContainer(id, undefined, signal);
         stopped.push(id);
       }
+      // A container that was stopped just now may have put a link in its place.
+      const local = await locate(parts, release.key, data, signal);
       await copy(parts, release.key, { data, local, progress }, signal);
       copied.push(data.path);
     }
@@ -105,15 +108,34 @@ async function toBring(
   for (const data of found) {
     const isThere = await holdsSomething(parts, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
-    const seen = await parts.host.localPath(data.source, signal);
-    const local = seen === undefined ? undefined : await parts.files.realPath(seen);
-    if (local === undefined) throw unreachable(key, data, join(hostLive, data.path));
-    if (await holdsOurs(parts.files, parts.options, local)) throw ours(key, data);
+    const local = await locate(parts, key, data, signal);
     if (!await holdsSomething(parts, local)) continue;
     (isThere ? twice : wanted).push({ data, local });
   }
   if (twice.length > 0) throw twofold(key, hostLive, twice.map(({ data }) => data));
   return wanted;
+}
+
+/** Where this process sees the data; throws for what is not copied. */
+async function locate(
+  { files, host, options }: OldDataParts,
+  key: StackKey,
+  data: OldData,
+  signal: AbortSignal,
+): Promise<string> {
+  const place = join(stackDirectories(host.dataDir, key).live, data.path);
+  const seen = await host.localPath(data.source, signal);
+  const local = seen === undefined ? undefined : await files.realPath(seen);
+  if (local === undefined) {
+    const way = `mount ${data.source} into the container of Stackwright`;
+    throw unreachable(key, data, place, { why: "which Stackwright cannot see", way });
+  }
+  if (await holdsOurs(files, options, local)) throw ours(key, data);
+  const mounts = diskMounts(await readText(files, "/proc/self/mountinfo") ?? "");
+  const below = mountBelow(local, mounts);
+  if (below === undefined) return local;
+  const why = `in which ${below} is another mount, which Stackwright does not copy`;
+  throw unreachable(key, data, place, { why, way: "unmount that" });
 }
 
 /** Bytes of a directory whose names alone would take seconds to read: it is taken not to be empty. */
@@ -125,11 +147,16 @@ async function holdsSomething({ files }: OldDataParts, place: string): Promise<b
   return info.size > LARGE_DIRECTORY || (await files.list(place)).length > 0;
 }
 
-function unreachable(key: StackKey, { service, target, source }: OldData, place: string) {
+function unreachable(
+  key: StackKey,
+  { service, target, source }: OldData,
+  place: string,
+  { why, way }: Readonly<Record<"why" | "way", string>>,
+) {
   return errors.conflict(
     `${key.name} is not adopted: service ${service} has its data (mounted at ${target}) in ${source}, ` +
-      `which Stackwright cannot see, and would start without it; stop the stack and copy it: ` +
-      `cp -a ${source} ${place}, or mount ${source} into the container of Stackwright; if nobody ` +
+      `${why}, and would start without it; stop the stack and copy it: cp -a ${source} ${place}, ` +
+      `or ${way}; if nobody ` +
       `needs it, remove the container of ${service}`,
   );
 }

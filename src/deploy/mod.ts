@@ -37,6 +37,7 @@ export * from "./point_tags.ts";
 export { startAgain } from "./put_back.ts";
 export * from "./readiness.ts";
 export { removeWritten } from "./remove_written.ts";
+export { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 export { requireLiveInside } from "./live_inside.ts";
 export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";

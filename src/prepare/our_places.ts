@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { hostPath, mountAround } from "../docker/own_mounts.ts";
 import { readText, scratchPrefix } from "../system/mod.ts";
-import { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
+import { type DiskMounts, diskMounts, onDisk } from "../deploy/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** Path of a volume's content, with the volume's name. */

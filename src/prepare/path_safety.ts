@@ -22,7 +22,7 @@ import type { Log } from "../system/mod.ts";
 import { fewWarnings } from "./few_warnings.ts";
 import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
-import { onDisk } from "./disk_places.ts";
+import { onDisk } from "../deploy/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { type OurPlaces, ourPlaces } from "./our_places.ts";

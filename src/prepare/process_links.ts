@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { OF_A_PROCESS } from "../compose/mod.ts";
 import type { Files } from "../system/mod.ts";
-import { type DiskMounts, onDisk } from "./disk_places.ts";
+import { type DiskMounts, onDisk } from "../deploy/mod.ts";
 
 /** Links that the kernel follows within one path. */
 const MOST_LINKS = 40;

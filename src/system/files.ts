@@ -7,6 +7,8 @@ export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 export interface FileInfo {
   readonly kind: "file" | "directory" | "symlink" | "other";
   readonly size: number;
+  /** The same for all paths to one file or directory, also by other mounts of its disk. */
+  readonly id: string;
   /** Permission bits. */
   readonly mode: number;
   readonly modifiedAt: Date;

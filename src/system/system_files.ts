@@ -77,7 +77,8 @@ export const systemFiles: Files = {
       : info.isSymbolicLink()
       ? "symlink"
       : "other";
-    return { kind, size: info.size, mode: info.mode & 0o7777, modifiedAt: info.mtime };
+    const id = `${info.dev}:${info.ino}`;
+    return { kind, size: info.size, id, mode: info.mode & 0o7777, modifiedAt: info.mtime };
   },
   list: async (path) => ((await missingAsUndefined(fs.readdir(path))) ?? []).sort(),
   async holdDirectory(path) {

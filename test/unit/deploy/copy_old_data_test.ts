@@ -14,17 +14,22 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What stands in for the world: its programs, and its disk's free bytes at each look. */
 interface Given {
+  /** Whether something is mounted in the data, beside the words of its mountinfo. */
+  readonly mounted?: boolean;
   readonly cp: (command: Command, signal: AbortSignal) => Promise<number>;
   readonly free?: () => number;
+  /** Whether the data is a link to Stackwright's when the container that had it was stopped. */
+  readonly swaps?: boolean;
 }
 
 /** Brings the data of a service along that has one file; returns what happened. */
-async function bring({ cp, free = () => 1e12 }: Given) {
+async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: Given) {
   const root = await fs.mkdtemp(join(tmpdir(), "swt-copy-"));
   const events: string[] = [];
   try {
     const [dataDir, source] = [join(root, "dir"), join(root, "old")];
     await fs.mkdir(source);
+    await fs.mkdir(dataDir);
     await fs.writeFile(join(source, "file"), "text");
     let now = Date.now();
     const commands: Commands = {
@@ -36,7 +41,7 @@ async function bring({ cp, free = () => 1e12 }: Given) {
       },
       start: () => assert.fail(),
     };
-    const container = { id: "1", name: "web-1", service: "web", state: "exited", labels: {} };
+    const container = { id: "1", name: "web-1", service: "web", state: "running", labels: {} };
     const mount = { kind: "bind", source, destination: "/data", writable: true };
     const key = stackKey("default", "shop");
     const live = join(dataDir, "releases/default/shop/live/data");
@@ -45,6 +50,12 @@ async function bring({ cp, free = () => 1e12 }: Given) {
       commands,
       files: {
         ...systemFiles,
+        readIfExists: () =>
+          Promise.resolve(
+            new TextEncoder().encode(
+              mounted ? `1 2 0:1 / ${source}/sub rw - ext4 /dev/x rw\n` : "",
+            ),
+          ),
         room: () => Promise.resolve({ free: free(), total: 1e12, entries: { free: 0, total: 0 } }),
       },
       clock: {
@@ -57,7 +68,15 @@ async function bring({ cp, free = () => 1e12 }: Given) {
       ledger: { current: () => undefined },
       host: {
         dataDir,
-        engine: { inspectContainer: () => Promise.resolve({ mounts: [mount] }) },
+        engine: {
+          inspectContainer: () => Promise.resolve({ mounts: [mount] }),
+          async stopContainer() {
+            if (!swaps) return;
+            await fs.rm(source, { recursive: true });
+            await fs.symlink(dataDir, source);
+          },
+          startContainer: () => Promise.resolve(),
+        },
         localPath: (path: string) => Promise.resolve(path),
       },
       options: { dataDir, protectedPaths: [] },
@@ -84,6 +103,19 @@ describe("a copy of data that is brought along", () => {
   it("gives its slot to others first", async () => {
     const events = await bring({ cp: () => Promise.resolve(1) });
     assert.deepEqual(events.slice(0, 3), ["leave", "rehearsal", "cp"]);
+  });
+
+  it("is not made of what has another mount in it", async () => {
+    const [told] = await bring({ cp: endless, mounted: true });
+    assert.match(
+      told ?? "",
+      /in which .*old\/sub is another mount, which Stackwright does not copy/,
+    );
+  });
+
+  it("is not made of what a container put in its place meanwhile", async () => {
+    const [, , told] = await bring({ cp: endless, swaps: true });
+    assert.match(told ?? "", /holds data of Stackwright itself/);
   });
 
   it("ends when the room on the disk does", async () => {

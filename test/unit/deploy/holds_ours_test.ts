@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { FileInfo } from "../../../src/system/mod.ts";
 import { holdsOurs } from "../../../src/deploy/holds_ours.ts";
 
 describe("holdsOurs()", () => {
-  const files = { realPath: (path: string) => Promise.resolve(path) };
+  // What is seen at /mnt/two is /var/lib, and at /mnt/key the directory of a key.
+  const idOf = (path: string) =>
+    path.replace(/^\/mnt\/two(?=\/|$)/, "/var/lib").replace(/^\/mnt\/key(?=\/|$)/, "/etc/sw");
+  const files = {
+    realPath: (path: string) => Promise.resolve(path),
+    stat: (path: string) => Promise.resolve({ id: idOf(path) } as FileInfo),
+  };
   const ours = {
     dataDir: "/var/lib/stackwright",
     protectedPaths: ["/etc/sw/key", "/root/.docker/contexts"],
@@ -22,6 +29,15 @@ describe("holdsOurs()", () => {
     ["/sys", true],
     ["/dev/shm", true],
     ["/srv/shop/data", false],
+    ["/mnt/two", true],
+    ["/mnt/two/stackwright", true],
+    ["/mnt/two/stackwright/state.db", true],
+    ["/mnt/two/stackwright/sources/x", true],
+    ["/mnt/two/stackwright/other/data", false],
+    ["/mnt/two/shop", false],
+    ["/mnt/key", true],
+    ["/mnt/key/key", true],
+    ["/mnt/key/other", false],
   ];
   for (const [path, expected] of cases) {
     it(`${expected ? "knows" : "leaves out"} ${path}`, async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { diskMounts } from "../../../src/prepare/disk_places.ts";
+import { diskMounts } from "../../../src/deploy/disk_places.ts";
 import { leadsThroughProcess } from "../../../src/prepare/process_links.ts";
 import type { FileInfo } from "../../../src/system/mod.ts";
 

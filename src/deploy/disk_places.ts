@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { insideTree } from "../compose/mod.ts";
 
 /** The mounts of this machine: mount point to source, which is a disk and a path on it joined. */
 export type DiskMounts = ReadonlyMap<string, string>;
@@ -23,6 +24,11 @@ export function onDisk(path: string, mounts: DiskMounts): string {
     if (shown !== undefined) return join(shown, path.slice(at.length));
     if (at === dirname(at)) return path;
   }
+}
+
+/** A mount below a path, which is not that path itself. */
+export function mountBelow(path: string, mounts: DiskMounts): string | undefined {
+  return [...mounts.keys()].find((at) => at !== path && insideTree(at, path) !== undefined);
 }
 
 /** Text with octal escapes replaced, which mountinfo uses for spaces and similar characters. */
