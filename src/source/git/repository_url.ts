@@ -89,6 +89,8 @@ function remoteUrl(text: string): RepositoryUrl {
     decode(part, text)
   );
   checkUser(user, text);
+  // Helpers hand it to git in lines, and no environment holds a NUL.
+  if (CONTROL.test(password)) throw refused(text, "its password holds control characters");
   const kept = port === DEFAULT_PORTS[scheme] ? "" : port;
   const path = decode(rawPath, text);
   checkPath(path, text);

@@ -69,6 +69,8 @@ describe("sourceLocation()", () => {
       "https://host/o.LOCK/r",
       "https://host/o/r\nx",
       "https://host/o/%0ar",
+      "https://user:p%00q@host/o/r",
+      "https://user:p%0aurl=q@host/o/r",
       "https://host/o/%zz",
       "https://host/o/r?x=1",
       "https://host/o/r#x",
