@@ -100,11 +100,11 @@ export async function runJob(
 
 /**
  * Returns the job's specification if it stops no services of another source's stack, which it could
- * keep down as long as it likes; called again after each wait. Throws `conflict`.
+ * keep down as long as it likes; called again after each wait. Throws `conflict`. Judges all in one
+ * turn: another source may deploy the first project while the last one is looked at.
  *
  * An adopted run goes on in any case: nobody else would start the services that it has stopped.
- * Other sources' services that its labels name by now are left out, so that it does not lock their
- * stacks.
+ * Other sources' services that its labels name by now are left out: their stacks are not locked.
  */
 async function withOwnStops(
   parts: Pick<PipelineParts, "host" | "ledger">,
@@ -112,21 +112,21 @@ async function withOwnStops(
   spec: JobSpec,
   signal: AbortSignal,
 ): Promise<JobSpec> {
-  const stopServices: JobSpec["stopServices"][number][] = [];
-  for (const stop of spec.stopServices) {
-    const { project, service } = stop;
-    const other = { ...key, name: project };
-    const isKnown = project === key.name || recordedOwner(parts.ledger, other) !== undefined;
-    const seen = isKnown ? undefined : await observeAnyway(parts, other, signal);
-    const owner = whoseStop(parts.ledger, key, project, seen);
-    if (owner === undefined) stopServices.push(stop);
-    if (owner === undefined || adopts !== undefined) continue;
-    throw errors.conflict(
-      `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
-        "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
-    );
+  const seen = new Map<string, ObservedStack>();
+  for (const name of new Set(spec.stopServices.map(({ project }) => project))) {
+    if (name === key.name || recordedOwner(parts.ledger, { ...key, name }) !== undefined) continue;
+    seen.set(name, await observeAnyway(parts, { ...key, name }, signal));
   }
-  return { ...spec, stopServices };
+  const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project));
+  const stopServices = spec.stopServices.filter(({ project }) => whose(project) === undefined);
+  const foreign = spec.stopServices.find(({ project }) => whose(project) !== undefined);
+  if (foreign === undefined || adopts !== undefined) return { ...spec, stopServices };
+  const { project, service } = foreign;
+  const owner = whose(project);
+  throw errors.conflict(
+    `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
+      "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
+  );
 }
 
 interface JobToRun {

@@ -93,24 +93,34 @@ describe("runJob()", () => {
     assert.equal(locked.length, 2);
   });
 
-  /** Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock. */
+  /**
+   * Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock, or
+   * while it looks at another project, which it stops too, under that lock.
+   */
   const stopping = async (
     containers: readonly ReturnType<typeof runningContainer>[],
     meanwhile: (ledger: ReturnType<typeof createMemoryLedger>) => void,
+    other = "",
   ) => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.owners.settle(stackKey("", "evil"), { source: "evil", reference: "" });
     const labels = {
       ...{ "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" },
-      "stackwright.job.stop_services": "shop/web",
+      "stackwright.job.stop_services": other === "" ? "shop/web" : `shop/web,${other}/x`,
     };
     const stopped: string[] = [];
+    const memory = createMemoryEngine([
+      runningContainer("evil", "job", { state: "created", labels }),
+      ...containers,
+    ]);
+    const { listContainers } = memory;
     const engine = Object.assign(
-      createMemoryEngine([
-        runningContainer("evil", "job", { state: "created", labels }),
-        ...containers,
-      ]),
+      memory,
       {
+        listContainers: (wanted: Record<string, string | undefined>, signal: AbortSignal) => {
+          if (locked.length > 0 && Object.values(wanted).includes(other)) meanwhile(ledger);
+          return listContainers(wanted, signal);
+        },
         waitContainer: () => Promise.resolve(0),
         stopContainer: (id: string) => Promise.resolve(void stopped.push(id)),
       },
@@ -125,7 +135,7 @@ describe("runJob()", () => {
       stackLock: {
         run: (name: string, held: () => Promise<unknown>) => {
           locked.push(name);
-          meanwhile(ledger);
+          if (other === "") meanwhile(ledger);
           return held();
         },
       },
@@ -156,6 +166,16 @@ describe("runJob()", () => {
     const { stopped, end } = await stopping(
       [runningContainer("shop", "web")],
       (ledger) => ledger.owners.settle(stackKey("", "shop"), { source: "me", reference: "" }),
+    );
+    assert.match(end, /the job was not run: it stops shop\/web/);
+    assert.deepEqual(stopped, []);
+  });
+
+  it("stops nothing that another source deployed while the run looked at another project", async () => {
+    const { stopped, end } = await stopping(
+      [runningContainer("shop", "web")],
+      (ledger) => ledger.owners.settle(stackKey("", "shop"), { source: "me", reference: "" }),
+      "other",
     );
     assert.match(end, /the job was not run: it stops shop\/web/);
     assert.deepEqual(stopped, []);
