@@ -18,6 +18,7 @@ import {
   type ObservedContainer,
   type ObservedStack,
   ownerFrom,
+  type Release,
   type RunJob,
   type StackKey,
   type StackOwner,
@@ -44,9 +45,11 @@ export function recordedOwner(
   const known = ledger.owners.get(key);
   if (known !== undefined) return known;
   const release = ledger.current(key);
-  if (release === undefined) return undefined;
-  const { source } = release.configuration ?? release.revision;
-  return { source: source.name, reference: "", adopted: false };
+  return release && ownerOfRelease(release);
+}
+
+function ownerOfRelease({ configuration, revision }: Pick<Release, "configuration" | "revision">) {
+  return { source: (configuration ?? revision).source.name, reference: "", adopted: false };
 }
 
 /**
@@ -189,22 +192,23 @@ export async function ownedElsewhere(
 }
 
 /**
- * Refuses a release of `owner`, by default its stack's, that would write into volumes of another
- * source's stack; see {@link requireOwnVolumes}. Throws `conflict`.
+ * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
+ * that would write into volumes of another source's stack; see {@link requireOwnVolumes}. Throws
+ * `conflict`.
  */
 export async function requireNoForeignVolume(
   { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
-  { key, swarm, owner = recordedOwner(ledger, key) }: Pick<Target, "key" | "swarm"> & {
+  { key, swarm, owner, ...of }: Pick<Release, "key" | "swarm" | "configuration" | "revision"> & {
     readonly owner?: StackOwner;
   },
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
-  if (owner === undefined) return;
+  const claimant = owner ?? recordedOwner(ledger, key) ?? ownerOfRelease(of);
   const node = swarm === undefined ? undefined : (await host.info(signal)).hostname;
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
   const facts = { engine: host.engine, ownerOf, node };
-  await requireOwnVolumes(key, model, facts, owner, signal);
+  await requireOwnVolumes(key, model, facts, claimant, signal);
 }
 
 /** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */

@@ -8,6 +8,8 @@ import type { FileContent, Files } from "./files.ts";
 /** Most bytes of one piece of a file, and bytes of one beyond the size that the file had. */
 const PIECE_BYTES = 1024 * 1024;
 const LEAST_PIECE = 4096;
+/** Tries to make a directory while others remove empty ones around it. */
+const MOST_TRIES = 5;
 
 /** The real file system. */
 export const systemFiles: Files = {
@@ -90,7 +92,15 @@ export const systemFiles: Files = {
     return { path: `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
   },
   async makeDirectory(path, options) {
-    await fs.mkdir(path, { recursive: true, ...options });
+    for (let tries = 1;; tries++) {
+      try {
+        return void await fs.mkdir(path, { recursive: true, ...options });
+      } catch (error) {
+        // One of its parents, made just now or before, was removed by `removeEmpty` meanwhile.
+        const isGone = ["ENOENT", "EEXIST"].includes((error as { code?: string }).code ?? "");
+        if (!isGone || tries === MOST_TRIES) throw error;
+      }
+    }
   },
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
   async removeEmpty(path) {

@@ -81,10 +81,20 @@ describe("requireNoForeignVolume()", () => {
       },
     },
   } as unknown as Parts;
-  const askFor = (name: string, source: string, more: object) =>
+  const askFor = (
+    name: string,
+    source: string,
+    more: object,
+    owner: object = { owner: { source, reference: "" } },
+  ) =>
     requireNoForeignVolume(
       parts,
-      { key: stackKey("", "op"), owner: { source, reference: "" }, ...more },
+      {
+        key: stackKey("", "op"),
+        ...owner,
+        ...more,
+        revision: { source: { name: source } },
+      } as Parameters<typeof requireNoForeignVolume>[1],
       { services: {}, volumes: { data: { name } } },
       new AbortController().signal,
     );
@@ -98,6 +108,11 @@ describe("requireNoForeignVolume()", () => {
   }
 
   it("knows the name of this node", () => askFor("{{.Node.Hostname}}_db", DEPLOYED, swarm));
+
+  it("takes a release of a stack without a recorded owner for its own source's", async () => {
+    await assert.rejects(askFor("shop_db", DEPLOYED, {}, {}), { code: "conflict" });
+    await askFor("shop_db", OURS.source, {}, {});
+  });
 
   it("takes a name of containers as it is written", async () => {
     await askFor("sh{{.Service.Name}}", DEPLOYED, {});

@@ -302,6 +302,24 @@ describe("systemFiles for directories", () => {
   );
 
   it(
+    "makeDirectory() does not fail when others remove what is empty meanwhile",
+    inDirectory(async (directory) => {
+      const names = ["a/b/c", "a/b", "a"].map((each) => join(directory, each));
+      let isOver = false;
+      const removing = async () => {
+        while (!isOver) for (const each of names) await files.removeEmpty(each);
+      };
+      const others = [removing(), removing()];
+      try {
+        for (let tries = 0; tries < 1000; tries++) await files.makeDirectory(names[0] ?? "");
+      } finally {
+        isOver = true;
+        await Promise.all(others);
+      }
+    }),
+  );
+
+  it(
     "remove() of a link leaves what it leads to",
     inDirectory(async (directory) => {
       await files.makeDirectory(join(directory, "kept"));
