@@ -21,7 +21,7 @@ export { type Glance, type Glances, glancesOf, look } from "./glance.ts";
 export * from "./compose/half_replaced.ts";
 export * from "./jobs/called_job.ts";
 export * from "./jobs/find_jobs.ts";
-export type { FoundJob } from "./jobs/found_job.ts";
+export { type FoundJob, withoutLabels } from "./jobs/found_job.ts";
 export { containerJobs } from "./jobs/container_jobs.ts";
 export { JobRun } from "./jobs/job_run.ts";
 export { SwarmJobs } from "./jobs/swarm_jobs.ts";

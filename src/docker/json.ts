@@ -39,12 +39,19 @@ export function asTime(value: Json | undefined): Date {
 }
 
 /** The text members of an object, such as labels. */
-export function asTexts(value: Json | undefined): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const [name, text] of Object.entries(asRecord(value))) {
-    if (typeof text === "string") texts[name] = text;
-  }
-  return texts;
+export function asTexts(value: Json | undefined): Readonly<Record<string, string>> {
+  const record = asRecord(value);
+  // A copy of hundreds of thousands of members would take as much memory again.
+  if (isTexts(record)) return record;
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, text]) =>
+      typeof text === "string" ? [[name, text]] : []
+    ),
+  );
+}
+
+function isTexts(record: JsonRecord): record is Readonly<Record<string, string>> {
+  return Object.values(record).every((each) => typeof each === "string");
 }
 
 /** The texts of a list. */

@@ -36,6 +36,11 @@ export class JsonShape {
     return this.#members;
   }
 
+  /** Values so far; those in objects count twice. */
+  get values(): number {
+    return this.#values + this.#members;
+  }
+
   /** Processes the next bytes. Throws `engine_refused` when a limit is exceeded. */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;

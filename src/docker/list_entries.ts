@@ -11,8 +11,11 @@ export interface ListShape {
   readonly under?: string;
 }
 
-/** Limits for one list. */
-const MOST = { bytes: 256 << 20, kept: 64 << 20, entries: 50_000 } as const;
+/**
+ * Limits for one list. Short values take twenty times their bytes; as many as these do not fit into
+ * the list that deployments may leave behind, see `requireShortList`.
+ */
+const MOST = { bytes: 256 << 20, kept: 64 << 20, entries: 50_000, values: 8_000_000 } as const;
 /** Characters of a member's name that are compared. */
 const LONGEST_NAME = 64;
 /** Characters of an answer without a list, beyond what any engine sends. */
@@ -53,6 +56,7 @@ export class ListEntries {
   #bytes = 0;
   #kept = 0;
   #count = 0;
+  #values = 0;
 
   constructor({ keep, under, mostKept = MOST.kept }: ListShape) {
     this.#mostKept = mostKept;
@@ -199,6 +203,8 @@ export class ListEntries {
   #end(bytes: Uint8Array, at: number): string {
     this.#keepUntil(bytes, at);
     const text = this.#decoder.decode(this.#entry?.bytes());
+    this.#values += this.#entry?.shape.values ?? 0;
+    if (this.#values > MOST.values) throw tooMuch(`a list of more than ${MOST.values} values`);
     this.#entry = undefined;
     return text;
   }
@@ -206,11 +212,11 @@ export class ListEntries {
 
 /** The kept bytes of one entry. */
 class Entry {
-  readonly #shape = new JsonShape();
+  readonly shape = new JsonShape();
   readonly #pieces: Uint8Array[] = [];
 
   add(bytes: Uint8Array): void {
-    this.#shape.add(bytes);
+    this.shape.add(bytes);
     this.#pieces.push(bytes);
   }
 

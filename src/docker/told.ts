@@ -7,6 +7,8 @@ export const LONGEST_ID = 128;
 const LONGEST_NAME = 4096;
 /** Characters of a text for people: engines keep 4,096 bytes of what a health check printed. */
 const LONGEST_TEXT = 8192;
+/** Five times as many as a compose file may give to one thing; images add theirs. */
+const MOST_LABELS = 10_000;
 
 /** Labels by which things are told apart, and which are remembered; others are data. */
 const NAMING = [
@@ -29,11 +31,18 @@ export function asName(value: Json | undefined, most: number = LONGEST_NAME): st
   );
 }
 
-/** Labels that an engine tells. Throws as {@link asName} does for those that name something. */
-export function asLabels(value: Json | undefined): Record<string, string> {
+/**
+ * Labels that an engine tells. Throws as {@link asName} does for those that name something, and for
+ * too many.
+ */
+export function asLabels(value: Json | undefined): Readonly<Record<string, string>> {
   const labels = asTexts(value);
   for (const each of NAMING) asName(labels[each]);
-  return labels;
+  const count = Object.keys(labels).length;
+  if (count <= MOST_LABELS) return labels;
+  throw errors.engine_refused(
+    `the engine tells of something with ${count} labels; the most is ${MOST_LABELS}`,
+  );
 }
 
 /** A text for people that an engine tells, of which the beginning is kept. */

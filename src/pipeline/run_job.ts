@@ -9,6 +9,7 @@ import {
   JobRun,
   observeAll,
   SwarmJobs,
+  withoutLabels,
   withPlainDollars,
 } from "../deploy/mod.ts";
 import type { Engine, EngineClient } from "../docker/mod.ts";
@@ -145,8 +146,7 @@ function createRun(
   { work, found, spec, progress }: JobToRun,
   signal: AbortSignal,
 ): AnyRun {
-  const { clock, log } = parts;
-  const facts = { ...jobs, clock, log, found, spec, progress };
+  const facts = { ...jobs, clock: parts.clock, log: parts.log, found, spec, progress };
   const ready = async (within: AbortSignal) => {
     const files = await readyJob(parts, work, progress, within);
     return await withOwnStops(parts, work, spec, within).then(() => files);
@@ -215,12 +215,12 @@ async function findJob(
   const isManager = (await info(signal)).swarm === "manager";
   // This job only: hundreds may be due at once, and the ledger is asked about each job found.
   const own = { project: key.name, service };
-  const of = key.name === "" ? undefined : own;
-  const all = await findJobs(engine, { context: key.context, isManager, of }, signal);
-  const isIt = (each: FoundJob) => each.key.name === key.name && each.service === service;
-  const [found] = await calledJobs(ledger, all.filter(isIt));
+  const where = { context: key.context, isManager, of: key.name === "" ? undefined : own };
+  const all = await findJobs(engine, where, signal);
+  const its = all.filter((each) => each.key.name === key.name && each.service === service);
+  const [found] = await calledJobs(ledger, its);
   const spec = found && readJobLabels(found.container.labels, own);
-  if (found !== undefined && spec !== undefined) return { found, spec };
+  if (found && spec) return { found: withoutLabels(found), spec };
   throw errors.not_found(`${key.name} has no job ${service} any more`);
 }
 

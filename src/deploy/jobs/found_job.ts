@@ -14,3 +14,8 @@ export interface FoundJob {
   /** The swarm service of a job; its containers are then derived from its tasks. */
   readonly swarm?: SwarmService;
 }
+
+/** A job as its run needs it: an engine's labels may have megabytes, and runs take any time. */
+export function withoutLabels(job: FoundJob): FoundJob {
+  return { ...job, container: { ...job.container, labels: {} }, executions: [] };
+}

@@ -45,6 +45,10 @@ const tasks: Reads = (api) => swarmCalls(api).tasks({}, signal);
 const configs: Reads = (api) => swarmCalls(api).objects("configs", {}, signal);
 const PROJECT = "com.docker.compose.project";
 
+function many(count: number): JsonRecord {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`label ${at}`, ""]));
+}
+
 /** Members with a name that is too long, by the list that they are in. */
 const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a container's id", containers, { Id: "1".repeat(129) }],
@@ -54,6 +58,7 @@ const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a container's project", containers, { Labels: { [PROJECT]: LONG } }],
   ["a container's service", containers, { Labels: { "com.docker.compose.service": LONG } }],
   ["a container's stack", containers, { Labels: { "stackwright.deployment": LONG } }],
+  ["a container's labels", containers, { Labels: many(10_001) }],
   ["a container's address", containers, { Ports: [{ IP: LONG, PublicPort: 1 }] }],
   ["the image of a described container", described, { Image: LONG }],
   ["a mount of a described container", described, { Mounts: [{ Source: LONG }] }],
@@ -77,7 +82,10 @@ describe("what an engine tells", () => {
       assert.equal((await read(api)).length, 2);
       assert.equal((await read(api)).length, 2);
       assert.equal(leftOut.length, 1);
-      assert.match(leftOut[0] ?? "", /a name of \d+ characters; the most is (?:4096|128)$/);
+      assert.match(
+        leftOut[0] ?? "",
+        /with (?:a name of )?\d+ (?:characters|labels); the most is (?:4096|128|10000)$/,
+      );
     });
   }
 
@@ -119,5 +127,12 @@ describe("what an engine tells", () => {
       }
     }, { code: "engine_unreachable" });
     assert.deepEqual([heard, leftOut.length], [["a", "c"], 1]);
+  });
+
+  it("refuses a list of more values than are kept in memory", async () => {
+    const entry = { Id: "a", Ports: Array(200_000).fill({}) };
+    const { api } = engineThatTells(Array(21).fill(entry));
+    const message = /a list of more than 8000000 values/;
+    await assert.rejects(containerCalls(api).listContainers({}, signal), message);
   });
 });
