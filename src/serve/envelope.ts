@@ -71,7 +71,7 @@ export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response
     if (to.method === "HEAD") return new Response(null, { status, headers });
     return typeof answer.body === "string"
       ? new Response(answer.body, { status, headers })
-      : new SharedResponse(answer.body, { status, headers });
+      : new SharedResponse(answer.body, { status, headers }, { isKept: true });
   }
   if (answer.kind === "made") {
     for (const [name, value] of answer.response.headers) headers[name] = value;

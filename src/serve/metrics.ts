@@ -26,7 +26,7 @@ export function createMetricsHandler(
     }
     const headers = { "Content-Type": metrics.contentType };
     if (request.method === "HEAD") return new Response(null, { headers });
-    return new SharedResponse(await look(), { headers });
+    return new SharedResponse(await look(), { headers }, { isKept: false });
   };
 }
 

@@ -14,21 +14,24 @@ interface SendOptions {
   readonly stallMs: number;
   /** Whether this is the last answer of its connection. */
   readonly last: boolean;
-  /** Called with the size of an answer that is kept in memory, for this client alone, until it is sent. */
+  /** Called with the size of an answer that is kept in memory until this client has it. */
   readonly onWhole?: (bytes: number) => void;
 }
 
-/** A response whose bytes all clients share; runtimes would copy them for each client. */
+/** A response whose bytes several clients share; runtimes would copy them for each client. */
 export class SharedResponse extends Response {
   readonly whole: Uint8Array<ArrayBuffer>;
+  /** Whether the program keeps the bytes anyway, so that clients that read slowly add none. */
+  readonly isKept: boolean;
 
-  constructor(whole: Uint8Array<ArrayBuffer>, init: ResponseInit) {
+  constructor(whole: Uint8Array<ArrayBuffer>, init: ResponseInit, { isKept }: { isKept: boolean }) {
     const pull = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
       controller.enqueue(whole);
       controller.close();
     };
     super(new ReadableStream({ pull }, { highWaterMark: 0 }), init);
     this.whole = whole;
+    this.isKept = isKept;
   }
 }
 
@@ -53,7 +56,7 @@ export async function sendResponse(
   // Do not touch the body of a shared response: the runtime would make a stream of its bytes.
   const isShared = response instanceof SharedResponse;
   const whole = isShared ? response.whole : new Uint8Array(await response.arrayBuffer());
-  if (!isShared) options.onWhole?.(whole.length);
+  if (!isShared || !response.isKept) options.onWhole?.(whole.length);
   if (whole.length === 0 && response.body === null) {
     outgoing.writeHead(status, headersOf(response, options));
     return await within(options, outgoing, (done) => outgoing.end(undefined, done));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import {
+  createMetricsHandler,
   createServer,
   type Handler,
   type Server,
@@ -388,38 +389,47 @@ describe("a server", () => {
     });
   });
 
-  it("gives up the answer that waits the longest when all that wait are too much", () => {
-    const large = new Uint8Array(16 * 1024 * 1024);
-    const begun: AbortSignal[] = [];
-    let told = Promise.withResolvers<void>();
-    const handler: Handler = ({ signal, url }) => {
-      if (!url.endsWith("/large")) return Promise.resolve(new Response("took 0"));
-      begun.push(signal);
-      told.resolve();
-      return Promise.resolve(new Response(large));
-    };
-    const limits = { stallMs: 60_000, answerBytes: 2.5 * large.length };
-    return withServer({ handler, limits }, async ({ port }, connect) => {
-      const deaf: Socket[] = [];
-      while (deaf.length < 3) {
-        told = Promise.withResolvers();
-        // Without a listener nothing is read, and this is more than the system takes for it.
-        const socket = connectTo({ host: "127.0.0.1", port });
-        socket.on("error", () => {});
-        deaf.push(socket);
-        socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
-        await told.promise;
-      }
-      const [first, ...others] = begun;
-      assert.ok(first !== undefined);
-      if (!first.aborted) {
-        await new Promise((resolve) => first.addEventListener("abort", resolve, { once: true }));
-      }
-      assert.deepEqual(others.map(({ aborted }) => aborted), [false, false]);
-      assert.match(await once(await connect()), /took 0$/);
-      deaf.forEach((socket) => socket.destroy());
+  const large = new Uint8Array(16 * 1024 * 1024);
+  const text = "m 1\n".repeat(large.length / 4);
+  const metrics = { contentType: "text/plain", text: () => Promise.resolve(text) };
+  const restless = { ...systemClock, sleep: () => Promise.resolve() };
+  const kinds: [string, Handler][] = [
+    ["answer", () => Promise.resolve(new Response(large))],
+    ["text of metrics", createMetricsHandler(metrics, restless, new AbortController().signal)],
+  ];
+  for (const [kind, answer] of kinds) {
+    it(`gives up the ${kind} that waits the longest when all that wait are too much`, () => {
+      const begun: AbortSignal[] = [];
+      let told = Promise.withResolvers<void>();
+      const handler: Handler = (request, peer) => {
+        if (!request.url.endsWith("/metrics")) return Promise.resolve(new Response("took 0"));
+        begun.push(request.signal);
+        told.resolve();
+        return answer(request, peer);
+      };
+      const limits = { stallMs: 60_000, answerBytes: 2.5 * large.length };
+      return withServer({ handler, limits }, async ({ port }, connect) => {
+        const deaf: Socket[] = [];
+        while (deaf.length < 3) {
+          told = Promise.withResolvers();
+          // Without a listener nothing is read, and this is more than the system takes for it.
+          const socket = connectTo({ host: "127.0.0.1", port });
+          socket.on("error", () => {});
+          deaf.push(socket);
+          socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+          await told.promise;
+        }
+        const [first, ...others] = begun;
+        assert.ok(first !== undefined);
+        if (!first.aborted) {
+          await new Promise((resolve) => first.addEventListener("abort", resolve, { once: true }));
+        }
+        assert.deepEqual(others.map(({ aborted }) => aborted), [false, false]);
+        assert.match(await once(await connect()), /took 0$/);
+        deaf.forEach((socket) => socket.destroy());
+      });
     });
-  });
+  }
 
   it("closes connections only beyond those that wait for an answer", () => {
     const gate = Promise.withResolvers<void>();
