@@ -1,8 +1,10 @@
-import type { Engine } from "../docker/engine.ts";
+import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   isKeptName,
+  isStackwrightError,
   keptName,
+  messageOf,
   type ObservedContainer,
   own,
   type StackKey,
@@ -33,7 +35,7 @@ export interface Destroy {
  * interruption: missing resources are fine.
  *
  * A service goes before the ones it depends on. External networks and volumes carry no project
- * label and stay. Returns the names of the volumes that were deleted with their data.
+ * label and stay, and so do networks that others are connected to. Returns the names of the volumes that were deleted with their data.
  */
 export async function destroyStack(
   engine: Engine,
@@ -46,7 +48,9 @@ export async function destroyStack(
     await stopAndRemove(engine, id, signal, destroy.removeVolumes);
   }
   for (const network of await engine.listNetworks(project, signal)) {
-    await engine.removeNetwork(network.id, signal);
+    await engine.removeNetwork(network.id, signal).catch((error) => {
+      if (!isInUse(error)) throw error;
+    });
   }
   const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
   const volumes = goes ? await volumesOf(engine, destroy.key, signal) : [];
@@ -74,6 +78,25 @@ export async function volumesOf(
     labels.map((each) => engine.listVolumes({ [each]: name }, signal)),
   );
   return [...new Set(found.flat().map((each) => each.name))].sort();
+}
+
+/** The networks of a stack, as containers or in a swarm. */
+export async function networksOf(
+  engine: Pick<Engine, "listNetworks">,
+  { name }: StackKey,
+  signal: AbortSignal,
+): Promise<readonly ResourceSummary[]> {
+  const labels = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
+  const found = await Promise.all(
+    labels.map((each) => engine.listNetworks({ [each]: name }, signal)),
+  );
+  return found.flat();
+}
+
+/** Whether an engine refuses to remove a network or a volume because containers have it. */
+export function isInUse(error: unknown): boolean {
+  return isStackwrightError(error, "engine_refused") &&
+    /in use|active endpoints/.test(messageOf(error));
 }
 
 /** Text on deleted volumes, to append to a sentence: names each, since its data is deleted too. */

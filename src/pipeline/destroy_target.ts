@@ -1,6 +1,7 @@
 import {
   destroyServices,
   destroyStack,
+  networksOf,
   removePlacedFiles,
   removeWritten,
   stackDirectories,
@@ -11,6 +12,7 @@ import {
   errors,
   formatOwner,
   isOurs,
+  messageOf,
   type ObservedStack,
   type Plan,
   type StackKey,
@@ -47,8 +49,27 @@ export async function destroyTarget(
 ): Promise<readonly string[] | undefined> {
   const observed = await observeAnyway(parts, key, signal);
   if (!await isThere(parts, key, by, observed, signal)) return undefined;
+  return await destroyNow(parts, key, what, signal);
+}
+
+/**
+ * Destroys a stack. A failure ends the intent, for whoever asks for it to ask again: at the next
+ * start the stack may be wanted. One that is cut off is finished then.
+ */
+async function destroyNow(
+  parts: PipelineParts,
+  key: StackKey,
+  what: DestroyWhat,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const intent = parts.ledger.beginDestroy(key, { ...what });
-  return await finishDestroy(parts, intent, signal);
+  try {
+    return await finishDestroy(parts, intent, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.ledger.fail(intent, "failed", messageOf(error));
+    throw error;
+  }
 }
 
 /** A requested destroy: why, by whom, and what ran at the time. */
@@ -116,7 +137,7 @@ export async function destroyRecorded(
   const current = parts.ledger.current(key);
   if (current === undefined) return undefined;
   await requireNoneBeside(parts, current, signal);
-  return await finishDestroy(parts, parts.ledger.beginDestroy(key, { ...what }), signal);
+  return await destroyNow(parts, key, what, signal);
 }
 
 /**
@@ -171,6 +192,10 @@ export async function finishDestroy(
   const volumes = isManager
     ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
     : own;
+  for (const { name } of await networksOf(engine, key, signal)) {
+    const text = `network ${name} stays: containers of others are connected to it`;
+    parts.log.warning(text, { stack: key.name, context: key.context });
+  }
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await removeWritten(parts, stackDirectories(parts.options.dataDir, key).stack, signal);
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over

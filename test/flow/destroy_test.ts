@@ -113,6 +113,32 @@ describe("destroy", () => {
       assert.notEqual(await world.engine.imageId(image, never), undefined);
     }));
 
+  it("leaves a network that somebody else's container is connected to", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      await docker(world, "run", "--detach", "--network", `${world.stack}_inner`, IMAGE);
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await leftovers(world), { containers: 0, networks: 1, volumes: 0 });
+    }));
+
+  it("that failed is not finished at the next start: the stack may be wanted by then", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, files());
+      await pollTo(world, "succeeded");
+      await docker(world, "create", "--name", "user", "-v", `${world.stack}_store:/x`, IMAGE);
+      await commit(world, {}, { destroy: true });
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /volume is in use/);
+      const database = new DatabaseSync(join(world.dataDir, "state.db"));
+      const open = database.prepare("SELECT * FROM intents WHERE closed_at IS NULL").all();
+      database.close();
+      assert.deepEqual(open, []);
+      await docker(world, "rm", "user");
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+    }));
+
   it("of what never was is skipped", () =>
     inWorld("fake", async (world) => {
       await commit(world, files(), { destroy: true });

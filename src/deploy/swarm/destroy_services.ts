@@ -1,7 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
-import { errors, messageOf, type StackKey } from "../../model/mod.ts";
+import { errors, type StackKey } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
-import { volumesOf } from "../destroy.ts";
+import { isInUse, volumesOf } from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -18,7 +18,7 @@ interface DestroyParts {
 
 /**
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
- * and networks, and with `removeVolumes` the volumes on the connected node. May be called again
+ * and networks, except those that others are connected to, and with `removeVolumes` the volumes on the connected node. May be called again
  * after an interruption. Returns the names of the deleted volumes; volumes of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
@@ -39,7 +39,10 @@ export async function destroyServices(
     }
   }
   for (const { id } of await engine.listNetworks(label, signal)) {
-    await patiently(clock, () => engine.removeNetwork(id, signal), signal);
+    const remove = () => engine.removeNetwork(id, signal);
+    await patiently(clock, remove, signal).catch((error) => {
+      if (!isInUse(error)) throw error;
+    });
   }
   if (!removeVolumes) return [];
   const volumes = await volumesOf(engine, key, signal);
@@ -79,8 +82,7 @@ async function patiently(
       return await work();
     } catch (error) {
       signal.throwIfAborted();
-      const inUse = /in use|active endpoints/.test(messageOf(error));
-      if (!inUse || attempt === MOST_TRIES) throw error;
+      if (!isInUse(error) || attempt === MOST_TRIES) throw error;
       await clock.sleep(INTERVAL_MS, signal);
     }
   }
