@@ -8,7 +8,7 @@ import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
-import { JobScheduler, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
+import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
 
 /** Runs of another context's jobs that go on at once: its engine may tell of any number. */
 const MOST_RUNS = 100;
@@ -102,8 +102,7 @@ class JobBoard {
     return (await this.#find(signal)).map(({ job, found }) => {
       const { isRunning, ...times } = this.scheduler.timesOf(job);
       const status = this.#statusOf(job, found, isRunning);
-      const repository = found.container.labels[LABELS.sourceName] ?? "";
-      return { ...job, ...times, status, repository };
+      return { ...job, ...times, status, repository: job.source };
     });
   }
 
@@ -113,7 +112,7 @@ class JobBoard {
     const { client } = await engines.of(context);
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
     const found = await calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
-    const names = new Set(found.map(({ key, service }) => nameOf(key, service)));
+    const names = new Set(found.map(({ key, service }) => nameOfJob({ key, service })));
     for (const name of this.#codes.keys()) if (!names.has(name)) this.#codes.delete(name);
     return found.map((each) => ({ job: this.#read(each), found: each }));
   }
@@ -123,6 +122,7 @@ class JobBoard {
       key,
       service,
       name: container.name,
+      source: container.labels[LABELS.sourceName] ?? "",
       mode: swarm === undefined ? "container" : "swarm",
       isRunning: container.state === "running",
       executions: executions.map(({ id }) => id),
@@ -146,20 +146,16 @@ class JobBoard {
     const isUnderWay = found.executions.some((each) => !ENDED.includes(each.state));
     if (isOneOff && (isRunning || isUnderWay)) return "running";
     const isInactive = state === "created" || ENDED.includes(state);
-    const code = isOneOff && isInactive ? this.#codes.get(nameOf(key, service)) : undefined;
+    const code = isOneOff && isInactive ? this.#codes.get(nameOfJob({ key, service })) : undefined;
     if (code !== undefined) return `exited (${code})`;
     return state === "exited" ? `exited (${exitCode ?? 0})` : state;
   }
 
   #note(key: StackKey, service: RunJob["service"], code: number | undefined): void {
-    if (code === undefined) this.#codes.delete(nameOf(key, service));
-    else this.#codes.set(nameOf(key, service), code);
+    if (code === undefined) this.#codes.delete(nameOfJob({ key, service }));
+    else this.#codes.set(nameOfJob({ key, service }), code);
   }
 }
 
 /** States of containers that stay stopped. */
 const ENDED: readonly string[] = ["exited", "dead"];
-
-function nameOf({ context, name }: StackKey, service: string): string {
-  return JSON.stringify([context, name, service]);
-}

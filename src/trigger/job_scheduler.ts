@@ -1,4 +1,4 @@
-import type { JobSpec, LabelledJob } from "../config/mod.ts";
+import type { JobSpec } from "../config/mod.ts";
 import type { ContainerEvent } from "../docker/mod.ts";
 import {
   BEHAVIOUR_LABELS,
@@ -9,16 +9,11 @@ import {
 } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { type Clock, createPauses, type Log, type Meter } from "../system/mod.ts";
+import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
 import type { SharedEvents } from "./shared_events.ts";
+import { nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
 import { type JobToStart, startRuns } from "./start_runs.ts";
-
-/** A service with the labels of a job. */
-export interface ScheduledJob extends LabelledJob {
-  readonly isRunning: boolean;
-  /** Existing containers that were made for runs; at the start, those of an ended process. */
-  readonly executions: readonly string[];
-}
 
 interface JobSchedulerParts {
   readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
@@ -31,7 +26,10 @@ interface JobSchedulerParts {
   readonly meter: Pick<Meter, "count">;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
-  /** Runs that may go on at once; any number by default. Others that are due wait. */
+  /**
+   * Runs that may go on at once, and a quarter of them for one source; any number by default. Others
+   * that are due wait.
+   */
   readonly mostRuns?: number;
 }
 
@@ -67,11 +65,12 @@ export class JobScheduler {
   readonly #signal: AbortSignal;
   readonly #alarm: Alarm;
   readonly #planned = new Map<string, Planned>();
-  /** Number of runs under way or waiting, by job. */
-  readonly #active = new Map<string, number>();
+  readonly #active = new ActiveRuns();
   readonly #lastRuns = new Map<string, Date>();
   #hasAdopted = false;
   #isFiring = false;
+  /** Whether jobs that are due wait until others of their source end. */
+  #isCrowded = false;
   /** Whether an event came since the last look, and the looks that follow it. */
   #isStirred = false;
   #looks: Promise<void> | undefined;
@@ -113,7 +112,7 @@ export class JobScheduler {
   async refresh(): Promise<void> {
     const jobs = await this.#parts.find(this.#signal);
     const now = this.#parts.clock.now();
-    const found = new Map(jobs.map((job) => [nameOf(job), job]));
+    const found = new Map(jobs.map((job) => [nameOfJob(job), job]));
     for (const [name, { job }] of this.#planned) {
       const still = found.get(name);
       if (still?.spec?.enabled === true) continue;
@@ -145,19 +144,14 @@ export class JobScheduler {
 
   /** Records that a run begins; returns a function that records its end. */
   begin(job: Pick<ScheduledJob, "key" | "service">): () => void {
-    const name = nameOf(job);
-    this.#active.set(name, (this.#active.get(name) ?? 0) + 1);
+    const name = nameOfJob(job);
     this.#lastRuns.set(name, this.#parts.clock.now());
-    return () => {
-      const left = (this.#active.get(name) ?? 1) - 1;
-      if (left === 0) this.#active.delete(name);
-      else this.#active.set(name, left);
-    };
+    return this.#active.begin(name, this.#planned.get(name)?.job.source ?? "");
   }
 
   /** Times of a job's last and next run. */
   timesOf(job: Pick<ScheduledJob, "key" | "service">): JobTimes {
-    const name = nameOf(job);
+    const name = nameOfJob(job);
     const [last, next] = [this.#lastRuns.get(name), this.#planned.get(name)?.next];
     return {
       ...(last === undefined ? {} : { lastRunAt: last }),
@@ -232,7 +226,8 @@ export class JobScheduler {
       const at = next?.getTime();
       if (at !== undefined && (earliest === undefined || at < earliest)) earliest = at;
     }
-    this.#alarm.set(earliest);
+    const soonest = this.#isCrowded ? this.#parts.clock.now().getTime() + AGAIN_MS : 0;
+    this.#alarm.set(earliest === undefined ? undefined : Math.max(earliest, soonest));
   }
 
   #leaveOut(job: ScheduledJob, spec: JobSpec): void {
@@ -260,20 +255,31 @@ export class JobScheduler {
   }
 
   *#due(): Generator<JobToStart<ScheduledJob>> {
+    const hadToWait = this.#isCrowded;
+    this.#isCrowded = false;
     for (const [name, planned] of this.#planned) {
       const { job, spec, next } = planned;
       const now = this.#parts.clock.now();
       if (next === undefined || next > now) continue;
-      // Firings that passed while the machine slept count as one.
-      planned.next = this.#nextOf(spec, now);
-      if (
-        spec.skipRunning && (this.#active.has(name) || job.isRunning && spec.mode === "restart")
-      ) {
-        this.#leaveOut(job, spec);
+      const isLeftOut = spec.skipRunning &&
+        (this.#active.has(name) || job.isRunning && spec.mode === "restart");
+      if (!isLeftOut && this.#hasItsShare(job)) {
+        if (!hadToWait && !this.#isCrowded) {
+          this.#log(job).warning("jobs that are due wait: too many of their repository run");
+        }
+        this.#isCrowded = true;
         continue;
       }
-      yield { job, how: {} };
+      // Firings that passed while the machine slept count as one.
+      planned.next = this.#nextOf(spec, now);
+      if (isLeftOut) this.#leaveOut(job, spec);
+      else yield { job, how: {} };
     }
+  }
+
+  /** Whether so many runs of the job's source go on that it would take the places of others. */
+  #hasItsShare({ source }: ScheduledJob): boolean {
+    return this.#active.ofSource(source) >= (this.#parts.mostRuns ?? Infinity) / 4;
   }
 
   #startAll(runs: Iterable<JobToStart<ScheduledJob>>): Promise<void> {
@@ -305,8 +311,4 @@ export class JobScheduler {
 function mayConcernJobs({ type, attributes }: ContainerEvent): boolean {
   return type === "service" ||
     behaviourLabel(attributes, BEHAVIOUR_LABELS.jobEnabled) !== undefined;
-}
-
-function nameOf({ key, service }: Pick<ScheduledJob, "key" | "service">): string {
-  return JSON.stringify([key.context, key.name, service]);
 }

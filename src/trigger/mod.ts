@@ -7,6 +7,7 @@ export * from "./job_scheduler.ts";
 export * from "./opening_alarm.ts";
 export { NEWS_ACTIONS, newsOf } from "./container_news.ts";
 export * from "./poll_loop.ts";
+export * from "./scheduled_job.ts";
 export { Reconciler } from "./reconciler.ts";
 export * from "./repository_changes.ts";
 export * from "./retry_alarm.ts";

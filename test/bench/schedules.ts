@@ -19,7 +19,8 @@ function job(index: number, schedule: string): ScheduledJob {
   const spec = readJobLabels(labels, { project: "shop", service });
   if (spec === undefined) throw new Error("no job");
   const key = stackKey("", "shop");
-  return { key, service, name: service, mode: "container", isRunning: false, spec, executions: [] };
+  const what = { service, name: service, mode: "container", source: "" } as const;
+  return { key, ...what, isRunning: false, spec, executions: [] };
 }
 
 async function simulate(schedule: (index: number) => string, minutes: number): Promise<void> {

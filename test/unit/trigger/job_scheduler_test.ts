@@ -17,7 +17,7 @@ function job(name: string, schedule: string, more: Record<string, string> = {}):
   const spec = readJobLabels(Object.fromEntries(all), own);
   assert.ok(spec);
   const key = stackKey("", "shop");
-  const what = { service: name, name: `shop-${name}-1`, mode: "container" } as const;
+  const what = { service: name, name: `shop-${name}-1`, mode: "container", source: "" } as const;
   return { key, ...what, isRunning: false, spec, executions: [] };
 }
 
@@ -145,7 +145,10 @@ describe("the scheduler of jobs", () => {
   });
 
   it("starts as many runs as it may, with pauses, and others when these have ended", async () => {
-    const jobs = Array.from({ length: 250 }, (_, at) => job(`j${at}`, "@every 1h"));
+    const jobs = Array.from(
+      { length: 250 },
+      (_, at) => ({ ...job(`j${at}`, "@every 1h"), source: `s${at % 10}` }),
+    );
     let [most, inTurn] = [0, 0];
     const ends: (() => void)[] = [];
     const onSubmit = (work: RunJob) => {
@@ -186,6 +189,36 @@ describe("the scheduler of jobs", () => {
     for (const each of endless) scheduler.begin(each);
     await clock.advance(2 * 60 * 60_000);
     while (!started.includes("mine")) await new Promise((resolve) => setTimeout(resolve, 5));
+    await end();
+  });
+
+  it("leaves places to other sources, and starts what had to wait as soon as there is one", async () => {
+    const mass = Array.from({ length: 5 }, (_, at) => ({
+      ...job(`m${at}`, "@every 1h"),
+      source: "mass",
+    }));
+    const ends: (() => void)[] = [];
+    const onSubmit = (work: RunJob) => void ends.push(scheduler.begin(work));
+    const { clock, started, log, scheduler, end } = setUp(
+      [...mass, { ...job("mine", "@every 1h"), source: "mine" }],
+      ...[undefined, undefined, undefined],
+      onSubmit,
+      8,
+    );
+    const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.advance(0);
+    await clock.advance(60 * 60_000);
+    while (!started.includes("mine")) await settle();
+    assert.deepEqual(started, ["m0", "m1", "mine"]);
+    for (let at = 0; at < 3; at++) await clock.advance(1_000).then(settle);
+    assert.equal(started.length, 3);
+    assert.equal(log.lines.filter(({ message }) => /of their repository/.test(message)).length, 1);
+    for (const done of ends.splice(0)) done();
+    await clock.advance(1_000).then(settle);
+    assert.deepEqual(started.slice(3), ["m2", "m3"]);
+    for (const done of ends.splice(0)) done();
+    await clock.advance(1_000).then(settle);
+    assert.deepEqual(started.slice(5), ["m4"]);
     await end();
   });
 

@@ -1,0 +1,15 @@
+import type { LabelledJob } from "../config/mod.ts";
+
+/** A service with the labels of a job. */
+export interface ScheduledJob extends LabelledJob {
+  /** Name of the source that deployed it; empty where nobody recorded one. */
+  readonly source: string;
+  readonly isRunning: boolean;
+  /** Existing containers that were made for runs; at the start, those of an ended process. */
+  readonly executions: readonly string[];
+}
+
+/** The name of a job, unlike that of any other job of all contexts. */
+export function nameOfJob({ key, service }: Pick<ScheduledJob, "key" | "service">): string {
+  return JSON.stringify([key.context, key.name, service]);
+}
