@@ -40,12 +40,10 @@ function nest(directory: string, name: string, levels: number): void {
 /** Programs that all end like an `rm` that knows no long options. */
 const simple: Commands = {
   ...systemCommands,
-  run: () =>
-    Promise.resolve({
-      code: 1,
-      stdout: new Uint8Array(),
-      stderr: "rm: unrecognized option '--one-file-system'",
-    }),
+  run: ({ onLine }) => {
+    onLine?.("rm: unrecognized option '--one-file-system'");
+    return Promise.resolve({ code: 1, stdout: new Uint8Array(), stderr: "" });
+  },
 };
 
 describe("removeWritten()", () => {
