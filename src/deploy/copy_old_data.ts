@@ -76,8 +76,8 @@ export async function copy(
   await placing(parts, key, data, signal, async (unfinished, bound) => {
     await runCopy(parts, { from: local, to: unfinished, shown: data.source, progress }, bound);
     await within(parts, key, data.path, { makes: true }, async (place) => {
-      // The place holds nothing, otherwise the data would not be copied.
-      await parts.files.remove(place);
+      // The place holds nothing, otherwise the data would not be copied, or only since.
+      await parts.files.removeEmpty(place);
       await parts.files.rename(unfinished, place);
     });
   });

@@ -192,19 +192,20 @@ export class StackFiles {
     }
   }
 
-  /** Leaves a directory where the release had a file: a container made it. */
+  /**
+   * Leaves a directory where the release had a file: a container made it, maybe while this looks, and
+   * so deep that removing it would end the process.
+   */
   async #remove(path: string, content: string): Promise<void> {
     await this.#live.at(path, { makes: false }, async (place) => {
-      const info = await this.#files.stat(place);
-      if (content.startsWith("submodule:")) return await this.#removeAside(place, info);
-      if (info?.kind !== "directory") await this.#files.remove(place);
-      else await this.#files.removeEmpty(place);
+      if (content.startsWith("submodule:")) return await this.#removeAside(place);
+      await this.#files.removeOne(place);
     });
   }
 
   /** Takes a tree away from containers before it is removed: they might go on putting links there. */
-  async #removeAside(place: string, info: FileInfo | undefined): Promise<void> {
-    if (info === undefined) return;
+  async #removeAside(place: string): Promise<void> {
+    if (await this.#files.stat(place) === undefined) return;
     const aside = join(this.#directories.stack, REMOVED);
     await this.#removeTree(aside);
     await this.#files.rename(place, aside);

@@ -64,6 +64,8 @@ export interface Files {
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   /** Removes a file, link or tree; nothing there is fine. */
   remove(path: string): Promise<void>;
+  /** Removes a file, link or empty directory; nothing there, and what is in a directory, is fine. */
+  removeOne(path: string): Promise<void>;
   /** Removes a directory that is empty; anything else stays, and is fine. */
   removeEmpty(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;

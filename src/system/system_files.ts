@@ -103,6 +103,12 @@ export const systemFiles: Files = {
     }
   },
   remove: (path) => fs.rm(path, { recursive: true, force: true }),
+  async removeOne(path) {
+    // Deno removes an empty directory here, and says ENOTEMPTY of another; Bun says EISDIR of both.
+    const codes = ["ENOENT", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EEXIST"];
+    await codesAsUndefined(codes, fs.unlink(path));
+    await systemFiles.removeEmpty(path);
+  },
   async removeEmpty(path) {
     await codesAsUndefined(["ENOENT", "ENOTDIR", "ENOTEMPTY", "EEXIST"], fs.rmdir(path));
   },

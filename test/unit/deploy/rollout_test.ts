@@ -159,6 +159,7 @@ function createEventFiles(events: string[]): Files {
     holdDirectory: () => Promise.resolve(undefined),
     makeDirectory: () => Promise.resolve(),
     remove: () => Promise.resolve(),
+    removeOne: () => Promise.resolve(),
     removeEmpty: () => Promise.resolve(),
     rename: unused,
     link: unused,

@@ -284,6 +284,22 @@ describe("StackFiles.switchTo()", () => {
     assert.equal((await fs.stat(stack.live("data"))).isDirectory(), true);
   });
 
+  test("leaves a tree that a container puts in the place of a file to remove", async (stack) => {
+    await stack.switchTo({ "data": "1", "other": "1" });
+    const swap = async () => {
+      await fs.rm(stack.live("data"), { recursive: true, force: true });
+      await fs.mkdir(stack.live("data"));
+      await fs.writeFile(stack.live("data/own"), "mine");
+    };
+    const remove = (how: "remove" | "removeOne") => async (place: string) => {
+      if (basename(place) === "data") await swap();
+      await systemFiles[how](place);
+    };
+    const files = { ...systemFiles, remove: remove("remove"), removeOne: remove("removeOne") };
+    await stack.switchTo({ "other": "1" }, { files });
+    assert.equal(await stack.text("data/own"), "mine");
+  });
+
   test("makes files below a path where upstream had a file", async (stack) => {
     await stack.switchTo({ "data": "1" });
     await stack.switchTo({ "data/a": "1" });

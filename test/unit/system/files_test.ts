@@ -83,6 +83,23 @@ describe("systemFiles.write", () => {
   );
 
   it(
+    "removeOne() removes a file, a link or an empty directory, and nothing else",
+    inDirectory(async (directory) => {
+      const at = (name: string) => join(directory, name);
+      await mkdir(at("empty"));
+      await mkdir(at("full"));
+      await writeFile(at("file"), "");
+      await writeFile(at("full/file"), "");
+      await files.replaceLink("full", at("link"));
+      for (const name of ["empty", "full", "file/no", "file", "link", "no"]) {
+        await files.removeOne(at(name));
+      }
+      assert.deepEqual(await files.list(directory), ["full"]);
+      assert.deepEqual(await files.list(at("full")), ["file"]);
+    }),
+  );
+
+  it(
     "removeEmpty() removes an empty directory, and nothing else",
     inDirectory(async (directory) => {
       const at = (name: string) => join(directory, name);
