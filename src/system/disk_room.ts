@@ -3,6 +3,8 @@ import { errors } from "../model/mod.ts";
 import type { Files } from "./files.ts";
 
 const MIB = 1024 ** 2;
+/** Bytes of a disk for each file that it can have, as ext4 counts them. */
+const PER_FILE = 16 * 1024;
 
 /** Work that takes room on a disk. */
 interface DiskUse {
@@ -33,10 +35,11 @@ export async function requireRoom(
   const reserve = Math.min(total / share, most);
   const inMib = (count: number) => `${Math.round(count / MIB)} MiB`;
   if (free - bytes < reserve) throw full(path, { isNew, use: bytes, free, reserve }, inMib);
-  const kept = names.total / share;
+  const kept = Math.min(names.total / share, most / PER_FILE);
   const inFiles = (count: number) => `${Math.round(count)} files`;
-  // A file system without a fixed number of files tells of none.
-  if (names.free - entries >= kept || names.total === 0) return;
+  // A file system without a fixed number of files tells of none (btrfs), or of 2^64-1 free ones (CephFS,
+  // bcachefs), which is -1 in Bun.
+  if (names.free - entries >= kept || names.total === 0 || names.free < 0) return;
   throw full(path, { isNew, use: entries, free: names.free, reserve: kept }, inFiles);
 }
 

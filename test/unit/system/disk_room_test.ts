@@ -39,12 +39,18 @@ describe("requireRoom()", () => {
   }
 
   it("keeps files free, too, unless the disk counts none", async () => {
-    const room = (total: number) => () =>
-      Promise.resolve({ free: 5 * GIB, total: 100 * GIB, entries: { free: total / 20, total } });
-    const ask = (total: number, entries: number) =>
-      requireRoom({ room: room(total) }, "/data", { bytes: 0, entries, isNew: false });
+    const ask = (total: number, entries: number, free = total / 20) => {
+      const room = () =>
+        Promise.resolve({ free: 5 * GIB, total: 100 * GIB, entries: { free, total } });
+      return requireRoom({ room }, "/data", { bytes: 0, entries, isNew: false });
+    };
     await ask(100_000, 4000);
     await ask(0, 1e9);
+    // What CephFS and bcachefs tell, in Deno and in Bun.
+    await ask(100_000, 4000, 2 ** 64);
+    await ask(100_000, 4000, -1);
+    // A share of a large disk is more than anybody needs.
+    await ask(600_000_000, 4000, 1_000_000);
     await assert.rejects(ask(100_000, 4001), {
       code: "data_dir_unusable",
       message: /5000 files are free, and 4001 files would be written, and 1000 files stay free/,
