@@ -67,13 +67,18 @@ export async function perform(
   parts: PerformParts,
   signal: AbortSignal,
 ): Promise<Run> {
-  const log = parts.log.with({ job_id: id, trigger: work.trigger });
+  const log = parts.log.with({ job_id: id, trigger: work.trigger, ...placeOf(work) });
   const own = { ...parts, log };
   const { failures, end: told } = await execute({ id, work }, own, signal);
   const end = told ?? conclude({ id, work }, failures, own);
   if (end.status !== "failed") return endRun(id, end, own);
   const isTold = failures.length === 0 && !signal.aborted && targetsFailed(own.runs.get(id));
   return endRun(id, { ...named(end, signal), isTold }, own);
+}
+
+/** The only stack of a run, whose engine decides how often there is one. */
+function placeOf(work: Work): { readonly stack?: string; readonly context?: string } {
+  return work.kind === "job" ? { stack: work.key.name, context: work.key.context } : {};
 }
 
 function targetsFailed(run: Run | undefined): boolean {

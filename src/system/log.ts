@@ -1,3 +1,4 @@
+import { ContextLines } from "./context_lines.ts";
 import { createTimeFormat } from "./time_format.ts";
 import { formatLine, type LineLevel } from "./log_line.ts";
 import type { LogLevel, LogOptions } from "./log_options.ts";
@@ -21,12 +22,17 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** A log that writes lines of `options.level` and above. */
+/** A log that writes lines of `options.level` and above, within the limits of {@link ContextLines}. */
 export function createLog(options: LogOptions): Log {
   const formatInstant = createTimeFormat(options.timeZone);
+  const lines = new ContextLines((said) => {
+    const line = formatLine(said, formatInstant(new Date()), options);
+    options.write(line);
+    return line.length;
+  });
   const write = (level: LineLevel, message: string, fields: LogFields) => {
     try {
-      options.write(formatLine({ level, message, fields }, formatInstant(new Date()), options));
+      lines.write({ level, message, fields }, Date.now());
     } catch {
       // A failed write loses the line, but must not stop the work.
     }

@@ -8,7 +8,7 @@ import type { LogOptions } from "./log_options.ts";
 export type LineLevel = "debug" | "info" | "warning" | "error" | "critical";
 
 /** What a line says. */
-interface Said {
+export interface Said {
   readonly level: LineLevel;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -21,7 +21,7 @@ const INTERVAL_MS = 1000;
 /** Seconds that tasks of a stopped service have to end, unless the order says otherwise. */
 const STOP_SECONDS = 60;
 
-interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "log" | "spec" | "progress"> {
+interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "spec" | "progress"> {
   readonly swarm: EngineClient["swarm"];
   /** The service of the job. */
   readonly service: SwarmService;
@@ -44,7 +44,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
 
   /** The running services to stop. */
   async toStop(signal: AbortSignal): Promise<StoppedService[]> {
-    const { swarm, log, spec: { stopServices } } = this.#facts;
+    const { swarm, log, found: { key: { context } }, spec: { stopServices } } = this.#facts;
     if (stopServices.length === 0) return [];
     const all = await swarm.services({}, signal);
     const names = Map.groupBy(stopServices, ({ project, service }) => `${project}_${service}`);
@@ -55,7 +55,9 @@ export class SwarmJobs implements JobEngine<StoppedService> {
       if (mode.kind === "replicated") {
         return mode.replicas === 0 ? [] : [{ id, replicas: mode.replicas }];
       }
-      log.warning(`${name} runs on every node, or is a job: it is not stopped for a job`);
+      log.warning(`${name} runs on every node, or is a job: it is not stopped for a job`, {
+        context,
+      });
       return [];
     });
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ContextLines } from "../../../src/system/context_lines.ts";
 import { StackwrightError } from "../../../src/model/mod.ts";
 import {
   createLog,
@@ -116,6 +117,42 @@ describe("createTimeFormat()", () => {
       createTimeFormat("America/St_Johns")(new Date("2006-04-02T03:31:00Z")),
       "2006-04-02T01:01:00.000-02:30",
     );
+  });
+});
+
+describe("lines about the context of somebody else's engine", () => {
+  const flood = (log: Log, fields: Record<string, unknown>, count = 20_000) => {
+    for (let at = 0; at < count; at++) {
+      log.info("job scheduled", { ...fields, job: "x".repeat(900) });
+    }
+  };
+
+  it("have a limit, which other lines and what requests did do not share", () => {
+    const lines = written((log) => {
+      flood(log, { context: "nas" });
+      log.info("other", { context: "other" });
+      log.info("own", { context: "default" });
+      log.info("asked", { context: "nas", request_id: "1" });
+      log.critical("last", { context: "nas" });
+    });
+    assert.ok(lines.join("").length < 9 << 20);
+    assert.deepEqual(lines.slice(-5).map((each) => JSON.parse(each).msg), [
+      "too many lines about this context: more are left out for up to five minutes",
+      ...["other", "own", "asked", "last"],
+    ]);
+    assert.equal(written((log) => flood(log, { context: "default" })).length, 20_000);
+  });
+
+  it("are written again after five minutes, with the number of those left out", () => {
+    const said: string[] = [];
+    const lines = new ContextLines(({ message }) => said.push(message) && 1 << 20);
+    const write = (message: string, now: number) =>
+      lines.write({ level: "info", message, fields: { context: "nas" } }, now);
+    for (let at = 0; at < 20; at++) write(`line ${at}`, 1_000_000);
+    write("later", 1_299_999);
+    write("again", 1_300_000);
+    assert.equal(said.length, 11);
+    assert.deepEqual(said.slice(-2), ["13 lines about this context were left out", "again"]);
   });
 });
 

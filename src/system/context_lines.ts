@@ -1,0 +1,60 @@
+import { DEFAULT_CONTEXT } from "../model/mod.ts";
+import type { Said } from "./log_line.ts";
+
+/** Characters of the lines about one context in five minutes; ten thousand runs of jobs take half. */
+const MOST = 8 << 20;
+const SPAN_MS = 5 * 60_000;
+
+interface Share {
+  left: number;
+  leftOut: number;
+}
+
+/**
+ * Bounds the lines about each context but the default one, however many jobs and changes its engine
+ * tells of. What a request did is always written, and so is the last line of all.
+ */
+export class ContextLines {
+  readonly #put: (said: Said) => number;
+  #shares = new Map<string, Share>();
+  #began = 0;
+
+  /** `put` writes a line, and returns its length. */
+  constructor(put: (said: Said) => number) {
+    this.#put = put;
+  }
+
+  /** Writes a line, or counts it as left out. `now` is in milliseconds. Throws what writing throws. */
+  write(said: Said, now: number): void {
+    if (Math.abs(now - this.#began) >= SPAN_MS) this.#beginAnew(now);
+    const context = boundedContext(said);
+    if (context === undefined) return void this.#put(said);
+    const share = this.#shares.get(context) ?? { left: MOST, leftOut: 0 };
+    this.#shares.set(context, share);
+    if (share.left <= 0) return void share.leftOut++;
+    share.left -= this.#put(said);
+    if (share.left > 0) return;
+    this.#warn(
+      context,
+      "too many lines about this context: more are left out for up to five minutes",
+    );
+  }
+
+  #beginAnew(now: number): void {
+    const before = this.#shares;
+    this.#shares = new Map();
+    this.#began = now;
+    for (const [context, { leftOut }] of before) {
+      if (leftOut > 0) this.#warn(context, `${leftOut} lines about this context were left out`);
+    }
+  }
+
+  #warn(context: string, message: string): void {
+    this.#put({ level: "warning", message, fields: { context } });
+  }
+}
+
+function boundedContext({ level, fields: { context, request_id } }: Said): string | undefined {
+  const isBounded = context !== DEFAULT_CONTEXT && request_id === undefined && level !== "critical";
+  return isBounded && typeof context === "string" ? context : undefined;
+}
