@@ -6,6 +6,7 @@ import {
   volumesText,
 } from "../deploy/mod.ts";
 import {
+  errors,
   formatStackKey,
   isStackwrightError,
   messageOf,
@@ -21,7 +22,7 @@ import { endOf, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import type { Slot } from "../system/mod.ts";
+import { type Slot, within } from "../system/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 
@@ -68,6 +69,9 @@ export async function recover(
   return new Set(away.keys());
 }
 
+/** Milliseconds after which an engine that says nothing counts as away: everybody waits for the answer. */
+export const AWAY_MS = 15_000;
+
 /** The contexts of open intents whose engines cannot be asked now, with the errors. */
 export async function awayContexts(
   parts: PipelineParts,
@@ -77,7 +81,9 @@ export async function awayContexts(
   const away = new Map<string, unknown>();
   await Promise.all([...new Set(open.map(({ key }) => key.context))].map(async (context) => {
     try {
-      await (await partsFor(parts, { context }, signal)).host.info(signal);
+      const asked = partsFor(parts, { context }, signal).then(({ host }) => host.info(signal));
+      if (await within(asked, AWAY_MS, parts.clock, signal)) return;
+      throw errors.engine_unreachable("the engine did not answer yet");
     } catch (error) {
       signal.throwIfAborted();
       parts.log.debug(`interrupted work waits: ${messageOf(error)}`, { context });
