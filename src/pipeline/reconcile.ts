@@ -22,7 +22,7 @@ import {
   type Reconciliation,
   type Restart,
 } from "../plan/mod.ts";
-import type { Target } from "../prepare/mod.ts";
+import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import {
   newVerdicts,
@@ -192,20 +192,18 @@ function decide(
  * container did not remove: it would be recreated time and again.
  */
 async function driftOf(
-  { ledger, log, host: { engine } }: PipelineParts,
-  { recorded, options }: Reconciled,
+  { ledger, ledger: { reconciliations }, log, secrets, host: { engine } }: PipelineParts,
+  { recorded, recorded: { key, swarm, images }, options }: Reconciled,
   { observed, since }: { readonly observed: ObservedStack; readonly since: string },
   signal: AbortSignal,
 ): Promise<readonly Drift[]> {
-  const { key, swarm, images } = recorded;
-  const { reconciliations } = ledger;
   if (options.drift === "ignore") {
     if (reconciliations.drift(key) !== undefined) reconciliations.noteDrift(key, NO_DRIFT);
     return [];
   }
   const release = ledger.open(recorded);
   // For a swarm, services are compared: tasks follow them, whatever is done to their containers.
-  const fields = swarm === undefined
+  const looked = swarm === undefined
     ? await lookForDrift(engine, release, observed, signal)
     : await lookAtServices(engine, { ...release, images }, signal);
   // A rollout that is half done differs from its release without anybody having changed it.
@@ -213,6 +211,8 @@ async function driftOf(
   const listed = listedDrift(release.services, observed)
     // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
+  if (looked.length > 0) hideSecrets({ secrets }, release);
+  const fields = reconciliations.masked(key, looked);
   // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
   const before = reconciliations.drift(key);
   const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });

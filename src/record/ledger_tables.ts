@@ -72,7 +72,7 @@ export class LedgerTables {
     this.decisions = new DecisionLog(this.database, parts.redact);
     this.pins = new Pins(this.database, parts.redact);
     this.stops = new Stops(this.database);
-    this.reconciliations = new Reconciliations(this.database);
+    this.reconciliations = new Reconciliations(this.database, parts.redact);
     this.service = new ServiceSettings(this.database);
     this.holds = new PersonHolds(this.database, parts.redact, () => parts.clock.now());
     this.deferred = new DeferredDeployments(this.database, parts.key);

@@ -8,7 +8,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
-import { LedgerTable } from "./ledger_table.ts";
+import { RedactedTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
 
 /** Milliseconds for which a restart is remembered: the longest window that makes sense. */
@@ -31,7 +31,7 @@ interface RestartedContainer {
  * Records how each stack reacts to events of its containers, by its deployed configuration, with
  * restarts of containers and drift.
  */
-export class Reconciliations extends LedgerTable {
+export class Reconciliations extends RedactedTable {
   /** How a stack reacts; `undefined` when nothing was recorded. */
   get(key: StackKey): ReconciliationOptions | undefined {
     const row = this.database.rowOf("reconciliations", key);
@@ -83,6 +83,15 @@ export class Reconciliations extends LedgerTable {
         foundIn(row),
       ]),
     );
+  }
+
+  /** Drift of a stack without its secrets: as it is to be told, compared with and recorded. */
+  masked(key: StackKey, drift: readonly Drift[]): Drift[] {
+    const redact = (text: string) => this.redact(text, key);
+    return drift.map((each) => {
+      const { field, wanted, found } = each;
+      return { ...each, field: redact(field), wanted: redact(wanted), found: redact(found) };
+    });
   }
 
   /** Records the drift that a look found; verdicts of the swarm that were told stay. */

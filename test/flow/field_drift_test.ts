@@ -86,6 +86,23 @@ for (const engine of await engines()) {
 }
 
 describe("what a person changes of containers by hand", () => {
+  it("is told without the secrets of the stack, by which nothing is found", () =>
+    inWorld("fake", async (world) => {
+      const secret = "47114711";
+      await commit(world, {
+        "compose.yaml": composeFile({ web: service({ restart: "on-failure:${DB_PASSWORD}" }) }),
+        ".env": `DB_PASSWORD=${secret}\n`,
+      });
+      await pollTo(world, "succeeded");
+      await update(world, "web-1", "--restart", "no");
+      await driftIs(world, ["web-1 restart no"]);
+      const all = await (await world.request("/v1/api/deployments")).text();
+      assert.match(all, /changed by hand: [^"]*restart: no instead of on-failure:\*\*\*/);
+      assert.ok(!world.lines.some(({ message }) => message.includes(secret)));
+      const found = await (await world.request(`/v1/api/deployments?query=${secret}`)).json();
+      assert.deepEqual(found.content.deployments, []);
+    }));
+
   it("is not looked for where drift is ignored", () =>
     inWorld("fake", async (world) => {
       await commit(world, SHOP, { reconciliation: { drift: "ignore", events: ["update"] } });
