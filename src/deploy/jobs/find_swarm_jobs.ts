@@ -44,9 +44,9 @@ export async function findSwarmJobs(
       scale: 1,
       executions: (runs.get(service.name) ?? [])
         .map((each) => asContainer(each, tasksOf(each))),
-      swarm: service,
+      swarm: service.id,
     };
-  }).sort((a, b) => a.swarm.name < b.swarm.name ? -1 : 1);
+  }).sort((a, b) => a.container.name < b.container.name ? -1 : 1);
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { SwarmService } from "../../docker/swarm.ts";
 import type { ObservedContainer, StackKey } from "../../model/mod.ts";
 
 /** A service with the label of a job, and its containers on the engine. */
@@ -11,8 +10,8 @@ export interface FoundJob {
   readonly scale: number;
   /** Containers made for a run, including finished ones that nobody removed yet. */
   readonly executions: readonly ObservedContainer[];
-  /** The swarm service of a job; its containers are then derived from its tasks. */
-  readonly swarm?: SwarmService;
+  /** Id of the swarm service of a job; its containers are then derived from its tasks. */
+  readonly swarm?: string;
 }
 
 /** A job as its run needs it: an engine's labels may have megabytes, and runs take any time. */

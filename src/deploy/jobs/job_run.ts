@@ -35,7 +35,7 @@ export interface JobEngine<Stopped> {
   /** Starts one again, unless somebody else did meanwhile. */
   startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
   /** Throws when the job's own container or service cannot be run again. */
-  requireRestart(): void;
+  requireRestart(signal: AbortSignal): Promise<void> | void;
   /** Runs the job's own container or service again; returns its id. */
   restart(signal: AbortSignal): Promise<string>;
   /**
@@ -66,6 +66,8 @@ export interface OwnOfRun<Stopped> {
   readonly stops: readonly Stopped[];
 }
 
+/** Services or containers that one run stops: how many there are of a service is up to its engine. */
+const MOST_STOPS = 1000;
 /** Bytes of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 /** Lines of output that are requested from an engine. */
@@ -114,7 +116,7 @@ export class JobRun<Stopped> {
   async adopt(id: string, signal: AbortSignal): Promise<void> {
     const made = await this.#engine.made(id, signal);
     [this.#awaited, this.#isOwn] = [id, true];
-    this.#stopped = made?.stops ?? [];
+    this.#stopped = made?.stops.slice(0, MOST_STOPS) ?? [];
     if (made?.isStarted) return;
     await this.#putBack(signal);
     const { noun } = this.#engine;
@@ -141,8 +143,8 @@ export class JobRun<Stopped> {
 
   async #restart(signal: AbortSignal): Promise<void> {
     const { stopServices, maxSeconds } = this.#facts.spec;
-    this.#engine.requireRestart();
-    this.#stopped = await this.#engine.toStop(signal);
+    await this.#engine.requireRestart(signal);
+    this.#stopped = this.#few(await this.#engine.toStop(signal));
     await this.#stop(signal);
     const id = await this.#engine.restart(signal);
     if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
@@ -154,9 +156,16 @@ export class JobRun<Stopped> {
       [this.#awaited, this.#isOwn] = [own.id, true];
       stops = own.stops;
     }, signal);
-    this.#stopped = stops;
+    this.#stopped = this.#few(stops);
     await this.#stop(signal);
     await start(signal);
+  }
+
+  #few(stops: readonly Stopped[]): readonly Stopped[] {
+    if (stops.length <= MOST_STOPS) return stops;
+    throw errors.deploy_failed(
+      `the job was not run: it would stop ${stops.length} ${this.#engine.noun}s, and the most is ${MOST_STOPS}`,
+    );
   }
 
   /** Tries to stop all; the job does not run when one of them cannot be stopped. */

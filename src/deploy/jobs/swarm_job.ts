@@ -55,21 +55,37 @@ export function executionBody(
       RestartPolicy: { Condition: "none" },
       ...(networks.length === 0 ? {} : { Networks: networks }),
     },
-    Mode: isOnEveryNode(labels, spec)
-      ? { GlobalJob: {} }
-      : { ReplicatedJob: { MaxConcurrent: completions, TotalCompletions: completions } },
+    Mode: isOnEveryNode(labels, spec) ? { GlobalJob: {} } : ending(completions),
   };
 }
 
 /** The same service without tasks: none is wanted, or no node may run one. */
 export function idle(body: JsonRecord): JsonRecord {
   if (asRecord(body["Mode"])["GlobalJob"] === undefined) {
-    return { ...body, Mode: { ReplicatedJob: { MaxConcurrent: 0, TotalCompletions: 0 } } };
+    return { ...body, Mode: ending(0) };
   }
   const template = asRecord(body["TaskTemplate"]);
   const placement = asRecord(template["Placement"]);
   const Constraints = [...asList(placement["Constraints"]), NOWHERE];
   return { ...body, TaskTemplate: { ...template, Placement: { ...placement, Constraints } } };
+}
+
+/** A body that {@link idle} made, with its tasks. */
+export function active(
+  body: JsonRecord,
+  { completions }: Pick<SwarmExecution, "completions">,
+): JsonRecord {
+  if (asRecord(body["Mode"])["GlobalJob"] === undefined) {
+    return { ...body, Mode: ending(completions) };
+  }
+  const template = asRecord(body["TaskTemplate"]);
+  const placement = asRecord(template["Placement"]);
+  const Constraints = asList(placement["Constraints"]).filter((each) => each !== NOWHERE);
+  return { ...body, TaskTemplate: { ...template, Placement: { ...placement, Constraints } } };
+}
+
+function ending(tasks: number): JsonRecord {
+  return { ReplicatedJob: { MaxConcurrent: tasks, TotalCompletions: tasks } };
 }
 
 /** Whether a service has no task because it is {@link idle}. */
@@ -95,7 +111,7 @@ export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRec
   return {
     ...withoutUpdates(spec),
     Labels: { ...labels, [LAST_RUN]: at.toISOString() },
-    Mode: { ReplicatedJob: { MaxConcurrent: tasks, TotalCompletions: tasks } },
+    Mode: ending(tasks),
   };
 }
 

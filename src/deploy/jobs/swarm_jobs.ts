@@ -7,6 +7,7 @@ import { postAgain } from "../swarm/post_again.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
 import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {
+  active,
   executionBody,
   idle,
   isIdle,
@@ -23,8 +24,8 @@ const STOP_SECONDS = 60;
 
 interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "spec" | "progress"> {
   readonly swarm: EngineClient["swarm"];
-  /** The service of the job. */
-  readonly service: SwarmService;
+  /** Id of the job's service, which is read anew: what an engine tells of it may have megabytes. */
+  readonly service: string;
   readonly nextId: () => string;
   /** Credentials for the registry of an image, in the engine's format. */
   readonly auth: (image: string) => Promise<string>;
@@ -81,24 +82,29 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return this.#post(id, (now) => scaled(now, replicas, 0), signal);
   }
 
-  requireRestart(): void {
-    rerunBody(this.#facts.service, this.#facts.clock.now());
+  async requireRestart(signal: AbortSignal): Promise<void> {
+    rerunBody(await this.#required(this.#facts.service, signal), this.#facts.clock.now());
   }
 
   async restart(signal: AbortSignal): Promise<string> {
-    const { service: { id }, clock } = this.#facts;
-    await this.#post(id, (now) => rerunBody(now, clock.now()), signal);
-    return id;
+    const { service, clock } = this.#facts;
+    await this.#post(service, (now) => rerunBody(now, clock.now()), signal);
+    return service;
   }
 
   async make(told: (own: OwnOfRun<StoppedService>) => void, signal: AbortSignal) {
     const { swarm, service, auth, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
     const stops = await this.toStop(signal);
-    const body = executionBody(service, { runId: nextId(), stops, completions: swarmReplicas });
-    const change = { body: idle(body), auth: await auth(imageOf(service)) };
+    const execution = { runId: nextId(), stops, completions: swarmReplicas };
+    const like = await this.#required(service, signal);
+    const change = {
+      body: idle(executionBody(like, execution)),
+      auth: await auth(imageOf(like)),
+    };
     const id = await swarm.createService(change, signal);
     told({ id, stops });
-    return (within: AbortSignal) => this.#post(id, () => body, within);
+    const start = ({ spec }: SwarmService) => active(spec, execution);
+    return (within: AbortSignal) => this.#post(id, start, within);
   }
 
   async made(id: string, signal: AbortSignal) {
@@ -131,7 +137,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
   /** Keeps the output first: it vanishes with the tasks. {@link remove} removes a run's service. */
   async cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await keep();
-    if (id === this.#facts.service.id) await this.#post(id, ({ spec }) => idle(spec), signal);
+    if (id === this.#facts.service) await this.#post(id, ({ spec }) => idle(spec), signal);
   }
 
   printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]> {
@@ -142,6 +148,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return this.#facts.swarm.service(id, signal);
   }
 
+  async #required(id: string, signal: AbortSignal): Promise<SwarmService> {
+    const service = await this.#read(id, signal);
+    if (service === undefined) throw errors.not_found("its service was removed");
+    return service;
+  }
+
   /** Changes a service as it is now; does nothing if `change` returns nothing. */
   async #post(
     id: string,
@@ -149,8 +161,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     signal: AbortSignal,
   ): Promise<void> {
     await postAgain(async () => {
-      const now = await this.#read(id, signal);
-      if (now === undefined) throw errors.not_found("its service was removed");
+      const now = await this.#required(id, signal);
       const body = change(now);
       // Without credentials the engine keeps the earlier ones.
       if (body) await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);

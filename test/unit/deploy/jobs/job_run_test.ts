@@ -95,6 +95,19 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
   });
 
+  it("does not begin where an engine tells of thousands of containers to stop", async () => {
+    const serving = Array.from(
+      { length: 1001 },
+      (_, at) => runningContainer("shop", "web", { id: `web-${at}` }),
+    );
+    const { facts } = await createRun(createMemoryEngine([backup, ...serving]));
+    const { calls } = facts.engine as unknown as MemoryEngine;
+    const spec = { ...facts.spec, mode: "restart" } as const;
+    const run = new JobRun({ ...facts, spec }, containerJobs({ ...facts, spec }));
+    await assert.rejects(run.begin(never), /it would stop 1001 containers, and the most is 1000/);
+    assert.deepEqual(calls, []);
+  });
+
   it("stops what serves, and no run of another job of that service", async () => {
     const serving = runningContainer("shop", "web");
     const oneOff = runningContainer("shop", "web", {

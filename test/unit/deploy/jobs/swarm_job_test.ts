@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  active,
   executionBody,
   idle,
   isIdle,
@@ -61,6 +62,9 @@ describe("the service of a one-off run in a swarm", () => {
       const execution = executionBody(made(body), run);
       assert.equal(isIdle(made(execution)), false);
       assert.equal(isIdle(made(idle(execution))), true);
+      const started = active(idle(execution), { completions: 1 });
+      assert.equal(isIdle(made(started)), false);
+      assert.deepEqual(started["Mode"], execution["Mode"]);
       assert.deepEqual(Object.keys(execution["Mode"] as JsonRecord), [
         body["Mode"] !== undefined && "Global" in (body["Mode"] as JsonRecord) ||
           body["Labels"] === everywhere.Labels
