@@ -12,8 +12,8 @@ import { createPauses, readText } from "../../system/mod.ts";
  * side, since reading one can take minutes, and each list takes five times as much memory.
  */
 const MOST_LISTED = 4 * 1024 * 1024;
-/** The depth of a history that is too long to be measured: what git takes for all of it. */
-const DEEPEST = 0x7fffffff;
+/** The depth of a history that is too long to be measured: deeper than any that can be wanted. */
+export const DEEPEST = 0x7fffffff;
 /** Most depths that one mirror remembers. */
 const MOST_DEPTHS = 100;
 /** Characters of a history that are looked at before other tasks of the process get a turn. */

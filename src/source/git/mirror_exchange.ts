@@ -8,7 +8,7 @@ import {
   lsRemoteTipsArgs,
   MIRROR_ATTRIBUTES,
 } from "./git_command.ts";
-import type { MirrorContent } from "./mirror_content.ts";
+import { DEEPEST, type MirrorContent } from "./mirror_content.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName, SEARCH } from "./reference.ts";
@@ -110,7 +110,8 @@ export class MirrorExchange {
     if (wanted.depth === 0) return { kind: "all" };
     const before = await this.#content.commitId(localName(wanted.name), signal);
     const reached = before === undefined ? 0 : await this.#content.depthOf(before, signal);
-    return commits(reached === Number.POSITIVE_INFINITY ? 0 : Math.max(reached, wanted.depth));
+    // What is new of a history that is too long to be measured: the rest may be larger than a fetch.
+    return commits(reached >= DEEPEST ? 0 : Math.max(reached, wanted.depth));
   }
 
   /** The commit that was fetched. */

@@ -245,13 +245,18 @@ describe("GitSource.resolve()", () => {
         }\ncommitter a <a@b> ${n} +0000\ndata 0\n`;
         return head + lines.join("");
       });
-      const input = commits.join("\n");
-      execFileSync("git", [`--git-dir=${repository.path}`, "fast-import", "--quiet"], { input });
+      const add = (input: string) =>
+        execFileSync("git", [`--git-dir=${repository.path}`, "fast-import", "--quiet"], { input });
+      add(commits.join("\n"));
       assert.equal(await history("long", 13), 1_201);
       const fetches = t.count("fetch");
       assert.equal(await history("long", 14), 1_201);
       assert.equal(t.count("fetch"), fetches);
-      assert.equal(await history("long", 0), 1_300);
+      // What is new is fetched, and not the rest of a history that may be larger than a fetch.
+      const head = "commit refs/heads/long\ncommitter a <a@b> 9999 +0000\ndata 0\n";
+      add(`${head}from refs/heads/long^0\n`);
+      assert.equal(await history("long", 13), 1_202);
+      assert.equal(await history("long", 0), 1_301);
     });
 
     it("follows a shallow branch without losing depth", async () => {
