@@ -33,9 +33,11 @@ export interface DiscoveredDirectory {
   readonly override?: string;
 }
 
-/** Most directories that are found, and most candidates that are looked at, before it is refused. */
+/** Most directories that are found, and characters of candidates, before it is refused. */
 const MOST_FOUND = 5000;
-const MOST_LOOKS = 300_000;
+const MOST_LOOKED_AT = 4_000_000;
+/** What looking at one more part of a path costs, in characters. */
+const A_LOOK = 40;
 
 function tooMany(workingDir: string): StackwrightError {
   return errors.config_invalid(
@@ -57,13 +59,16 @@ export function discoverDirectories(
   rules: DiscoveryRules,
 ): DiscoveredDirectory[] {
   const found = new Set<string>();
-  const names = namesByLength(rules.composeFiles);
-  let looks = 0;
+  const names = namesFromTheEnd(rules.composeFiles);
+  let looked = 0;
   for (const [path, { kind }] of listing) {
     if (!isFile(kind)) continue;
     for (const directory of directoriesOf(path, names)) {
-      if (++looks > MOST_LOOKS || found.size > MOST_FOUND) throw tooMany(rules.workingDir);
-      if (!found.has(directory) && inScope(directory, rules)) found.add(directory);
+      // To look a directory up takes as long as it is.
+      looked += A_LOOK + (directory?.length ?? 0);
+      if (looked > MOST_LOOKED_AT || found.size > MOST_FOUND) throw tooMany(rules.workingDir);
+      if (directory === undefined || found.has(directory)) continue;
+      if (inScope(directory, rules)) found.add(directory);
     }
   }
   return sortedByPath(found).map((path) => {
@@ -89,28 +94,39 @@ function pathBelow(root: string, directory: string): string | undefined {
   return directory.startsWith(`${top}/`) ? directory.slice(top.length + 1) : undefined;
 }
 
-/** Names by their number of path parts, so that the cost per file does not grow with their number. */
-function namesByLength(names: readonly string[]): ReadonlyMap<number, ReadonlySet<string>> {
-  const all = new Map<number, Set<string>>();
-  for (const name of names) {
-    const count = name.split("/").length;
-    all.set(count, (all.get(count) ?? new Set()).add(name));
-  }
-  return all;
+/** A part of names of compose files, and the parts that may stand before it. */
+interface NamePart {
+  readonly before: Map<string, NamePart>;
+  isName: boolean;
 }
 
-/** The directories in which a path is a file of one of these names. */
-function* directoriesOf(
-  path: string,
-  names: ReadonlyMap<number, ReadonlySet<string>>,
-): Generator<string> {
-  let start = path.length;
-  for (let count = 1, left = names.size; left > 0 && start >= 0; count++) {
-    start = start === 0 ? -1 : path.lastIndexOf("/", start - 1);
-    const some = names.get(count);
-    if (some === undefined) continue;
-    left--;
-    if (some.has(path.slice(start + 1))) yield start < 0 ? "." : path.slice(0, start);
+/** Names from their last part on, so that a path is compared with all of them at once. */
+function namesFromTheEnd(names: readonly string[]): NamePart {
+  const end: NamePart = { before: new Map(), isName: false };
+  for (const name of names) {
+    let at = end;
+    for (const part of name.split("/").reverse()) {
+      const next = at.before.get(part) ?? { before: new Map(), isName: false };
+      at.before.set(part, next);
+      at = next;
+    }
+    at.isName = true;
+  }
+  return end;
+}
+
+/**
+ * The directories in which a path is a file of one of these names, and `undefined` for each other part
+ * of it that is one of a name.
+ */
+function* directoriesOf(path: string, names: NamePart): Generator<string | undefined> {
+  let at = names;
+  for (let end = path.length; end > 0;) {
+    const start = path.lastIndexOf("/", end - 1);
+    const next = at.before.get(path.slice(start + 1, end));
+    if (next === undefined) return;
+    yield next.isName ? start < 0 ? "." : path.slice(0, start) : undefined;
+    [at, end] = [next, start];
   }
 }
 

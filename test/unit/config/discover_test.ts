@@ -298,6 +298,22 @@ describe("discoverDirectories() of very many files", () => {
       assert.deepEqual(discoverDirectories(files, { ...scope, composeFiles }), []);
     }));
 
+  it("looks at no more of a path than at what is a part of a name", () => {
+    const names = Array.from({ length: 500 }, (_, index) => `${"d/".repeat(index)}x`);
+    const deep = listing(16_000, (index) => `${"d/".repeat(1000)}f${index}`);
+    within(1, () => {
+      assert.deepEqual(discoverDirectories(deep, { ...scope, composeFiles: names }), []);
+    });
+    const chains = listing(16_000, (index) => `p${index >> 6}/${"d/".repeat(500 + index % 64)}x`);
+    for (const [depth, composeFiles] of [[0, names], [1, names], [1, names.slice(-1)]] as const) {
+      within(1, () => {
+        assert.throws(() => discoverDirectories(chains, { ...scope, depth, composeFiles }), {
+          code: "config_invalid",
+        });
+      });
+    }
+  });
+
   it("is refused where there are more stacks than anybody deploys", () =>
     within(1, () => {
       const deep = listing(50_000, (index) => `${"d/".repeat(80)}${index}/x`);
