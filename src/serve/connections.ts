@@ -37,6 +37,8 @@ export class Connections {
   readonly #most: number;
   /** Oldest first. */
   readonly #entries = new Map<string, Entry>();
+  /** Those whose answer is on its way to the client; the one that takes the longest first. */
+  readonly #sending = new Set<Entry>();
   readonly #empty = Promise.withResolvers<void>();
   /** Cached keys: sockets ask the system for their address every time. */
   readonly #keys = new WeakMap<Connection, string>();
@@ -64,7 +66,8 @@ export class Connections {
 
   /**
    * Registers an accepted connection. At the limit it closes the oldest connection without a request;
-   * if there is none, the oldest whose request is still incomplete; if all wait for answers, this one.
+   * if there is none, the oldest whose request is still incomplete; else the one that has been taking
+   * in its answer the longest; if all wait for answers, this one.
    */
   open(connection: Connection): void {
     if (this.#closing || (this.#entries.size >= this.#most && !this.#makeRoom())) {
@@ -101,10 +104,18 @@ export class Connections {
     requests.add(request);
   }
 
+  /** Notes that the answer of a connection is there, and its client has to take it in. */
+  send(connection: Connection): void {
+    const entry = this.#entries.get(this.#keyOf(connection));
+    if (entry !== undefined) this.#sending.add(entry);
+  }
+
   /** Ends a request that was answered or given up; returns whether its connection has another one. */
   end(connection: Connection, request: Receiving): boolean {
-    const requests = this.#entries.get(this.#keyOf(connection))?.requests;
-    if (requests === undefined) return false;
+    const entry = this.#entries.get(this.#keyOf(connection));
+    if (entry === undefined) return false;
+    const { requests } = entry;
+    this.#sending.delete(entry);
     if (requests.delete(request) && requests.size > 0) this.#behind--;
     return requests.size > 0;
   }
@@ -130,12 +141,13 @@ export class Connections {
   }
 
   #makeRoom(): boolean {
-    const entries = [...this.#entries];
-    const [key, entry] = entries.find(([, { requests }]) => requests.size === 0) ??
-      entries.find(([, { requests }]) => [...requests].some(({ complete }) => !complete)) ?? [];
-    if (key === undefined || entry === undefined) return false;
+    const entries = [...this.#entries.values()];
+    const entry = entries.find(({ requests }) => requests.size === 0) ??
+      entries.find(({ requests }) => [...requests].some(({ complete }) => !complete)) ??
+      this.#sending.values().next().value;
+    if (entry === undefined) return false;
     // Its close event comes later, but there must be room now.
-    this.#forget(key, entry);
+    this.#forget(this.#keyOf(entry.connection), entry);
     entry.connection.destroy();
     return true;
   }
@@ -153,6 +165,7 @@ export class Connections {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     this.#behind -= Math.max(0, entry.requests.size - 1);
     entry.requests.clear();
+    this.#sending.delete(entry);
     if (this.#closing && this.#entries.size === 0) this.#empty.resolve();
   }
 }

@@ -15,7 +15,7 @@ import type { ServerLimits } from "./server_limits.ts";
 import type { TlsPair } from "./tls_pair.ts";
 import { Turns } from "./turns.ts";
 import { cutTinyPieces, toRequest } from "./wire_request.ts";
-import { type Outgoing, sendResponse } from "./wire_response.ts";
+import { isEvents, type Outgoing, sendResponse } from "./wire_response.ts";
 
 /** One listening socket, in either runtime. */
 export interface Listener {
@@ -216,6 +216,8 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
     const response = await respond(turn, equipment);
     const { stallMs } = limits;
     const options = { stallMs, last: connections.closing, onWhole: share.took };
+    // Events go on while the work does.
+    if (!isEvents(response)) connections.send(socket);
     await sendResponse(response, outgoing as Outgoing, options);
     if (!incoming.complete) linger(incoming, limits.lingerMs);
   } catch {

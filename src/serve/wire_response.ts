@@ -68,7 +68,8 @@ export async function sendResponse(
   await within(options, outgoing, (done) => outgoing.end(whole.subarray(begin.length), done));
 }
 
-function isEvents({ headers }: Response): boolean {
+/** Whether a response is a stream of events, which ends with what it tells of. */
+export function isEvents({ headers }: Response): boolean {
   return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 }
 

@@ -457,6 +457,23 @@ describe("a server", () => {
     });
   });
 
+  it("closes the connection that has been taking in its answer the longest before it refuses one", () => {
+    const handler: Handler = ({ url }) =>
+      Promise.resolve(new Response(url.endsWith("/large") ? large : "took 0"));
+    const limits = { connections: 2, stallMs: 60_000 };
+    return withServer({ handler, limits }, async ({ port }, connect) => {
+      const deaf = await Promise.all([1, 2].map(async () => {
+        const socket = connectTo({ host: "127.0.0.1", port });
+        socket.on("error", () => {});
+        socket.write("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+        await new Promise((resolve) => socket.once("readable", resolve));
+        return socket;
+      }));
+      assert.match(await once(await connect()), /took 0$/);
+      deaf.forEach((socket) => socket.destroy());
+    });
+  });
+
   // Bun tells nobody of a connection before its handshake is over, so nothing can close it.
   if (!isBun) {
     it("closes connections that never finish the handshake of TLS", () =>

@@ -44,6 +44,23 @@ describe("Connections", () => {
     assert.deepEqual(open.map(({ destroyed }) => destroyed), [false, false, false]);
   });
 
+  it("open() closes the one that takes in its answer the longest when no other makes room", () => {
+    const { connections, open } = fullHouse();
+    const requests = open.map((each) => {
+      const request = received();
+      connections.begin(each, request);
+      return request;
+    });
+    const [first, second, third] = open;
+    assert.ok(first && second && third && requests[1]);
+    [second, third, first].forEach((each) => connections.send(each));
+    // It has its answer, and waits for that of its next request.
+    connections.end(second, requests[1]);
+    connections.begin(second, received());
+    connections.open(connection(4));
+    assert.deepEqual(open.map(({ destroyed }) => destroyed), [false, false, true]);
+  });
+
   it("mayBegin() takes so many requests of a connection, and of all, until others had their turn", async () => {
     const connections = new Connections(50);
     const all = Array.from({ length: 50 }, (_, at) => connection(at + 1));
