@@ -1,4 +1,4 @@
-import { mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
+import { fitsTemplate, mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
 import {
   COMPOSE_LABELS,
   type ComposeModel,
@@ -9,7 +9,8 @@ import {
   type StackOwner,
 } from "../model/mod.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
-import { volumesThere } from "./volumes_there.ts";
+import type { VolumeOfTasks } from "./swarm/volumes_of_tasks.ts";
+import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
 interface VolumeFacts {
   readonly engine: Parameters<typeof volumesThere>[0];
@@ -17,6 +18,8 @@ interface VolumeFacts {
   readonly ownerOf: (stack: string) => string | undefined;
   /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
   readonly node: string | undefined;
+  /** What tasks of the engine's swarm make when they start; none by default. */
+  readonly ofTasks?: readonly VolumeOfTasks[];
 }
 
 /**
@@ -25,13 +28,16 @@ interface VolumeFacts {
  * `external` is shared on purpose, and stacks of one source may share. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
+ * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
+ * tasks would mount what is there by then.
+ *
  * Throws `conflict`, which names the volume, the stack and the ways out, and as
  * {@link volumesThere} does.
  */
 export async function requireOwnVolumes(
   key: StackKey,
   model: ComposeModel,
-  { engine, ownerOf, node }: VolumeFacts,
+  { engine, ownerOf, node, ofTasks = [] }: VolumeFacts,
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
@@ -39,8 +45,13 @@ export async function requireOwnVolumes(
   const known = (name: string) => isStack ? withKnownNames(name, { stack: key.name, node }) : name;
   const wanted = resourcesOf(model, "volumes").filter(({ external }) => !external)
     .map((each) => ({ key: each.key, name: known(each.name) }));
-  for (const { key: at, name, fits } of await volumesThere(engine, wanted, isStack, signal)) {
-    for (const { name: volume, labels } of fits) {
+  const later = laterOf(ofTasks);
+  for (const { key: at, ...each } of await volumesThere(engine, wanted, isStack, signal)) {
+    const { name, fits } = each;
+    const all = [...fits, ...later(each)];
+    const isOwn = ({ name: volume, labels }: VolumeOfTasks) =>
+      volume === name && makerOf(labels).stack === key.name;
+    for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
       const { stack, repository } = makerOf(labels);
       if (stack === "" || stack === key.name || !mayFill(name, volume)) continue;
       const owner = ownerOf(stack) ?? repository;
@@ -52,6 +63,18 @@ export async function requireOwnVolumes(
       );
     }
   }
+}
+
+/** Finds the volumes of tasks that a wanted one is, or may become. */
+function laterOf(ofTasks: readonly VolumeOfTasks[]) {
+  const byName = Map.groupBy(ofTasks, ({ name }) => name);
+  const templates = ofTasks.filter(({ name }) => name.includes("{{"));
+  const mayBe = (written: string, name: string) =>
+    fitsTemplate(written, name) && mayFill(written, name);
+  return ({ name, isTemplate }: Pick<VolumeThere, "name" | "isTemplate">) =>
+    isTemplate
+      ? ofTasks.filter((each) => fitsTemplate(name, each.name))
+      : [...byName.get(name) ?? [], ...templates.filter((each) => mayBe(each.name, name))];
 }
 
 /**

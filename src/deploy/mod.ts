@@ -48,6 +48,7 @@ export * from "./rollout.ts";
 export * from "./running_jobs.ts";
 export * from "./stack_files.ts";
 export { withUpdateOrders } from "./update/update_orders.ts";
+export { volumesOfTasks } from "./swarm/volumes_of_tasks.ts";
 export { volumesThere } from "./volumes_there.ts";
 export * from "./wait_healthy.ts";
 export { watchPeriod } from "./update/update_config.ts";

@@ -5,7 +5,9 @@ import {
   ownership,
   requireOwnVolumes,
   requireRecorded,
+  volumesOfTasks,
 } from "../deploy/mod.ts";
+import { resourcesOf } from "../compose/mod.ts";
 import {
   type ComposeModel,
   DEFAULT_CONTEXT,
@@ -205,9 +207,13 @@ export async function requireNoForeignVolume(
   signal: AbortSignal,
 ): Promise<void> {
   const claimant = owner ?? recordedOwner(ledger, key) ?? ownerOfRelease(of);
-  const node = swarm === undefined ? undefined : (await host.info(signal)).hostname;
+  if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
+  const { engine } = host;
+  const { hostname, swarm: role } = await host.info(signal);
+  const node = swarm === undefined ? undefined : hostname;
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
-  const facts = { engine: host.engine, ownerOf, node };
+  const services = role === "manager" ? await engine.swarm.services({}, signal) : [];
+  const facts = { engine, ownerOf, node, ofTasks: volumesOfTasks(services, hostname) };
   await requireOwnVolumes(key, model, facts, claimant, signal);
 }
 

@@ -67,14 +67,41 @@ describe("requireNoForeignVolume()", () => {
   type Parts = Parameters<typeof requireNoForeignVolume>[0];
   const labels = { "com.docker.stack.namespace": "shop" };
   const there = ["shop_db", "h1_data"].map((name) => ({ name, labels }));
+  /** A service whose tasks could not start yet, or are due later. */
+  const waiting = (stack: string, Labels: object, ...sources: string[]) => ({
+    labels: { "com.docker.stack.namespace": stack },
+    spec: {
+      TaskTemplate: {
+        ContainerSpec: {
+          Mounts: sources.map((Source) => ({ Type: "volume", Source, VolumeOptions: { Labels } })),
+        },
+      },
+    },
+  });
+  const services = [
+    waiting(
+      "shop",
+      labels,
+      "later",
+      "v7",
+      "s7",
+      "{{.Service.Name}}-own",
+      "{{.Node.Hostname}}-x",
+      "ours",
+    ),
+    waiting("shop", {}, "shared"),
+    waiting("op", { "com.docker.stack.namespace": "op" }, "ours", "s1"),
+    { labels: {}, spec: {} },
+  ];
   const parts = {
     ledger: {
       owners: { get: ({ name }: { name: string }) => name === "shop" ? OURS : undefined },
       current: () => undefined,
     },
     host: {
-      info: () => Promise.resolve({ hostname: "h1" }),
+      info: () => Promise.resolve({ hostname: "h1", swarm: "manager" }),
       engine: {
+        swarm: { services: () => Promise.resolve(services) },
         listVolumes: () => Promise.resolve(there),
         findVolumes: (names: string[]) =>
           Promise.resolve(there.filter((each) => names.includes(each.name))),
@@ -113,6 +140,27 @@ describe("requireNoForeignVolume()", () => {
     await assert.rejects(askFor("shop_db", DEPLOYED, {}, {}), { code: "conflict" });
     await askFor("shop_db", OURS.source, {}, {});
   });
+
+  for (const [name, more] of [["later", swarm], ["later", {}], ["h1-x", {}]] as const) {
+    it(`asks whose ${name} is that tasks will make ${more === swarm ? "" : "beside containers"}`, async () => {
+      await assert.rejects(askFor(name, DEPLOYED, more), {
+        code: "conflict",
+        message: /is stack shop's, which runs from host\/me\/conf, and was not mounted/,
+      });
+      await askFor(name, OURS.source, more);
+    });
+  }
+
+  it("asks of a template what tasks will make", async () => {
+    await assert.rejects(askFor("v{{.Task.Slot}}", DEPLOYED, swarm), { code: "conflict" });
+    await assert.rejects(askFor("shop_web-own", DEPLOYED, swarm), { code: "conflict" });
+    await assert.rejects(askFor("s{{.Task.Slot}}", DEPLOYED, swarm), { code: "conflict" });
+  });
+
+  for (const name of ["ours", "shared", "late", "shopweb-own"]) {
+    it(`lets ${name} be, which no other stack alone will make`, () =>
+      askFor(name, DEPLOYED, swarm));
+  }
 
   it("takes a name of containers as it is written", async () => {
     await askFor("sh{{.Service.Name}}", DEPLOYED, {});
