@@ -60,6 +60,7 @@ export function discoverDirectories(
 ): DiscoveredDirectory[] {
   const found = new Set<string>();
   const names = namesFromTheEnd(rules.composeFiles);
+  const isInScope = scopeOf(rules);
   let looked = 0;
   for (const [path, { kind }] of listing) {
     if (!isFile(kind)) continue;
@@ -68,7 +69,7 @@ export function discoverDirectories(
       looked += A_LOOK + (directory?.length ?? 0);
       if (looked > MOST_LOOKED_AT || found.size > MOST_FOUND) throw tooMany(rules.workingDir);
       if (directory === undefined || found.has(directory)) continue;
-      if (inScope(directory, rules)) found.add(directory);
+      if (isInScope(measuredDirectory(directory))) found.add(directory);
     }
   }
   return sortedByPath(found).map((path) => {
@@ -77,21 +78,35 @@ export function discoverDirectories(
   });
 }
 
-/** True when a directory is one that a discovery looks into. */
-export function inScope(directory: string, { workingDir, depth }: DiscoveryScope): boolean {
-  const below = pathBelow(posix.join(workingDir, "."), directory);
-  if (below === undefined) return false;
-  const parts = below === "" ? [] : below.split("/");
-  if (parts.some((part) => IGNORED.has(part))) return false;
-  return depth === 0 || parts.length <= depth;
+/** A directory, measured once for any number of scopes. */
+interface MeasuredDirectory {
+  readonly path: string;
+  readonly parts: number;
+  /** Index of its last part that never holds stacks; -1 without one. */
+  readonly ignored: number;
 }
 
-/** The path from one directory to another one below it; empty when they are the same. */
-function pathBelow(root: string, directory: string): string | undefined {
-  const top = withoutEnd(root, "/");
-  if (directory === top) return "";
-  if (top === ".") return directory === ".." || directory.startsWith("../") ? undefined : directory;
-  return directory.startsWith(`${top}/`) ? directory.slice(top.length + 1) : undefined;
+/** Measures a directory for {@link scopeOf}; takes as long as its path is. */
+export function measuredDirectory(path: string): MeasuredDirectory {
+  const parts = path === "." ? [] : path.split("/");
+  return { path, parts: parts.length, ignored: parts.findLastIndex((part) => IGNORED.has(part)) };
+}
+
+/** Makes a function that tells, quickly, whether a discovery looks into a directory. */
+export function scopeOf(
+  { workingDir, depth }: DiscoveryScope,
+): (directory: MeasuredDirectory) => boolean {
+  const root = withoutEnd(posix.join(workingDir, "."), "/");
+  const above = root === "." ? 0 : root.split("/").length;
+  return ({ path, parts, ignored }) =>
+    isWithin(root, path) && ignored < above && (depth === 0 || parts - above <= depth);
+}
+
+/** Whether a directory is another one, or lies below it. */
+function isWithin(root: string, directory: string): boolean {
+  if (directory === root) return true;
+  if (root === ".") return directory !== ".." && !directory.startsWith("../");
+  return directory.startsWith(`${root}/`);
 }
 
 /** A part of names of compose files, and the parts that may stand before it. */

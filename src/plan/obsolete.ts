@@ -1,4 +1,4 @@
-import { inScope } from "../config/mod.ts";
+import { measuredDirectory, scopeOf } from "../config/mod.ts";
 import { type DiscoveredStack, formatStackKey, type Origin, type StackKey } from "../model/mod.ts";
 
 /** A discovered stack of an owner, with what its removal depends on. */
@@ -54,12 +54,15 @@ export type ObsoleteVerdict =
  */
 export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
   const named = new Set(input.named.map(formatStackKey));
+  // Each stack is compared with each scan, and their paths may have a thousand parts.
+  const scans = input.scans.map((scan) => ({ scan, covers: scopeOf(scan) }));
   return input.stacks.filter(({ key }) => !named.has(formatStackKey(key)))
     .sort((a, b) => formatStackKey(a.key) < formatStackKey(b.key) ? -1 : 1)
     .flatMap((stack) => {
-      const covering = input.scans.filter((scan) =>
-        scan.repository === stack.repository && inScope(stack.directory, scan)
-      );
+      const directory = measuredDirectory(stack.directory);
+      const covering = scans.filter(({ scan, covers }) =>
+        scan.repository === stack.repository && covers(directory)
+      ).map(({ scan }) => scan);
       return covering.length === 0 && !input.isWhole ? [] : [judge(stack, covering, input)];
     });
 }

@@ -6,8 +6,9 @@ import {
   discoverDirectories,
   type DiscoveryRules,
   expandDiscovery,
-  inScope,
+  measuredDirectory,
   parseDeployments,
+  scopeOf,
 } from "../../../src/config/mod.ts";
 
 type Listing = ReadonlyMap<string, { readonly kind: string }>;
@@ -114,7 +115,8 @@ describe("discoverDirectories()", () => {
       const files = randomPaths(random);
       const scope = { depth: Math.floor(random() * 4), workingDir: random() < 0.5 ? "." : "a" };
       const expected = discoverDirectories(listing(...files), rules(scope));
-      for (const { path } of expected) assert.ok(inScope(path, rules(scope)), path);
+      const isInScope = scopeOf(rules(scope));
+      for (const { path } of expected) assert.ok(isInScope(measuredDirectory(path)), path);
       const again = discoverDirectories(listing(...shuffled(files, random)), rules(scope));
       assert.deepEqual(again, expected);
     }

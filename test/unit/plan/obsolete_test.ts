@@ -8,6 +8,7 @@ import {
   type ObsoleteInput,
   permitsRemovals,
 } from "../../../src/plan/mod.ts";
+import { takesAtMost } from "../processor_time.ts";
 
 const DELETE = { delete: true, removeVolumes: false, removeImages: true };
 const KEEP = { ...DELETE, delete: false };
@@ -48,6 +49,13 @@ function choose(more: Partial<ObsoleteInput> = {}) {
 }
 
 describe("chooseObsolete()", () => {
+  it("compares a thousand stacks with as many scans as there may be, however deep they lie", () => {
+    const directories = Array.from({ length: 1000 }, (_, at) => `${"d/".repeat(1000)}${at}`);
+    const stacks = directories.map((directory) => candidate({ directory }));
+    const scans = directories.slice(500).map((each) => scan({ workingDir: each.slice(0, 1000) }));
+    assert.ok(takesAtMost(1000, () => assert.equal(choose({ stacks, scans }).length, 1000)));
+  });
+
   const rows: readonly (readonly [what: string, input: Partial<ObsoleteInput>, kept?: RegExp])[] = [
     ["nothing names it", {}],
     [
