@@ -39,6 +39,9 @@ const PEER_SOURCE = "cd.doco.source.url";
 /** Milliseconds for another engine to give its id. */
 const ASK_MS = 60_000;
 
+/** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
+const LEADERLESS = /does not have a leader|context deadline exceeded/;
+
 /** The owner of a stack by the ledger; older versions recorded none, but their releases name it. */
 export function recordedOwner(
   ledger: Pick<Ledger, "owners" | "current">,
@@ -212,7 +215,14 @@ export async function requireNoForeignVolume(
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
-  const services = role === "manager" ? await engine.swarm.services({}, signal) : [];
+  const services = role === "manager"
+    ? await engine.swarm.services({}, signal).catch((error) => {
+      if (
+        !isStackwrightError(error, "engine_refused") || !LEADERLESS.test(error.message)
+      ) throw error;
+      return [];
+    })
+    : [];
   const facts = { engine, ownerOf, node, ofTasks: volumesOfTasks(services, hostname) };
   await requireOwnVolumes(key, model, facts, claimant, signal);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { errors, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import {
   jobCredentials,
   type Owned,
@@ -113,9 +113,10 @@ describe("requireNoForeignVolume()", () => {
     source: string,
     more: object,
     owner: object = { owner: { source, reference: "" } },
+    given = parts,
   ) =>
     requireNoForeignVolume(
-      parts,
+      given,
       {
         key: stackKey("", "op"),
         ...owner,
@@ -161,6 +162,22 @@ describe("requireNoForeignVolume()", () => {
     it(`lets ${name} be, which no other stack alone will make`, () =>
       askFor(name, DEPLOYED, swarm));
   }
+
+  it("asks a swarm without a leader nothing: it starts no tasks, and containers need none", async () => {
+    const { engine } = parts.host;
+    const says = (message: string) => {
+      const services = () => Promise.reject(errors.engine_refused(message));
+      return { ...parts, host: { ...parts.host, engine: { ...engine, swarm: { services } } } };
+    };
+    const leaderless = says(
+      "500 rpc error: code = Unknown desc = The swarm does not have a leader.",
+    );
+    await askFor("later", DEPLOYED, {}, {}, leaderless as unknown as Parts);
+    const conflict = askFor("shop_db", DEPLOYED, {}, {}, leaderless as unknown as Parts);
+    await assert.rejects(conflict, { code: "conflict" });
+    const large = says("500 rpc error: code = ResourceExhausted") as unknown as Parts;
+    await assert.rejects(askFor("later", DEPLOYED, {}, {}, large), { code: "engine_refused" });
+  });
 
   it("takes a name of containers as it is written", async () => {
     await askFor("sh{{.Service.Name}}", DEPLOYED, {});
