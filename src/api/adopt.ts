@@ -55,7 +55,7 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
     return audited(call, { action: "adopt", what: "stack", key }, () => {
       const before = recordedOwner(ledger, key);
       const owner = wantedOwner({ ledger }, key, { source, reference });
-      ledger.owners.adopt(key, owner);
+      ledger.handOver(key, owner);
       const was = before === undefined ? {} : { before: ownerOf(before) };
       return { owner: ownerOf(owner), ...was };
     });

@@ -67,6 +67,12 @@ export class Intents extends LedgerTable {
     );
   }
 
+  /** Intents of a stack that ended processes left open. */
+  ended(key: StackKey): Intent[] {
+    const isOurs = (row: Row) => String(row["owner"]) === this.#owner.id;
+    return this.#openOf(key).filter((row) => !isOurs(row) && !this.#isElsewhere(row)).map(toIntent);
+  }
+
   /** Records an intent of this process. */
   add(intent: Intent, now: number): void {
     this.database.run(

@@ -1,4 +1,4 @@
-import { errors, type Release, type StackKey } from "../model/mod.ts";
+import { errors, type Release, type StackKey, type StackOwner } from "../model/mod.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
@@ -117,6 +117,19 @@ export class Ledger extends LedgerTables {
       if (!keepsOwner) this.owners.remove(intent.key);
       this.#finish(intent, "succeeded", message);
       forgetGoneStacks(this.database, this.#now());
+    });
+  }
+
+  /**
+   * Hands a stack to another owner, as a person asked. Gives up a destroy that was cut off: what it
+   * has left is the new owner's.
+   */
+  handOver(key: StackKey, owner: StackOwner): void {
+    this.database.transaction(() => {
+      this.owners.adopt(key, owner);
+      for (const intent of this.intents.ended(key).filter(({ kind }) => kind === "destroy")) {
+        this.#fail(intent, "failed", "interrupted; the stack was handed over");
+      }
     });
   }
 

@@ -50,12 +50,13 @@ export class Owners extends LedgerTable {
     return known.adopted ? formatOwner(known) : "";
   }
 
-  /** Hands a stack to another owner, as a person asked. Forgets the refused claimants. */
+  /**
+   * Hands a stack to another owner, as a person asked. Forgets the refused claimants. Call it in a
+   * transaction of the ledger.
+   */
   adopt(key: StackKey, owner: StackOwner): void {
-    this.database.transaction(() => {
-      this.#set(key, { ...owner, adopted: true });
-      this.#forgetRefused(key);
-    });
+    this.#set(key, { ...owner, adopted: true });
+    this.#forgetRefused(key);
   }
 
   /** Forgets the owner of a removed stack. Call it in a transaction of the ledger. */

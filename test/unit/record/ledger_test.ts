@@ -372,6 +372,30 @@ describe("two Ledgers on one file", () => {
   });
 
   it(
+    "handOver() gives up the destroy that an ended process left open, and no other",
+    withLedger((_, { open }) => {
+      const before = open({ owner: owner("1:a", ["1:a"]) });
+      const there = stackKey("", "there");
+      deploy(before, WEB, "a1");
+      const [, kept, rollout] = [
+        before.beginDestroy(WEB, { removeVolumes: true }),
+        before.beginDestroy(there, {}),
+        before.beginDeploy(releaseOf(stackKey("", "db"), "b2")),
+      ];
+      const now = open({ owner: owner("2:b", ["2:b"]) });
+      const heir = { source: "host/b/shop", reference: "" };
+      for (const name of ["web", "db"]) now.handOver(stackKey("", name), heir);
+      const left = () => now.openIntents().map(({ id }) => id).sort();
+      assert.deepEqual(left(), [kept.id, rollout.id].sort());
+      assert.deepEqual(now.owners.get(WEB), { ...heir, adopted: true });
+      assert.notEqual(now.current(WEB), undefined);
+      const running = now.beginDestroy(WEB, {});
+      now.handOver(WEB, heir);
+      assert.deepEqual(left(), [kept.id, rollout.id, running.id].sort());
+    }),
+  );
+
+  it(
     "each sees what the other wrote, and numbers never clash",
     withLedger((one, { open }) => {
       const two = open();
