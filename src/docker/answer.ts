@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
-import { type Clock, createPauses, type Limiter, type Pauses } from "../system/mod.ts";
+import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
-import { JsonShape } from "./json_shape.ts";
+import { JsonShape, tooMuch } from "./json_shape.ts";
 import { ListEntries, type ListShape } from "./list_entries.ts";
+import { type EnginePlaces, held } from "./places.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
 /** Bytes of an answer that are processed between two pauses. */
@@ -44,9 +45,19 @@ export async function* unhurried(
   }
 }
 
-/** Members of objects of a large answer, and those that take about a millisecond to parse. */
-const LARGE = 10_000;
-const PER_MS = 1000;
+/** Values of a large answer, and those that take about a millisecond to parse. */
+const LARGE = 20_000;
+const PER_MS = 2000;
+/** Bytes of memory from which a list is read beside few others. */
+const LONG = 16 << 20;
+/** Cost of a value besides its characters, in characters. */
+const VALUE = 16;
+
+/** What reading needs beside the answer. */
+interface Reading {
+  readonly clock: Clock;
+  readonly places: EnginePlaces;
+}
 
 /**
  * An answer's JSON value. Large ones of an engine are parsed one after the other, with rests: many
@@ -56,19 +67,32 @@ const PER_MS = 1000;
  */
 export async function readValue(
   response: TransportResponse,
-  { clock, turns }: { readonly clock: Clock; readonly turns: Pick<Limiter, "run"> },
+  { clock, places, mostBytes = Infinity }: Reading & { readonly mostBytes?: number },
   signal: AbortSignal,
 ): Promise<Json> {
   const shape = new JsonShape();
   const chunks: Uint8Array[] = [];
+  let length = 0;
   for await (const chunk of unhurried(response, clock, signal)) {
+    length += chunk.length;
+    if (length > mostBytes) throw tooMuch(`longer than ${mostBytes} bytes`);
     shape.add(chunk);
     chunks.push(chunk);
   }
-  if (shape.members < LARGE) return parsed(chunks);
-  return await turns.run(async () => {
-    await clock.sleep(shape.members / PER_MS, signal);
-    return parsed(chunks);
+  return await inTurn(shape.values, () => parsed(chunks), { clock, places }, signal);
+}
+
+/** Reads something with so many values, beside nothing else where these are many. */
+async function inTurn<T>(
+  values: number,
+  read: () => T | Promise<T>,
+  { clock, places }: Reading,
+  signal: AbortSignal,
+): Promise<T> {
+  if (values < LARGE) return await read();
+  return await places.turns.run(async () => {
+    await clock.sleep(values / PER_MS, signal);
+    return await read();
   }, signal);
 }
 
@@ -81,9 +105,8 @@ const SHORT = 256 << 10;
  */
 export async function readList<T>(
   response: TransportResponse,
-  { of, clock, ...shape }: ListShape & {
+  { of, clock, places, ...shape }: ListShape & Reading & {
     readonly of: (entry: JsonRecord) => T | undefined;
-    readonly clock: Clock;
   },
   signal: AbortSignal,
 ): Promise<T[]> {
@@ -98,21 +121,32 @@ export async function readList<T>(
   const short = new JsonShape();
   let begin: Uint8Array[] | undefined = [];
   const entries = new ListEntries(shape);
+  const place = held(places.long, signal);
   let length = 0;
-  for await (const chunk of unhurried(response, clock, signal)) {
-    length += chunk.length;
-    begin?.push(chunk);
-    if (length <= SHORT) short.add(chunk);
-    else {
+  try {
+    for await (const chunk of unhurried(response, clock, signal)) {
+      length += chunk.length;
+      begin?.push(chunk);
+      if (length <= SHORT) {
+        short.add(chunk);
+        continue;
+      }
       for (const each of begin ?? [chunk]) {
-        for (const text of entries.add(each)) await make(JSON.parse(text), text.length);
+        for (const text of entries.add(each)) {
+          const values = entries.lastValues;
+          const read = () => make(JSON.parse(text), text.length + values * VALUE);
+          await inTurn(values, read, { clock, places }, signal);
+        }
       }
       begin = undefined;
+      if (entries.memory > LONG) await place.take();
     }
+    if (begin === undefined) entries.end();
+    else for (const each of listIn(parsed(begin), shape)) await make(each, 0);
+    return made;
+  } finally {
+    place.leave();
   }
-  if (begin === undefined) entries.end();
-  else for (const each of listIn(parsed(begin), shape)) await make(each, 0);
-  return made;
 }
 
 function listIn(answer: Json, { under }: ListShape): readonly Json[] {

@@ -1,16 +1,10 @@
 import { errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
-import {
-  abortable,
-  type Clock,
-  createLimiter,
-  type Limiter,
-  systemClock,
-  withDeadline,
-} from "../system/mod.ts";
+import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
 import { readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
 import { tooMuch } from "./json_shape.ts";
+import { EnginePlaces } from "./places.ts";
 import { asShown, LONGEST_ID } from "./told.ts";
 import type { ListShape } from "./list_entries.ts";
 import type { Transport } from "./transport.ts";
@@ -56,8 +50,8 @@ interface AskedVersion {
 export const CALL_LIMIT_MS = 120_000;
 /** Bytes of an answer whose content does not matter. */
 const MOST_SAID = 1 << 20;
-/** Answers of one engine that are read at once: each may take a hundred megabytes of memory. */
-const MOST_READ = 8;
+/** Bytes of an answer that may come at any time, beside any number of others. */
+const MOST_AWAITED = 64 << 10;
 /** Milliseconds for the engine to report its version, which every other call waits for. */
 const VERSION_LIMIT_MS = 60_000;
 
@@ -67,9 +61,7 @@ export class EngineApi {
   readonly #options: ApiOptions;
   /** Measures the limits of calls. */
   readonly clock: Clock;
-  /** Turns of large answers. */
-  readonly turns: Pick<Limiter, "run"> = createLimiter(1);
-  readonly #readings: Pick<Limiter, "run"> = createLimiter(MOST_READ);
+  readonly places: EnginePlaces = new EnginePlaces();
   #version: AskedVersion | undefined;
   #hasLeftOut = false;
 
@@ -111,8 +103,11 @@ export class EngineApi {
       const isWhole = request.limitMs !== Infinity;
       const response = await this.#call(request, isWhole, within);
       if (!isDone(response.status)) return void response.discard();
-      const read = () => parsing(request, readValue(response, this, within));
-      return await (isWhole ? this.#inTurn(response, read, within) : read());
+      const how = { clock: this.clock, places: this.places };
+      const read = (more = {}) =>
+        parsing(request, readValue(response, { ...how, ...more }, within));
+      if (!isWhole) return await read({ mostBytes: MOST_AWAITED });
+      return await this.#inTurn(response, read, within);
     });
   }
 
@@ -132,7 +127,7 @@ export class EngineApi {
         return [];
       }
       const of = (entry: JsonRecord) => this.unlessRefused(() => shape.of(entry));
-      const how = { ...shape, of, clock: this.clock };
+      const how = { ...shape, of, clock: this.clock, places: this.places };
       const read = () => parsing(request, readList(response, how, within));
       return await this.#inTurn(response, read, within);
     });
@@ -159,7 +154,7 @@ export class EngineApi {
     read: () => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#readings.run(read, signal).catch((error) => {
+    return this.places.readings.run(() => read(), signal).catch((error) => {
       response.discard();
       throw error;
     });
@@ -192,13 +187,24 @@ export class EngineApi {
     await this.send({ method: "DELETE", path, accept: [404] }, signal);
   }
 
-  /** Runs work on the answer of a call within the call's limit. Throws `engine_unreachable` after it. */
+  /**
+   * Runs work on the answer of a call within the call's limit, when few others are under way. Throws
+   * `engine_unreachable` after it.
+   */
   async inTime<T>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (request.limitMs === Infinity) return await work(signal);
+    return await this.places.calls.run(() => this.#inTime(request, signal, work), signal);
+  }
+
+  async #inTime<T>(
     { method, path, limitMs = CALL_LIMIT_MS }: ApiRequest,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    if (limitMs === Infinity) return await work(signal);
     const late = () =>
       errors.engine_unreachable(
         `engine did not answer ${method} ${path} within ${limitMs / 1000} s; is it overloaded?`,
@@ -225,7 +231,7 @@ export class EngineApi {
   #asking(): AskedVersion {
     const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
     const end = new AbortController();
-    const answer = this.inTime(request, end.signal, (within) => this.#askVersion(request, within));
+    const answer = this.#inTime(request, end.signal, (within) => this.#askVersion(request, within));
     const asked = { answer, end, waiting: 0, isOver: false };
     answer.catch(() => this.#giveUp(asked)).finally(() => asked.isOver = true);
     return asked;

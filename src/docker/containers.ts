@@ -30,7 +30,7 @@ export function containerCalls(api: EngineApi) {
       const path = `/containers/${pathName(id)}/logs`;
       const query = { stdout: true, stderr: true, tail: lines };
       const request = { method: "GET", path, query } as const;
-      return await api.inTime(request, signal, async (within) => {
+      const read = async (within: AbortSignal) => {
         const response = await api.call(request, within);
         const framed = await isFramed(api, id, response, within).catch((error) => {
           // Its connection would stay open, with an answer that nobody reads.
@@ -38,7 +38,9 @@ export function containerCalls(api: EngineApi) {
           throw error;
         });
         return await readLog(response, { isFramed: framed, clock: api.clock }, within);
-      });
+      };
+      // Outside of the call: it asks for the container meanwhile.
+      return await api.places.logs.run(() => api.inTime(request, signal, read), signal);
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
     imagesInUse: async (signal) => {

@@ -16,6 +16,8 @@ export interface ListShape {
  * the list that deployments may leave behind, see `requireShortList`.
  */
 const MOST = { bytes: 256 << 20, kept: 64 << 20, entries: 50_000, values: 8_000_000 } as const;
+/** Bytes of memory for a value, besides its text. */
+const OF_VALUE = 32;
 /** Characters of a member's name that are compared. */
 const LONGEST_NAME = 64;
 /** Characters of an answer without a list, beyond what any engine sends. */
@@ -57,11 +59,22 @@ export class ListEntries {
   #kept = 0;
   #count = 0;
   #values = 0;
+  #lastValues = 0;
 
   constructor({ keep, under, mostKept = MOST.kept }: ListShape) {
     this.#mostKept = mostKept;
     this.#keep = new Set(keep);
     this.#under = under;
+  }
+
+  /** Bytes of memory, roughly, that the entries so far take once they are parsed. */
+  get memory(): number {
+    return this.#kept + this.#values * OF_VALUE;
+  }
+
+  /** Values in the last entry; those in objects count twice. */
+  get lastValues(): number {
+    return this.#lastValues;
   }
 
   /** The entries that end in the next bytes. Throws `engine_refused` when a limit is exceeded. */
@@ -203,7 +216,8 @@ export class ListEntries {
   #end(bytes: Uint8Array, at: number): string {
     this.#keepUntil(bytes, at);
     const text = this.#decoder.decode(this.#entry?.bytes());
-    this.#values += this.#entry?.shape.values ?? 0;
+    this.#lastValues = this.#entry?.shape.values ?? 0;
+    this.#values += this.#lastValues;
     if (this.#values > MOST.values) throw tooMuch(`a list of more than ${MOST.values} values`);
     this.#entry = undefined;
     return text;

@@ -79,10 +79,11 @@ async function serviceLogs(
   const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
   const query = { stdout: true, stderr: true, tail: lines };
   const request = { ...get(`${path}/logs`), query };
-  return await api.inTime(request, signal, async (within) => {
+  const read = async (within: AbortSignal) => {
     const response = await api.call(request, within);
     return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);
-  });
+  };
+  return await api.places.logs.run(() => api.inTime(request, signal, read), signal);
 }
 
 async function removeObject(

@@ -3,11 +3,12 @@ import { describe, it } from "node:test";
 import { readList, readValue } from "../../../src/docker/answer.ts";
 import { containerEvents } from "../../../src/docker/events.ts";
 import { EngineApi } from "../../../src/docker/api.ts";
+import { EnginePlaces } from "../../../src/docker/places.ts";
 import type { JsonRecord } from "../../../src/docker/json.ts";
 import type { Transport } from "../../../src/docker/transport.ts";
 import type { TransportResponse } from "../../../src/docker/transport_messages.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
-import { createLimiter, systemClock } from "../../../src/system/mod.ts";
+import { systemClock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { randomFrom } from "../../fakes/random.ts";
 import { until } from "../../flow/until.ts";
@@ -35,8 +36,12 @@ const KEEP = ["Id", "Labels", "Name"];
 /** Long enough not to be parsed as a whole. */
 const FILL = { Id: "fill", Other: "x".repeat(300_000) };
 
+function reading() {
+  return { clock: systemClock, places: new EnginePlaces() };
+}
+
 async function listed(text: string, sizes: () => number, under?: string): Promise<JsonRecord[]> {
-  const shape = { keep: KEEP, clock: systemClock, ...(under === undefined ? {} : { under }) };
+  const shape = { keep: KEEP, ...reading(), ...(under === undefined ? {} : { under }) };
   return await readList(answer(cut(text, sizes)), { ...shape, of: (each) => each }, never);
 }
 
@@ -96,7 +101,7 @@ describe("readList()", () => {
   });
 
   it("refuses a list of which too much is read, or that has too many entries", async () => {
-    const shape = { keep: KEEP, mostKept: 5000, clock: systemClock, of: () => undefined };
+    const shape = { keep: KEEP, mostKept: 5000, ...reading(), of: () => undefined };
     const read = (entries: readonly object[]) =>
       readList(answer(cut(JSON.stringify([FILL, ...entries]), () => 10_000)), shape, never);
     const entry = { Id: "x".repeat(1000), Other: "x".repeat(10_000) };
@@ -105,10 +110,55 @@ describe("readList()", () => {
     const many = `[${"0,".repeat(200_000)}0]`;
     await assert.rejects(listed(many, () => 10_000), refused);
   });
+
+  it("reads at most two lists that take much memory, and others meanwhile", async () => {
+    const go = Promise.withResolvers<void>();
+    const places = new EnginePlaces();
+    let read = 0;
+    const list = async (count: number) => {
+      const entry = new TextEncoder().encode(`{"Id":"${"x".repeat(1 << 20)}"},`);
+      const body = (async function* () {
+        yield new TextEncoder().encode("[");
+        for (let at = 0; at < count; at++) yield entry;
+        await go.promise;
+        for (let at = 0; at < 3; at++) yield entry;
+        yield new TextEncoder().encode("0]");
+      })();
+      const shape = { keep: KEEP, clock: systemClock, places, of: () => void read++ };
+      return await readList({ status: 200, headers: {}, body, discard: () => {} }, shape, never);
+    };
+    const all = [20, 20, 20, 20, 2].map(list);
+    // Two of them wait for places after 16 MiB.
+    await until(() => read === 2 * 20 + 2 * 16 + 2);
+    await systemClock.sleep(20, never);
+    assert.equal(read, 2 * 20 + 2 * 16 + 2);
+    go.resolve();
+    await Promise.all(all);
+    assert.equal(read, 4 * 24 + 6);
+  });
+
+  it("parses large entries one after the other, each after a rest", async () => {
+    const members = Array.from({ length: 20_000 }, (_, at) => `"m${at}":1`).join();
+    const text = `[{"Id":"${"x".repeat(300_000)}","Labels":{${members}}}]`;
+    const clock = createFakeClock();
+    const places = new EnginePlaces();
+    let read = 0;
+    const shape = { keep: KEEP, clock, places, of: () => ++read };
+    const all = Array.from(
+      { length: 3 },
+      () => readList(answer(cut(text, () => 60_000)), shape, never),
+    );
+    for (let before = 0; before < all.length; before++) {
+      await until(() => clock.sleepers === 1);
+      assert.equal(read, before);
+      await clock.advance(21);
+      await all[before];
+    }
+  });
 });
 
 describe("readValue()", () => {
-  const parts = { clock: systemClock, turns: createLimiter(1) };
+  const parts = { clock: systemClock, places: new EnginePlaces() };
   const read = (text: string) => readValue(answer(cut(text, () => 60_000)), parts, never);
 
   it("parses large answers one after the other, each after a rest", async () => {
@@ -116,9 +166,9 @@ describe("readValue()", () => {
     const clock = createFakeClock();
     const all = Array.from({ length: 3 }, () => answer(cut(`{${members}}`, () => 60_000)));
     let read = 0;
-    const turns = createLimiter(1);
+    const places = new EnginePlaces();
     const done = all.map((each) =>
-      readValue(each, { clock, turns }, never).then(() => read++, (error) => error)
+      readValue(each, { clock, places }, never).then(() => read++, (error) => error)
     );
     for (let before = 0; before < all.length; before++) {
       await until(() => clock.sleepers === 1);
@@ -128,6 +178,13 @@ describe("readValue()", () => {
     }
     assert.equal(read, all.length);
   });
+  it("refuses more bytes than may come", async () => {
+    const how = { ...parts, mostBytes: 100 };
+    const text = (length: number) => answer(cut(`"${"x".repeat(length)}"`, () => 60));
+    assert.equal(await readValue(text(98), how, never), "x".repeat(98));
+    await assert.rejects(readValue(text(99), how, never), refused);
+  });
+
   it("refuses what takes long to parse before it is parsed", async () => {
     const names = Array.from({ length: 300_001 }, (_, at) => `"${at}":0`).join();
     const deep = "[".repeat(65);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Buffer } from "node:buffer";
 import type { EngineApi } from "../../../src/docker/api.ts";
+import { EnginePlaces } from "../../../src/docker/places.ts";
 import { containerCalls } from "../../../src/docker/containers.ts";
 import { collectLines, demultiplex, LOG_LIMIT, singleStream } from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
@@ -94,6 +95,7 @@ describe("containerLogs()", () => {
   it("gives its answer up when it cannot be told whether that is framed", async () => {
     let discarded = 0;
     const api = {
+      places: new EnginePlaces(),
       inTime: (_request: unknown, signal: AbortSignal, work: (signal: AbortSignal) => unknown) =>
         work(signal),
       call: () => Promise.resolve({ headers: {}, discard: () => void discarded++ }),

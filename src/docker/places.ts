@@ -1,0 +1,34 @@
+import { createLimiter, type Limiter } from "../system/mod.ts";
+
+type Places = Pick<Limiter, "run">;
+
+/** What goes on at once with one engine, which may send anything: the sum has to fit into memory. */
+export class EnginePlaces {
+  /** Calls, each with a connection, besides those that wait for a container's end. */
+  readonly calls: Places = createLimiter(256);
+  /** Answers that are read. */
+  readonly readings: Places = createLimiter(8);
+  /** Those of them that take much memory, see {@link held}: each up to 300 MB. */
+  readonly long: Places = createLimiter(2);
+  /** Large values that are parsed: that blocks the process. */
+  readonly turns: Places = createLimiter(1);
+  /** Logs that are read. */
+  readonly logs: Places = createLimiter(8);
+}
+
+/** A place that is held from `take`, which may be called again, to `leave`. */
+export function held(
+  places: Places,
+  signal: AbortSignal,
+): { take(): Promise<void>; leave(): void } {
+  const end = Promise.withResolvers<void>();
+  let taken: Promise<void> | undefined;
+  const taking = () =>
+    new Promise<void>((resolve, reject) => {
+      places.run(() => {
+        resolve();
+        return end.promise;
+      }, signal).catch(reject);
+    });
+  return { take: () => taken ??= taking(), leave: end.resolve };
+}
