@@ -42,7 +42,8 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
     const asked = readLabels(name, labelsOf(service));
     if (asked === undefined) continue;
     const own = uses.filter((use) => use.service === name);
-    warnings.push(...checkKnown(name, asked, own));
+    const unknown = checkKnown(name, asked, own);
+    warnings.push(...unknown.slice(0, MOST_WARNINGS - warnings.length));
     for (const use of own.filter(ignores(asked))) ignored.add(use);
     if (asked.signal !== undefined) signals.set(name, asked.signal);
   }
@@ -90,6 +91,8 @@ function trimmed(item: string): string {
 
 /** Names in a message; a service may have tens of thousands of mounts. */
 const MOST_TOLD = 20;
+/** Warnings, each with that many names of 4,096 characters: one more than are told. */
+const MOST_WARNINGS = 21;
 
 /** Warnings about items that match nothing; throws for our own label. */
 function checkKnown(service: string, asked: Asked, own: readonly TreeUse[]): string[] {

@@ -14,6 +14,7 @@ import { errors, type LiveManifest } from "../model/mod.ts";
 import type { TreeEntry } from "../source/source.ts";
 import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
+import { fewWarnings } from "./few_warnings.ts";
 import { countPaths } from "./recorded_bounds.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
@@ -63,9 +64,8 @@ export async function usedContent(
   const contents = await plainIds(parts.source, revision, { ids, identities }, signal);
   const contentOf = (path: string) => contents.get(real.get(path) ?? path) ?? ABSENT;
   const inPlace = ignoredUses(model, uses);
-  for (const warning of inPlace.warnings) {
-    parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
-  }
+  const log = fewWarnings(parts.log.with({ stack: target.key.name, context: target.key.context }));
+  for (const warning of inPlace.warnings) log.warning(warning);
   const realPath = (path: string) => real.get(path) ?? path;
   const exists = (path: string) => contentOf(path) !== ABSENT;
   const live = livePaths(uses, inPlace.uses, exists, realPath);

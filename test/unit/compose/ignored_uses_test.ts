@@ -24,6 +24,11 @@ describe("ignoredUses()", () => {
     }
   });
 
+  it("tells of a few of the names that mean nothing, however many there are", () => {
+    const names = Array.from({ length: 200 }, (_, at) => `/a${at}`).join(", ");
+    assert.equal(of(`{bindMounts: [${names}], configs: [${names}]}`).warnings.length, 21);
+  });
+
   it("takes a slash at the end of a path for none", () => {
     const found = of("bindMounts: [/data/7//, /data/8]");
     assert.deepEqual([...found.uses].map(({ item }) => item), ["/data/7", "/data/8"]);
