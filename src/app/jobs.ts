@@ -6,7 +6,7 @@ import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob, type StackKey } from "
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
-import type { Clock, Ids, Log, Meter } from "../system/mod.ts";
+import { type Clock, createKeyedLock, type Ids, type Log, type Meter } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
 import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
 
@@ -55,6 +55,7 @@ class JobBoard {
   readonly #parts: JobBoardParts;
   /** Exit code of the last run of each job, where it had one. */
   readonly #codes = new Map<string, number>();
+  readonly #looks = createKeyedLock();
 
   /** Makes a board whose scheduler works until `signal` aborts. */
   constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
@@ -91,6 +92,7 @@ class JobBoard {
           // When the process ends, runs are left to the next process.
           leaves: () => !this.#parts.intake().open,
           nextId: () => this.#parts.ids.next(),
+          looks: this.#looks,
         }, signal);
       } finally {
         done();

@@ -15,7 +15,6 @@ import {
 import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
   errors,
-  formatStackKey,
   isStackwrightError,
   type ObservedStack,
   type Progress,
@@ -29,6 +28,7 @@ import type { Ledger } from "../record/mod.ts";
 import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import type { KeyedLock } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import {
   jobCredentials,
@@ -37,7 +37,7 @@ import {
   requireNoForeignVolume,
   whoseStop,
 } from "./stack_owner.ts";
-import { waitForStack } from "./waits.ts";
+import { locked } from "./waits.ts";
 
 /** Results of the runs of jobs, in memory. */
 interface JobResults {
@@ -53,6 +53,11 @@ export interface JobParts {
   readonly leaves: () => boolean;
   /** Makes a name for one run. */
   readonly nextId: () => string;
+  /**
+   * Lock of each source for looking up a job. A run that is refused ends at once: hundreds of them,
+   * due each second, would keep the engine from answering others.
+   */
+  readonly looks: KeyedLock;
 }
 
 /**
@@ -76,9 +81,8 @@ export async function runJob(
   let ended: ((failed: boolean) => void) | undefined;
   try {
     const parts = await partsFor(anyParts, key, signal);
-    const { found, spec: written } = await findJob(parts, work, signal);
-    const spec = await withOwnStops(parts, work, written, signal);
-    await requireNotStopped(parts.host, spec.stopServices, signal);
+    const look = () => lookUpJob(parts, work, signal);
+    const { found, spec } = await jobs.looks.run(owner ?? key.name, look, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
     ended = measured(parts, found, spec);
@@ -207,6 +211,14 @@ function measured(
   };
 }
 
+/** Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that. */
+async function lookUpJob(parts: PipelineParts, work: RunJob, signal: AbortSignal) {
+  const { found, spec: written } = await findJob(parts, work, signal);
+  const spec = await withOwnStops(parts, work, written, signal);
+  await requireNotStopped(parts.host, spec.stopServices, signal);
+  return { found, spec };
+}
+
 async function findJob(
   { host: { engine, info }, ledger }: PipelineParts,
   { key, service }: RunJob,
@@ -243,20 +255,6 @@ async function readyJob(
   await requireImages(parts, placed, { services, progress, images: recorded.images }, signal);
   const { variables } = composeCall(parts, placed);
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
-}
-
-/** Takes locks in the order of their names, so that no two jobs wait for each other. */
-async function locked<T>(
-  parts: PipelineParts,
-  [first, ...rest]: readonly StackKey[],
-  work: () => Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  if (first === undefined) return await work();
-  return await parts.stackLock.run(formatStackKey(first), async () => {
-    await waitForStack(parts, first, () => {}, signal);
-    return await locked(parts, rest, work, signal);
-  }, signal);
 }
 
 /** State of an engine: its stacks by name, and those in which jobs have stopped services. */

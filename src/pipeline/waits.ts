@@ -1,5 +1,11 @@
 import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
-import { errors, type Progress, type StackKey, type StackwrightError } from "../model/mod.ts";
+import {
+  errors,
+  formatStackKey,
+  type Progress,
+  type StackKey,
+  type StackwrightError,
+} from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
@@ -62,6 +68,20 @@ export async function waitForStack(
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }
+}
+
+/** Takes locks in the order of their names, so that no two jobs wait for each other. */
+export async function locked<T>(
+  parts: PipelineParts,
+  [first, ...rest]: readonly StackKey[],
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  if (first === undefined) return await work();
+  return await parts.stackLock.run(formatStackKey(first), async () => {
+    await waitForStack(parts, first, () => {}, signal);
+    return await locked(parts, rest, work, signal);
+  }, signal);
 }
 
 /**

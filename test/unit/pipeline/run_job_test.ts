@@ -5,8 +5,9 @@ import { formatStackKey, LABELS, MANAGER, stackKey } from "../../../src/model/mo
 import { type JobParts, observeEngine, runJob } from "../../../src/pipeline/run_job.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createKeyedLock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("runJob()", () => {
@@ -21,7 +22,7 @@ describe("runJob()", () => {
     const told: string[] = [];
     await runJob(
       parts as unknown as PipelineParts,
-      { results: { set: () => {} } } as unknown as JobParts,
+      { results: { set: () => {} }, looks: createKeyedLock() } as unknown as JobParts,
       {
         work: {
           ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
@@ -37,6 +38,42 @@ describe("runJob()", () => {
       assert.equal(labels["com.docker.compose.project"], "shop");
       assert.equal(labels["com.docker.compose.service"], "backup");
     }
+  });
+
+  it("looks up one job of a source at a time, and those of another source beside it", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    for (const [name, source] of [["a", "evil"], ["b", "evil"], ["c", "me"]] as const) {
+      ledger.owners.settle(stackKey("", name), { source, reference: "" });
+    }
+    const looking: string[] = [];
+    const answers: (() => void)[] = [];
+    const listContainers = async (labels: LabelFilter) => {
+      looking.push(labels["com.docker.compose.project"] ?? "");
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return [];
+    };
+    const host = { engine: { listContainers }, info: () => Promise.resolve({ swarm: "none" }) };
+    const jobs = { results: { set: () => {} }, looks: createKeyedLock() } as unknown as JobParts;
+    const runs = ["a", "b", "c"].map((name) =>
+      runJob(
+        { host, ledger } as unknown as PipelineParts,
+        jobs,
+        {
+          work: {
+            ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+            ...{ key: stackKey("", name), service: "backup" },
+          },
+          reporter: { describe: () => {}, target: () => {} },
+        },
+        new AbortController().signal,
+      )
+    );
+    await settle();
+    assert.deepEqual([...new Set(looking)], ["a", "c"]);
+    let isOver = false;
+    void Promise.all(runs).then(() => isOver = true);
+    for (; !isOver; await settle()) answers.splice(0).forEach((answer) => answer());
+    assert.ok(looking.includes("b"));
   });
 
   it("locks no stack of another source for a run that it takes over, whose labels are new", async () => {
@@ -74,7 +111,12 @@ describe("runJob()", () => {
     const run = (adopts?: string) =>
       runJob(
         parts as unknown as PipelineParts,
-        { engine, results: { set: () => {} }, leaves: () => false } as unknown as JobParts,
+        {
+          engine,
+          results: { set: () => {} },
+          leaves: () => false,
+          looks: createKeyedLock(),
+        } as unknown as JobParts,
         {
           work: {
             ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
@@ -143,7 +185,12 @@ describe("runJob()", () => {
     const told: string[] = [];
     await runJob(
       parts as unknown as PipelineParts,
-      { engine, results: { set: () => {} }, leaves: () => false } as unknown as JobParts,
+      {
+        engine,
+        results: { set: () => {} },
+        leaves: () => false,
+        looks: createKeyedLock(),
+      } as unknown as JobParts,
       {
         work: {
           ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
