@@ -237,7 +237,7 @@ async function respond(
   const onRead = () => expected && outgoing.writeContinue();
   let request: HttpRequest | undefined;
   try {
-    const cut = () => incoming.destroy();
+    const cut = () => incoming.socket.destroy();
     request = toRequest(incoming, { signal: goneSignal(outgoing), onRead, cut });
   } catch {
     // The beginning of the next request is unknown, so the connection has to end.
@@ -271,7 +271,7 @@ function refuse(status: number, error: string, headers: Record<string, string> =
  * see its answer. Closes the connection when that takes too long.
  */
 function linger(incoming: IncomingMessage, milliseconds: number): void {
-  const cut = () => incoming.destroy();
+  const cut = () => incoming.socket.destroy();
   const late = setTimeout(cut, milliseconds);
   cutTinyPieces(incoming, cut);
   const done = () => clearTimeout(late);

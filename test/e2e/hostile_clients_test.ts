@@ -161,6 +161,22 @@ describe("hostile clients before the executable", { skip }, () => {
     }
   });
 
+  it("get no success for an answer to a body in thousands of tiny pieces", async () => {
+    const head = "POST /v1/webhook HTTP/1.1\r\nHost: x\r\nX-GitHub-Event: push\r\n" +
+      "X-Hub-Signature-256: sha256=00\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (let tries = 0; tries < 40; tries++) {
+      const heard = await new Promise<string>((resolve) => {
+        const socket = connect(port, "127.0.0.1");
+        let text = "";
+        socket.on("data", (chunk) => text += String(chunk));
+        socket.on("error", () => {});
+        socket.on("close", () => resolve(text));
+        socket.write(head + "1\r\na\r\n".repeat(8000));
+      });
+      assert.doesNotMatch(heard, /^HTTP\/1\.1 2/);
+    }
+  });
+
   it("do not decide what is said of others by what their repositories call secrets", async () => {
     const thief = await createRepository(join(world.dataDir, "../thief"));
     const said = ["changes", "digest", "unchanged", "deployment", "services", "nosuch"];
