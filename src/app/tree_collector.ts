@@ -25,8 +25,12 @@ export function treeCollector(
   const previousReleases = deploy.artifactGcRetentionRecords;
   // Engines elsewhere do not see this machine's files.
   const here = async () => {
-    const found = await Promise.all([...contextsOf(ledger)].map((each) => engines.of(each)));
-    return found.filter((each) => each.isHere).map((each) => each.client);
+    const found = await Promise.all([...contextsOf(ledger)].map(async (context) => {
+      const engine = await engines.of(context).catch(() => undefined);
+      if (engine === undefined) return [{ context }];
+      return engine.isHere ? [{ context, client: engine.client }] : [];
+    }));
+    return found.flat();
   };
   const parts = { trees, mirrors, engines: here, ledger, files, clock, log, previousReleases };
   return createTreeCollector({ ...parts, ...directories });

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
 import {
+  DEFAULT_CONTEXT,
   errors,
   formatStackKey,
   LABELS,
@@ -13,7 +14,7 @@ import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { MirrorStore, TreeStore } from "../source/mod.ts";
 import {
   type Clock,
-  createLimiter,
+  createKeyedLock,
   createPauses,
   type Files,
   type Log,
@@ -31,17 +32,18 @@ export interface TreeCollector {
   collect(signal: AbortSignal): Promise<void>;
 }
 
+/** The engine of a context; without a client where it cannot be known. */
+export interface TreeEngine {
+  readonly context: string;
+  readonly client?: Pick<EngineClient, "describeContainers" | "inspectContainer">;
+}
+
 /** Parts of {@link createTreeCollector}. */
 export interface TreeCollectorParts {
   readonly trees: TreeStore;
   readonly mirrors: Pick<MirrorStore, "list" | "removeUnused">;
-  /**
-   * Returns the engines whose containers may have trees mounted. Throws where an engine with stacks
-   * of ours cannot be asked.
-   */
-  readonly engines: (
-    signal: AbortSignal,
-  ) => Promise<readonly Pick<EngineClient, "describeContainers" | "inspectContainer">[]>;
+  /** Returns the engines whose containers may have trees mounted. */
+  readonly engines: (signal: AbortSignal) => Promise<readonly TreeEngine[]>;
   readonly ledger: Ledger;
   readonly files: Files;
   readonly clock: Clock;
@@ -173,22 +175,31 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
   const { engines, ledger, dataDir } = parts;
   const started = new Map<string, { key: StackKey; startedAt: (Date | undefined)[] }>();
   const seen: Seeing[] = [];
-  const deployed = Map.groupBy(ledger.deployedStacks().map(({ key }) => key), ({ name }) => name);
+  const stacks = ledger.deployedStacks().map(({ key }) => key);
+  const deployed = Map.groupBy(stacks, ({ name }) => name);
   for (const engine of await engines(signal)) {
-    const all = await engine.describeContainers({}, signal);
+    const { context, client } = engine;
+    // What another context's engine tells, or does not, keeps the trees of its own stacks alone.
+    const isIts = (key: StackKey) => context === DEFAULT_CONTEXT || key.context === context;
+    const all = await described(engine, parts, signal);
+    if (all === undefined || client === undefined) {
+      const keys = stacks.filter(isIts);
+      for (const key of keys) started.set(formatStackKey(key), { key, startedAt: [undefined] });
+      continue;
+    }
     for (const container of all.filter((each) => !ABSENT.has(each.state))) {
-      const keys = stacksSeen(container, deployed, parts);
-      if (keys.length > 0) seen.push({ engine, id: container.id, keys });
+      const keys = stacksSeen(container, deployed, parts).filter(isIts);
+      if (keys.length > 0) seen.push({ context, engine: client, id: container.id, keys });
     }
   }
   const starts = await startsOf(parts, seen, signal);
-  for (const { id, keys } of seen) {
+  for (const each of seen) {
     // A container that is gone by now holds no tree.
-    if (!starts.has(id)) continue;
-    for (const key of keys) {
+    if (!starts.has(nameOf(each))) continue;
+    for (const key of each.keys) {
       const name = formatStackKey(key);
       const known = started.get(name) ?? { key, startedAt: [] };
-      known.startedAt.push(starts.get(id));
+      known.startedAt.push(starts.get(nameOf(each)));
       started.set(name, known);
     }
   }
@@ -198,15 +209,38 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
   }));
 }
 
+/** The containers of an engine; `undefined` where another context's engine does not tell. */
+async function described(
+  { context, client }: TreeEngine,
+  { log }: Pick<TreeCollectorParts, "log">,
+  signal: AbortSignal,
+): Promise<ContainerSummary[] | undefined> {
+  try {
+    return await client?.describeContainers({}, signal);
+  } catch (error) {
+    if (signal.aborted || context === DEFAULT_CONTEXT) throw error;
+    log.debug("trees of this context's stacks are kept: its engine does not tell", {
+      context,
+      error,
+    });
+    return undefined;
+  }
+}
+
 /** A container that sees files of stacks. */
 interface Seeing {
+  readonly context: string;
   readonly engine: Pick<EngineClient, "inspectContainer">;
   readonly id: string;
   readonly keys: readonly StackKey[];
 }
 
+function nameOf({ context, id }: Pick<Seeing, "context" | "id">): string {
+  return `${context} ${id}`;
+}
+
 /**
- * Start times of containers by id, without containers that are gone. The time is `undefined` where
+ * Start times of containers by name, without containers that are gone. The time is `undefined` where
  * the engine does not answer in time: inspecting a single container may hang, such as one being
  * started with a log driver that waits for its server.
  */
@@ -215,13 +249,16 @@ async function startsOf(
   containers: readonly Seeing[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Date | undefined>> {
-  const starts = new Map<string, Date | undefined>(containers.map(({ id }) => [id, undefined]));
-  const limiter = createLimiter(ASKED_AT_ONCE);
-  const ask = ({ engine, id }: Seeing, within: AbortSignal) =>
-    limiter.run(async () => {
+  const starts = new Map<string, Date | undefined>(
+    containers.map((each) => [nameOf(each), undefined]),
+  );
+  const places = createKeyedLock(ASKED_AT_ONCE);
+  const ask = ({ context, engine, id }: Seeing, within: AbortSignal) =>
+    places.run(context, async () => {
       const details = await engine.inspectContainer(id, within);
-      if (details === undefined) starts.delete(id);
-      else starts.set(id, details.startedAt);
+      const name = nameOf({ context, id });
+      if (details === undefined) starts.delete(name);
+      else starts.set(name, details.startedAt);
     }, within);
   const late = () => errors.timeout("an engine does not tell of its containers");
   const deadline = { clock: sleepingUntil(clock), milliseconds: ANSWER_MS, late };

@@ -115,11 +115,14 @@ describe("createTreeCollector()", () => {
       },
       engines: () =>
         Promise.resolve([{
-          describeContainers: () => Promise.resolve([silent]),
-          inspectContainer: (_id: string, signal: AbortSignal) =>
-            new Promise((_, reject) =>
-              signal.addEventListener("abort", () => reject(signal.reason))
-            ),
+          context: "default",
+          client: {
+            describeContainers: () => Promise.resolve([silent]),
+            inspectContainer: (_id: string, signal: AbortSignal) =>
+              new Promise((_, reject) =>
+                signal.addEventListener("abort", () => reject(signal.reason))
+              ),
+          },
         }]),
       ledger: {
         releasesUnderWay: () => [],
@@ -137,6 +140,70 @@ describe("createTreeCollector()", () => {
     }
     await done;
     assert.deepEqual(removed, ["/data/sources/other/trees/a"]);
+  });
+
+  it("lets another context's engine keep the trees of its own stacks alone, and release none", async () => {
+    const path = (stack: string, tree: string) => `/data/sources/${stack}/trees/${tree}`;
+    const stacks = ["shop", "lost", "theirs"];
+    const removed: string[] = [];
+    const holder = (id: string, where: string) => ({
+      ...{ id, state: "running", labels: {}, mounts: [`/data/releases/${where}/current/x`] },
+    });
+    const engineOf = (
+      context: string,
+      containers: readonly unknown[] | Error,
+      details?: unknown,
+    ) => ({
+      context,
+      client: {
+        describeContainers: () =>
+          containers instanceof Error ? Promise.reject(containers) : Promise.resolve(containers),
+        inspectContainer: () => Promise.resolve(details),
+      },
+    });
+    const began = { startedAt: new Date(0) };
+    const keys = [
+      { context: "default", name: "shop" },
+      { context: "away", name: "lost" },
+      { context: "liar", name: "theirs" },
+    ];
+    const parts = {
+      mirrors: { ...mirrors, list: () => Promise.resolve(["free", ...stacks].map(mirrorOf)) },
+      trees: {
+        list: () =>
+          Promise.resolve(
+            ["free", ...stacks].flatMap((each) =>
+              ["a", "b"].map((tree, at) => ({ path: path(each, tree), usedAt: new Date(at) }))
+            ),
+          ),
+        pathOf: () => "/data/none",
+        remove: (each: string) => Promise.resolve(removed.push(each) > 0),
+      },
+      engines: () =>
+        Promise.resolve([
+          engineOf("default", [holder("1", "default/shop")], began),
+          engineOf("away", new Error("no answer")),
+          // The same id, of which it says that it is gone, and a claim on another context's stack.
+          engineOf("liar", [holder("1", "liar/theirs"), holder("2", "default/free")]),
+          { context: "removed" },
+        ]),
+      ledger: {
+        releasesUnderWay: () => [],
+        currents: () => [],
+        deployedStacks: () => keys.map((key) => ({ key })),
+        shownTrees: {
+          of: ({ name }: { name: string }) => [
+            { tree: `sources/${name}/trees/a`, beganAt: new Date(0), doneAt: new Date(0) },
+          ],
+          forget: () => {},
+        },
+      },
+      files: { list: () => Promise.resolve([]) },
+      ...{ clock: createFakeClock(), log: createRecordingLog() },
+      ...{ dataDir: "/data", hostDataDir: "/data" },
+    };
+    await createTreeCollector(parts as unknown as TreeCollectorParts).collect(signal);
+    assert.deepEqual(removed, [path("free", "a"), path("theirs", "a")]);
   });
 
   it("asks once which stacks there are, however many containers have volumes", async () => {
@@ -157,8 +224,11 @@ describe("createTreeCollector()", () => {
       },
       engines: () =>
         Promise.resolve([{
-          describeContainers: () => Promise.resolve(containers),
-          inspectContainer: () => Promise.resolve({ startedAt: new Date(0) }),
+          context: "default",
+          client: {
+            describeContainers: () => Promise.resolve(containers),
+            inspectContainer: () => Promise.resolve({ startedAt: new Date(0) }),
+          },
         }]),
       ledger: {
         releasesUnderWay: () => [],
