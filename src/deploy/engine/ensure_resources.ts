@@ -1,6 +1,7 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
+  COMPOSE_LABELS,
   type ComposeModel,
   errors,
   isStackwrightError,
@@ -20,6 +21,7 @@ import {
 import type { EngineWork } from "./engine_work.ts";
 import { wantedNetworks, wantedVolumes } from "./resource_bodies.ts";
 import { type Resource, resourcesOf } from "../../compose/resources.ts";
+import { requireInternal } from "./require_internal.ts";
 import { withoutNetworks } from "./without_networks.ts";
 
 /**
@@ -27,7 +29,8 @@ import { withoutNetworks } from "./without_networks.ts";
  * whoever made them. Either all networks are made, or none.
  *
  * Throws `deploy_failed`, before anything is made, for a missing external one, and when the engine
- * has no addresses left for a network; `conflict` for a volume that became another stack's meanwhile.
+ * has no addresses left for a network; `conflict` for a volume that became another stack's meanwhile,
+ * and for another's network where an internal one is wanted.
  */
 export async function ensureResources(
   { parts: { engine, clock }, changes, model, api, tell }: EngineWork,
@@ -37,7 +40,9 @@ export async function ensureResources(
   const networks = wantedNetworks(model, api)
     .filter(({ key, name }) => joined.has(key) && !OWN.has(name));
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
-  const newNetworks = without(networks, await engine.findNetworks(networks.map(nameOf), signal));
+  const there = await engine.findNetworks(networks.map(nameOf), signal);
+  requireInternal(networks, there, (labels) => labels[COMPOSE_LABELS.project] === changes.key.name);
+  const newNetworks = without(networks, there);
   const newVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
   requireNone("network", newNetworks);
   requireNone("volume", newVolumes);

@@ -61,6 +61,28 @@ describe("requireExternals()", () => {
 });
 
 describe("ensureResources()", () => {
+  it("joins no network of another project that leads outside in the place of an internal one", async () => {
+    const facts = { attachable: false, ipv6: false, pools: [] };
+    const ask = (is: { project: string; internal: boolean; id?: string }, wanted: object) => {
+      const { project, internal, id = "1" } = is;
+      const labels = { "com.docker.compose.project": project };
+      const there = { ...named("lan", id), labels, network: { ...facts, internal } };
+      const lan = { name: id === "1" ? "lan" : id, ...wanted };
+      const model = { services: { web: { networks: { lan: null } } }, networks: { lan } };
+      const changes = { key: { context: "", name: "shop" }, scale: { web: 1 } };
+      const work = { parts: { engine: engineWith([there], []) }, changes, model, api: "1.44" };
+      return ensureResources({ ...work, tell: () => {} } as unknown as EngineWork, never);
+    };
+    const theirs = { project: "wiki", internal: false };
+    const isRefused = { code: "conflict", message: /network lan is to be internal/ };
+    await assert.rejects(ask(theirs, { internal: true }), isRefused);
+    await assert.rejects(ask({ ...theirs, id: "abc" }, { internal: true }), isRefused);
+    await ask({ ...theirs, internal: true }, { internal: true });
+    await ask({ ...theirs, project: "shop" }, { internal: true });
+    await ask(theirs, { internal: true, external: true });
+    await ask(theirs, {});
+  });
+
   const mounting = {
     name: "shop",
     services: { web: { volumes: [{ type: "volume", source: "data", target: "/d" }] } },

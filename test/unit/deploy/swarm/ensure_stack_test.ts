@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ResourceSummary } from "../../../../src/docker/engine.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
 import { ensureStack } from "../../../../src/deploy/swarm/ensure_stack.ts";
 import { isStackwrightError } from "../../../../src/model/mod.ts";
@@ -8,10 +9,10 @@ const NO_SIGNAL = new AbortController().signal;
 const body = { Name: "shop_c_12345678", Labels: {}, Data: "bWluZQ==" };
 
 /** What a stack with one config is made with, where these objects are there. */
-function ensure(there: readonly SwarmObject[]) {
+function ensure(there: readonly SwarmObject[], lan: readonly ResourceSummary[] = []) {
   const created: string[] = [];
   const swarm: Pick<Swarm, "networks" | "objects" | "createObject"> = {
-    networks: () => Promise.resolve([]),
+    networks: () => Promise.resolve([...lan]),
     objects: () => Promise.resolve([...there]),
     createObject(_kind: ObjectKind, wanted) {
       created.push(wanted.Name);
@@ -21,7 +22,10 @@ function ensure(there: readonly SwarmObject[]) {
   const stack = {
     name: "shop",
     model: {},
-    networks: [],
+    networks: lan.map(({ name }) => ({
+      ...{ key: name, name, external: false },
+      body: { Name: name, Internal: true, Labels: {} },
+    })),
     objects: [{ kind: "configs" as const, key: "c", name: body.Name, body }],
     parts: { stack: "shop", model: {}, api: "1.45", replicas: {}, content: {} },
   };
@@ -39,6 +43,19 @@ describe("ensureStack()", () => {
     const there = ensure([{ ...known, data: body.Data }]);
     assert.deepEqual((await there.found)("configs", "c"), { id: "theirs", name: body.Name });
     assert.deepEqual(there.created, []);
+  });
+
+  it("joins no network of another stack that leads outside in the place of an internal one", async () => {
+    const network = { internal: false, attachable: false, ipv6: false, pools: [] };
+    const lan = (stack: string) => [{
+      ...{ id: "1", name: "lan", driver: "overlay", network },
+      labels: { "com.docker.stack.namespace": stack },
+    }];
+    await assert.rejects(
+      ensure([], lan("wiki")).found,
+      (error) => isStackwrightError(error, "conflict") && /to be internal/.test(error.message),
+    );
+    await ensure([], lan("shop")).found;
   });
 
   it("gives no service a config that another stack made under its name with other content", async () => {
