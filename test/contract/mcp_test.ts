@@ -491,7 +491,10 @@ describe("the tool server", () => {
     await cancel(7, {});
     await cancel(8, own);
     await cancel("7", own);
-    await cancel(7, { ...own, "x-api-key": READ_SECRET });
+    for (const more of ["", " act logs", ",act,logs"]) {
+      const id = `${own["mcp-session-id"]}${more}`;
+      await cancel(7, { "mcp-session-id": id, "x-api-key": READ_SECRET });
+    }
     assert.equal(signal.aborted, false);
     await cancel(7, own);
     await ended(signal);

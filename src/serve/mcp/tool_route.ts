@@ -77,10 +77,13 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
   };
 }
 
-/** Key of a client's calls. It includes the powers, so that a read-only key cannot cancel others' calls. */
+/**
+ * Key of a client's calls. It begins with the powers, so that a read-only key cannot cancel others'
+ * calls, whatever session it names.
+ */
 function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string {
   const word = headers.get(SESSION_HEADER) ?? "";
-  return word === "" ? "" : [word, ...[...powers].sort()].join(" ");
+  return word === "" ? "" : `${[...powers].sort().join()} ${word}`;
 }
 
 /** A host that no name server can lead elsewhere, with its port. */
