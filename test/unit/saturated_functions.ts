@@ -373,7 +373,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   startAgain: ({ release: { services }, names, stopped }) =>
     startAgain([], names, { desired: services, observed: { containers: stopped } }),
   watchPeriod: forEach((name, { model }) => watchPeriod(model, name, 0)),
-  actingCall: ({ model }) => actingCall({}, {}, model),
+  actingCall: ({ model }) => actingCall({}, {}, model, { makesContainers: false }),
   configHash: forServices((service) => configHash(service, "2.26.1")),
   containerWish: forEach((name, { model }) =>
     containerWish({

@@ -1,6 +1,13 @@
 import { Buffer } from "node:buffer";
 import { type ComposeModel, errors } from "../../model/mod.ts";
-import { isObject, objectAt, servicesOf, textAt, withExplicitBinds } from "../../compose/mod.ts";
+import {
+  isObject,
+  objectAt,
+  objectsAt,
+  servicesOf,
+  textAt,
+  withExplicitBinds,
+} from "../../compose/mod.ts";
 
 /**
  * Valid names of variables: compose interpolates no others, and shells export functions by others.
@@ -133,21 +140,31 @@ interface ActingCall {
  * Model and environment for compose when it builds, pulls or changes containers. Nothing is
  * interpolated any more, so neither compose nor the programs it starts (buildx, credential helpers)
  * get a variable of a repository. Configs and secrets find values of variables under a prefixed
- * name. Profiles are removed: a rendered model holds wanted services only.
+ * name; where no containers are made, only the secrets of builds: variables of one program have a limit.
+ * Profiles are removed: a rendered model holds wanted services only.
  */
 export function actingCall(
   program: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
   model: ComposeModel,
+  { makesContainers }: { readonly makesContainers: boolean },
 ): ActingCall {
   const values: Record<string, string> = {};
+  const ofBuilds = new Set(
+    Object.values(servicesOf(model)).flatMap((service) =>
+      objectsAt(objectAt(service, "build"), "secrets").map((each) => textAt(each, "source"))
+    ),
+  );
   const renamed = (kind: "configs" | "secrets") => {
     if (!isObject(model[kind])) return {};
     const entries = Object.entries(objectAt(model, kind)).map(([key, resource]) => {
       const name = isObject(resource) ? textAt(resource, "environment") : "";
       if (!isObject(resource) || name === "") return [key, resource];
       const ours = VALUE_PREFIX + (NAME.test(name) ? name : "OF_NO_NAME");
-      if (NAME.test(name) && Object.hasOwn(variables, name)) values[ours] = variables[name] ?? "";
+      const isRead = makesContainers || (kind === "secrets" && ofBuilds.has(key));
+      if (isRead && NAME.test(name) && Object.hasOwn(variables, name)) {
+        values[ours] = variables[name] ?? "";
+      }
       return [key, { ...resource, environment: ours }];
     });
     return { [kind]: Object.fromEntries(entries) };

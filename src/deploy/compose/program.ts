@@ -175,7 +175,13 @@ export class Compose {
     const { log, quiet, programEnvironment, onMutation, logins, scratch } = this.#parts;
     const progress = log.with({ stack: call.project.name });
     const tell = (line: string) => quiet === false ? progress.info(line) : progress.debug(line);
-    const { model, environment } = actingCall(programEnvironment, call.variables, call.model ?? {});
+    const makesContainers = failure === "deploy_failed";
+    const { model, environment } = actingCall(
+      programEnvironment,
+      call.variables,
+      call.model ?? {},
+      { makesContainers },
+    );
     const program = await this.#program();
     onMutation?.();
     const run = async (forLogins: Readonly<Record<string, string>>) =>

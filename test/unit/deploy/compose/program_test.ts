@@ -169,6 +169,24 @@ describe("Compose and the programs it runs", () => {
     });
   });
 
+  it("gives builds their own secrets alone, and pulls none: there may be more than a program takes", async () => {
+    const { compose, asked } = scripted({});
+    const model = {
+      name: "shop",
+      services: { web: { build: { context: ".", secrets: [{ source: "s" }] }, configs: ["c"] } },
+      secrets: { s: { environment: "S" }, t: { environment: "T" } },
+      configs: { c: { environment: "C" }, s: { environment: "D" } },
+    };
+    const call = { ...CALL, variables: { S: "1", T: "2", C: "3", D: "4" }, model };
+    await compose.build(call, BUILD, SIGNAL);
+    await compose.pull({ ...call, model: { ...model, services: {} } }, ["web"], SIGNAL);
+    await compose.up(call, UP, SIGNAL);
+    const given = asked.map(({ env }) =>
+      Object.keys(env).flatMap((name) => /^STACKWRIGHT_VALUE_(.)$/.exec(name)?.[1] ?? []).join("")
+    );
+    assert.deepEqual(given, ["S", "", "CDST"]);
+  });
+
   it("renders what steers programs from a private file that is gone afterwards", async () => {
     let file = "";
     const commands: Commands = {
