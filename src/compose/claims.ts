@@ -57,21 +57,25 @@ export function clashes(
   others: readonly ObservedContainer[],
 ): string[] {
   const holdersOf = portHolders(others);
-  return services.flatMap((name) => {
+  const named = Map.groupBy(others, ({ name }) => name);
+  const found: string[] = [];
+  for (const name of services) {
+    if (found.length >= MOST_TOLD) break;
     const { ports, names } = claimsOf(model, name);
-    const holders = holdersOf(ports);
-    return others.flatMap((other) => {
-      const held = holders.get(other);
-      const owner = `container ${other.name}${projectText(other)}`;
-      const advice = adviceFor(other);
-      const port = held &&
-        `service ${name} needs port ${held.port}/${held.protocol}, which ${owner} holds${advice}`;
-      const taken = names.includes(other.name) &&
-        `service ${name} needs the container name ${other.name}, which ${owner} has${advice}`;
-      return [port, taken].filter((each): each is string => typeof each === "string");
-    });
-  });
+    const needs = (what: string, other: ObservedContainer, verb: string) =>
+      `service ${name} needs ${what}, which container ${other.name}${projectText(other)} ${verb}` +
+      adviceFor(other);
+    for (const [other, { port, protocol }] of holdersOf(ports)) {
+      if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
+    }
+    const same = names.flatMap((each) => named.get(each) ?? []).slice(0, MOST_TOLD);
+    for (const other of same) found.push(needs(`the container name ${other.name}`, other, "has"));
+  }
+  return found;
 }
+
+/** Clashes that are told: each of 500 services may clash with each of 50,000 containers. */
+const MOST_TOLD = 20;
 
 function projectText(container: ObservedContainer): string {
   const project = container.labels[COMPOSE_LABELS.project];

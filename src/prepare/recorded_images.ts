@@ -86,7 +86,7 @@ function goneForGood(release: Release, service: { name: string; image: string })
 
 /**
  * Finds clashes of ports and names with other projects before anything is changed. Throws
- * `conflict` naming all of them.
+ * `conflict` naming the first of them.
  */
 export async function requireNoClash(
   parts: PrepareParts,
