@@ -6,12 +6,21 @@ import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob, type StackKey } from "
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
-import { type Clock, createKeyedLock, type Ids, type Log, type Meter } from "../system/mod.ts";
+import {
+  type Clock,
+  createKeyedLock,
+  createLimiter,
+  type Ids,
+  type Log,
+  type Meter,
+} from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
 import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
 
 /** Runs of another context's jobs that go on at once: its engine may tell of any number. */
 const MOST_RUNS = 100;
+/** Containers and services for runs that are made at once. */
+const MOST_MADE = 8;
 
 interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
@@ -53,6 +62,7 @@ class JobBoard {
   readonly #context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;
+  readonly #making = createLimiter(MOST_MADE);
   /** Exit code of the last run of each job, where it had one. */
   readonly #codes = new Map<string, number>();
   readonly #looks = createKeyedLock();
@@ -88,6 +98,7 @@ class JobBoard {
         const { client } = await this.#parts.engines.of(this.#context);
         await pipeline.runJob(work, reporter, {
           engine: client,
+          making: this.#making,
           results: { set: (key, service, code) => this.#note(key, service, code) },
           // When the process ends, runs are left to the next process.
           leaves: () => !this.#parts.intake().open,

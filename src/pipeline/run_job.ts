@@ -28,7 +28,7 @@ import type { Ledger } from "../record/mod.ts";
 import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import type { KeyedLock } from "../system/mod.ts";
+import type { KeyedLock, Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import {
   jobCredentials,
@@ -39,16 +39,13 @@ import {
 } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
 
-/** Results of the runs of jobs, in memory. */
-interface JobResults {
-  /** Records how the last run of a job ended; `undefined` when its exit code is not known. */
-  set(key: StackKey, service: string, exitCode: number | undefined): void;
-}
-
 /** Parts for running jobs, beside those of the pipeline. */
 export interface JobParts {
   readonly engine: EngineClient;
-  readonly results: JobResults;
+  /** Records how the last run of a job ended; `undefined` when its exit code is not known. */
+  readonly results: { set(key: StackKey, service: string, exitCode: number | undefined): void };
+  /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
+  readonly making: Pick<Limiter, "run">;
   /** Whether an abort means that another process takes runs over: then the container goes on. */
   readonly leaves: () => boolean;
   /** Makes a name for one run. */

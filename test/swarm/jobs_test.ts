@@ -6,7 +6,7 @@ import { findSwarmJobs } from "../../src/deploy/jobs/find_swarm_jobs.ts";
 import { type JobOrder, JobRun } from "../../src/deploy/jobs/job_run.ts";
 import { SwarmJobs } from "../../src/deploy/jobs/swarm_jobs.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
-import { systemClock } from "../../src/system/mod.ts";
+import { createLimiter, systemClock } from "../../src/system/mod.ts";
 import { BUSYBOX_IMAGE } from "../fakes/busybox_image.ts";
 import { findSwarm } from "../fakes/real_swarm.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
@@ -71,6 +71,7 @@ if (swarm.unavailable !== undefined) {
         found,
         spec,
         leaves: () => leaves,
+        making: createLimiter(8),
         progress: () => {},
         swarm: engine.swarm,
         service: found.swarm,

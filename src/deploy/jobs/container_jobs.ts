@@ -1,6 +1,6 @@
 import type { EngineClient } from "../../docker/mod.ts";
 import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
-import type { Clock } from "../../system/mod.ts";
+import type { Clock, Limiter } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
@@ -11,6 +11,8 @@ import type { JobEngine, JobOrder } from "./job_run.ts";
 interface ContainerJobFacts {
   readonly engine: EngineClient;
   readonly clock: Clock;
+  /** Few are made at once. */
+  readonly making: Pick<Limiter, "run">;
   readonly found: FoundJob;
   readonly spec: JobOrder;
   /** Ensures that the image is present; returns the files to put into a new container. */
@@ -51,7 +53,10 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
       const files = await facts.ready(signal);
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops };
-      const { id } = await makeExecution(engine, container.id, execution, signal);
+      const { id } = await facts.making.run(
+        () => makeExecution(engine, container.id, execution, signal),
+        signal,
+      );
       told({ id, stops });
       if (files.length > 0) {
         const seconds = Math.floor(facts.clock.now().getTime() / 1000);

@@ -1,7 +1,7 @@
 import type { JsonRecord } from "../../docker/json.ts";
 import type { EngineClient, SwarmService } from "../../docker/mod.ts";
 import { errors } from "../../model/mod.ts";
-import { withDeadline } from "../../system/mod.ts";
+import { type Limiter, withDeadline } from "../../system/mod.ts";
 import { holdsSomething, imageOf } from "../swarm/observed_services.ts";
 import { postAgain } from "../swarm/post_again.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
@@ -26,6 +26,8 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "s
   readonly swarm: EngineClient["swarm"];
   /** Id of the job's service, which is read anew: what an engine tells of it may have megabytes. */
   readonly service: string;
+  /** Few are made at once. */
+  readonly making: Pick<Limiter, "run">;
   readonly nextId: () => string;
   /** Credentials for the registry of an image, in the engine's format. */
   readonly auth: (image: string) => Promise<string>;
@@ -93,15 +95,14 @@ export class SwarmJobs implements JobEngine<StoppedService> {
   }
 
   async make(told: (own: OwnOfRun<StoppedService>) => void, signal: AbortSignal) {
-    const { swarm, service, auth, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
+    const { swarm, service, auth, making, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
     const stops = await this.toStop(signal);
     const execution = { runId: nextId(), stops, completions: swarmReplicas };
-    const like = await this.#required(service, signal);
-    const change = {
-      body: idle(executionBody(like, execution)),
-      auth: await auth(imageOf(like)),
-    };
-    const id = await swarm.createService(change, signal);
+    const id = await making.run(async () => {
+      const like = await this.#required(service, signal);
+      const body = idle(executionBody(like, execution));
+      return await swarm.createService({ body, auth: await auth(imageOf(like)) }, signal);
+    }, signal);
     told({ id, stops });
     const start = ({ spec }: SwarmService) => active(spec, execution);
     return (within: AbortSignal) => this.#post(id, start, within);

@@ -7,7 +7,7 @@ import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
-import { createKeyedLock } from "../../../src/system/mod.ts";
+import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("runJob()", () => {
@@ -115,6 +115,7 @@ describe("runJob()", () => {
           engine,
           results: { set: () => {} },
           leaves: () => false,
+          making: createLimiter(8),
           looks: createKeyedLock(),
         } as unknown as JobParts,
         {
@@ -189,6 +190,7 @@ describe("runJob()", () => {
         engine,
         results: { set: () => {} },
         leaves: () => false,
+        making: createLimiter(8),
         looks: createKeyedLock(),
       } as unknown as JobParts,
       {

@@ -5,6 +5,7 @@ import { findJobs } from "../../../../src/deploy/jobs/find_jobs.ts";
 import { JobRun } from "../../../../src/deploy/jobs/job_run.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
 import type { ContainerState } from "../../../../src/model/mod.ts";
+import { createLimiter } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import {
   createMemoryEngine,
@@ -50,6 +51,7 @@ async function createRun(engine: MemoryEngine) {
     ready: () => Promise.resolve([]),
     nextId: () => "8",
     leaves: () => false,
+    making: createLimiter(8),
     progress: () => {},
   };
   const run = new JobRun(facts, containerJobs(facts));
@@ -93,6 +95,20 @@ describe("the run of a job in a container", () => {
     await run.adopt("run-id", never);
     assert.equal(await run.end(never), 5);
     assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+  });
+
+  it("has its container made when few others are", async () => {
+    const { run, facts } = await createRun(createMemoryEngine([backup]));
+    let asked = 0;
+    facts.engine.containerRecipe = () => Promise.resolve(void asked++);
+    const others = Promise.withResolvers<void>();
+    const all = Array.from({ length: 8 }, () => facts.making.run(() => others.promise, never));
+    const begun = assert.rejects(run.begin(never), /is gone/);
+    await settle();
+    assert.equal(asked, 0);
+    others.resolve();
+    await Promise.all([...all, begun]);
+    assert.equal(asked, 1);
   });
 
   it("does not begin where an engine tells of thousands of containers to stop", async () => {

@@ -4,6 +4,7 @@ import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
 import { type JobOrder, JobRun } from "../../../../src/deploy/jobs/job_run.ts";
 import { SwarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
+import { createLimiter } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 import { createMemorySwarm, type MemorySwarmEngine } from "../../../fakes/memory_swarm.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
@@ -44,6 +45,7 @@ async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = f
     spec,
     nextId: () => "019a0000-0000-7000-8000-0123456789ab",
     leaves: () => leaves,
+    making: createLimiter(8),
     progress: () => {},
     auth: (image: string) => {
       asked.push(image);
