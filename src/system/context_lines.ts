@@ -6,13 +6,15 @@ const MOST = 8 << 20;
 const SPAN_MS = 5 * 60_000;
 
 interface Share {
+  readonly context: string;
   left: number;
   leftOut: number;
 }
 
 /**
  * Bounds the lines about each context but the default one, however many jobs and changes its engine
- * tells of. What a request did is always written, and so is the last line of all.
+ * tells of. Warnings and errors have a share of their own: a repository's build may print as much as the
+ * other one allows. What a request did is always written, and so is the last line of all.
  */
 export class ContextLines {
   readonly #put: (said: Said) => number;
@@ -29,8 +31,10 @@ export class ContextLines {
     if (Math.abs(now - this.#began) >= SPAN_MS) this.#beginAnew(now);
     const context = boundedContext(said);
     if (context === undefined) return void this.#put(said);
-    const share = this.#shares.get(context) ?? { left: MOST, leftOut: 0 };
-    this.#shares.set(context, share);
+    const isGrave = said.level === "warning" || said.level === "error";
+    const key = `${isGrave} ${context}`;
+    const share = this.#shares.get(key) ?? { context, left: MOST, leftOut: 0 };
+    this.#shares.set(key, share);
     if (share.left <= 0) return void share.leftOut++;
     share.left -= this.#put(said);
     if (share.left > 0) return;
@@ -44,7 +48,7 @@ export class ContextLines {
     const before = this.#shares;
     this.#shares = new Map();
     this.#began = now;
-    for (const [context, { leftOut }] of before) {
+    for (const { context, leftOut } of before.values()) {
       if (leftOut > 0) this.#warn(context, `${leftOut} lines about this context were left out`);
     }
   }

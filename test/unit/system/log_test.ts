@@ -133,12 +133,13 @@ describe("lines about the context of somebody else's engine", () => {
       log.info("other", { context: "other" });
       log.info("own", { context: "default" });
       log.info("asked", { context: "nas", request_id: "1" });
+      log.warning("mounts the socket", { context: "nas" });
       log.critical("last", { context: "nas" });
     });
     assert.ok(lines.join("").length < 9 << 20);
-    assert.deepEqual(lines.slice(-5).map((each) => JSON.parse(each).msg), [
+    assert.deepEqual(lines.slice(-6).map((each) => JSON.parse(each).msg), [
       "too many lines about this context: more are left out for up to five minutes",
-      ...["other", "own", "asked", "last"],
+      ...["other", "own", "asked", "mounts the socket", "last"],
     ]);
     assert.equal(written((log) => flood(log, { context: "default" })).length, 20_000);
   });
