@@ -4,11 +4,13 @@ import { asNumber, asRecord } from "../../docker/json.ts";
 import {
   LABELS,
   own,
+  type Release,
   type ReleaseService,
   type ServicePlan,
   StackwrightError,
   toStackwrightError,
 } from "../../model/mod.ts";
+import { objectAt, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import { imageOf } from "./observed_services.ts";
 import { postAgain } from "./post_again.ts";
 import { serviceBody } from "./service_body.ts";
@@ -24,9 +26,14 @@ interface ToPost {
   readonly services: readonly ServicePlan[];
 }
 
-/** Makes and changes services, each by one call. */
+type PostParts = Pick<StackRolloutParts, "engine" | "swarm" | "requireOwn">;
+
+/**
+ * Makes and changes services, each by one call. Whose its volumes are is asked right before: another
+ * stack may make one while the services before it are posted.
+ */
 export async function postServices(
-  parts: Pick<StackRolloutParts, "engine" | "swarm">,
+  parts: PostParts,
   work: ToPost,
   signal: AbortSignal,
 ): Promise<void> {
@@ -41,8 +48,17 @@ export async function postServices(
   }
 }
 
+/** The release without volumes that a service does not mount. */
+function withVolumesOf(service: string, release: Release): Release {
+  const mounts = objectsAt(serviceOf(release.model, service), "volumes");
+  const mounted = new Set(mounts.map((each) => textAt(each, "source")));
+  const volumes = Object.entries(objectAt(release.model, "volumes"))
+    .filter(([key]) => mounted.has(key));
+  return { ...release, model: { ...release.model, volumes: Object.fromEntries(volumes) } };
+}
+
 async function post(
-  { engine: { swarm }, swarm: { auth } }: Pick<StackRolloutParts, "engine" | "swarm">,
+  { engine: { swarm }, swarm: { auth }, requireOwn }: PostParts,
   { stack, next, object }: ToPost,
   plan: ServicePlan,
   signal: AbortSignal,
@@ -54,6 +70,7 @@ async function post(
   const images = image === undefined ? {} : { [plan.name]: image };
   const body = serviceBody(plan.name, { ...stack.parts, object, images });
   const change = { auth: await auth(service?.image ?? "") };
+  await requireOwn(withVolumesOf(plan.name, next.release), signal);
   if (existing === undefined || modeName(existing) !== Object.keys(body.Mode)[0]) {
     // A swarm cannot change the mode of a service.
     if (existing !== undefined) await swarm.removeService(existing.id, signal);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { rolloutStack } from "../../../../src/deploy/swarm/stack_rollout.ts";
 import type { StackRolloutParts } from "../../../../src/deploy/swarm/stack_words.ts";
-import type { ServicePlan } from "../../../../src/model/mod.ts";
+import type { ComposeModel, Release, ServicePlan } from "../../../../src/model/mod.ts";
 import { StackwrightError } from "../../../../src/model/mod.ts";
 import { createMemorySwarm } from "../../../fakes/memory_swarm.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
@@ -15,20 +15,28 @@ const plan = (name: string, action: "keep" | "recreate"): ServicePlan => ({
   ...{ name, action, because: ["so it is"] },
 });
 
-function onDisk(id: string, timeoutSeconds: number) {
+function onDisk(id: string, timeoutSeconds: number, model: ComposeModel = {}) {
   const services = NAMES.map((name) => serviceOf(name, { digest: `${name}-${id}` }));
   return {
     tree: `/trees/${id}`,
-    release: releaseOf(id, services, { swarm: {}, timeoutSeconds }),
+    release: withModel(releaseOf(id, services, { swarm: {}, timeoutSeconds }), model),
     images: {},
   };
+}
+
+/** A release with what `model` adds to its own. */
+function withModel(release: Release, model: ComposeModel): Release {
+  return { ...release, model: { ...release.model, ...model } };
 }
 
 /** A stack of two services that is updated, on a clock on which every wait is over at once. */
 function createWorld() {
   const engine = createMemorySwarm(NAMES.map((service) => ({ stack: "shop", service })));
   let seconds = 0;
-  const world = { engine, onSecond: (_seconds: number) => {}, replanned: 0 };
+  const world = {
+    ...{ engine, onSecond: (_seconds: number) => {}, replanned: 0, model: {} },
+    onAsk: (_volumes: readonly string[]) => {},
+  };
   const parts: StackRolloutParts = {
     engine,
     swarm: {
@@ -48,7 +56,7 @@ function createWorld() {
     log: createRecordingLog(),
     files: { switchTo: () => Promise.resolve() },
     progress: () => {},
-    requireOwn: () => Promise.resolve(),
+    requireOwn: async ({ model }) => await world.onAsk(Object.keys(model["volumes"] ?? {})),
     replan: (_release, _observed, _failed) => {
       world.replanned++;
       return [plan("api", "keep"), plan("web", "recreate")];
@@ -56,7 +64,7 @@ function createWorld() {
   };
   const roll = (previousSeconds: number, nextSeconds: number) =>
     rolloutStack(parts, {
-      next: onDisk("next", nextSeconds),
+      next: onDisk("next", nextSeconds, world.model),
       previous: onDisk("old", previousSeconds),
       services: NAMES.map((name) => plan(name, "recreate")),
       liveNow: { files: {}, directories: [] },
@@ -79,6 +87,27 @@ describe("rolloutStack()", () => {
     assert.equal(world.replanned, 1);
     // What was posted before it went away is not posted again.
     assert.deepEqual(world.engine.calls, ["update shop_api", "update shop_web"]);
+  });
+
+  it("asks whose a service's volumes are right before it is posted", async () => {
+    const world = createWorld();
+    const mounting = (source: string) => ({
+      image: "a",
+      volumes: [{ type: "volume", source, target: "/d" }],
+    });
+    world.model = {
+      services: { api: mounting("cache"), web: mounting("data") },
+      volumes: { cache: { name: "cache" }, data: { name: "data" } },
+    };
+    const asked: string[] = [];
+    world.onAsk = (volumes) => {
+      asked.push(`${volumes} after ${world.engine.calls.length}`);
+      if (`${volumes}` === "data") throw new StackwrightError("conflict", "wiki has it by now");
+    };
+    const result = await world.roll(10, 10);
+    assert.equal(result.kind, "rolled_back");
+    assert.deepEqual(asked.slice(0, 3), ["cache,data after 0", "cache after 0", "data after 1"]);
+    assert.equal(world.engine.calls[0], "update shop_api");
   });
 
   for (const [previous, next] of [[100, 10], [10, 100]] as const) {
