@@ -10,6 +10,7 @@ import {
   type Clock,
   createKeyedLock,
   createLimiter,
+  createPauses,
   type Ids,
   type Log,
   type Meter,
@@ -19,6 +20,8 @@ import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from ".
 
 /** Runs of another context's jobs that go on at once: its engine may tell of any number. */
 const MOST_RUNS = 100;
+/** Characters of other texts that take as long as finding out that a schedule never fires. */
+const A_SCHEDULE = 4 * 1024;
 /** Containers and services for runs that are made at once. */
 const MOST_MADE = 8;
 
@@ -127,7 +130,13 @@ class JobBoard {
     const found = await calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
     const names = new Set(found.map(({ key, service }) => nameOfJob({ key, service })));
     for (const name of this.#codes.keys()) if (!names.has(name)) this.#codes.delete(name);
-    return found.map((each) => ({ job: this.#read(each), found: each }));
+    const read: { job: ScheduledJob; found: FoundJob }[] = [];
+    const pauses = createPauses();
+    for (const each of found) {
+      read.push({ job: this.#read(each), found: each });
+      await pauses.after(A_SCHEDULE);
+    }
+    return read;
   }
 
   #read({ key, service, container, executions, swarm }: FoundJob): ScheduledJob {

@@ -34,6 +34,19 @@ export function ownerOf(labels: Readonly<Record<string, string>>): string | unde
   return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
 }
 
+/** Sources that the labels of a stack's containers name; two of many, which tell as much as all. */
+export function labelledOwners(
+  seen: Pick<ObservedStack, "containers"> | undefined,
+): readonly string[] {
+  const all = new Set<string>();
+  for (const each of seen?.containers ?? []) {
+    const owner = isOurs(each) ? ownerOf(each.labels) : undefined;
+    if (owner !== undefined) all.add(owner);
+    if (all.size === 2) break;
+  }
+  return [...all];
+}
+
 /**
  * Decides whether `claimant` may deploy a stack: two repositories, or two branches, with one stack
  * name would otherwise replace each other for ever, or get each other's data.

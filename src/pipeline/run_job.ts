@@ -7,6 +7,7 @@ import {
   type InjectedFile,
   injectedFiles,
   JobRun,
+  labelledOwners,
   observeAll,
   SwarmJobs,
   withoutLabels,
@@ -28,7 +29,7 @@ import type { Ledger } from "../record/mod.ts";
 import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import type { KeyedLock, Limiter } from "../system/mod.ts";
+import { createPauses, type KeyedLock, type Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import {
   jobCredentials,
@@ -114,12 +115,12 @@ async function withOwnStops(
   spec: JobSpec,
   signal: AbortSignal,
 ): Promise<JobSpec> {
-  const seen = new Map<string, ObservedStack>();
+  const seen = new Map<string, readonly string[]>();
   for (const name of new Set(spec.stopServices.map(({ project }) => project))) {
     if (name === key.name || recordedOwner(parts.ledger, { ...key, name }) !== undefined) continue;
-    seen.set(name, await observeAnyway(parts, { ...key, name }, signal));
+    seen.set(name, labelledOwners(await observeAnyway(parts, { ...key, name }, signal)));
   }
-  const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project));
+  const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project) ?? []);
   const stopServices = spec.stopServices.filter(({ project }) => whose(project) === undefined);
   const foreign = spec.stopServices.find(({ project }) => whose(project) !== undefined);
   if (foreign === undefined || adopts !== undefined) return { ...spec, stopServices };
@@ -254,6 +255,9 @@ async function readyJob(
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
 
+/** Characters of other texts that take as long as finding out whose a stack is. */
+const A_STOP = 1024;
+
 /** State of an engine: its stacks by name, and those in which jobs have stopped services. */
 export interface SeenEngine {
   readonly stacks: ReadonlyMap<string, ObservedStack>;
@@ -295,14 +299,15 @@ async function stoppedForJobs(
     // The container of a run exists until the services that its job stopped are back.
     .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
   const stopped = new Map<string, string>();
+  const pauses = createPauses();
   for (const { key, service, container } of jobs) {
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
-      for (const stop of spec?.stopServices ?? []) {
-        const { project } = stop;
-        if (whoseStop(ledger, key, project, stacks.get(project)) !== undefined) continue;
-        const text = `job ${key.name}/${service} runs, and has ${stop.service} stopped meanwhile`;
-        stopped.set(project, text);
+      for (const { project, service: stops } of spec?.stopServices ?? []) {
+        const owners = labelledOwners(stacks.get(project));
+        await pauses.after(A_STOP);
+        if (whoseStop(ledger, key, project, owners) !== undefined) continue;
+        stopped.set(project, `job ${key.name}/${service} runs, and has ${stops} stopped meanwhile`);
       }
     } catch (error) {
       // A job with invalid labels never runs, so it has stopped nothing.

@@ -75,18 +75,18 @@ export function locksOfJob(
 
 /**
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
- * source deployed it, or Stackwright did not. Where the ledger has no owner, labels of `seen` tell.
+ * source deployed it, or Stackwright did not. Where the ledger has no owner,
+ * {@link labelledOwners} tell.
  */
 export function whoseStop(
   ledger: Pick<Ledger, "owners" | "current">,
   key: StackKey,
   project: string,
-  seen: Pick<ObservedStack, "containers"> | undefined,
+  labelled: readonly string[],
 ): string | undefined {
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key)?.source;
   const recorded = recordedOwner(ledger, { ...key, name: project })?.source;
-  const labelled = seen?.containers.filter(isOurs).map(({ labels }) => ownerOf(labels)) ?? [];
   return (recorded === undefined ? labelled : [recorded]).find((each) => each !== own);
 }
 
