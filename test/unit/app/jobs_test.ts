@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { JobBoards } from "../../../src/app/jobs.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { longestStretch } from "../processor_time.ts";
+
+const never = new AbortController().signal;
+
+describe("JobBoards", () => {
+  it("lets others work while it looks at hundreds of jobs that never run", async () => {
+    const labels = {
+      "stackwright.job.enabled": "true",
+      "stackwright.job.schedule": "0 0 30 2 *",
+    };
+    const client = createMemoryEngine(
+      Array.from({ length: 600 }, (_, at) => runningContainer("shop", `job${at}`, { labels })),
+    );
+    const parts = {
+      engines: { of: () => Promise.resolve({ client }) },
+      ledger: { current: () => undefined, history: () => [] },
+      clock: createFakeClock(),
+      log: createRecordingLog(),
+      events: () => ({}),
+      hasSwarmFeatures: false,
+    };
+    const board = new JobBoards(
+      parts as unknown as ConstructorParameters<typeof JobBoards>[0],
+      never,
+    )
+      .of("default");
+    let problems: (string | undefined)[] = [];
+    const longest = await longestStretch(async () => {
+      problems = (await board.list(never)).map(({ problem }) => problem);
+    });
+    assert.deepEqual(problems, Array(600).fill("schedule: it never fires"));
+    assert.ok(longest < 400, `${longest} ms`);
+  });
+});
