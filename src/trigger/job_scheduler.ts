@@ -55,6 +55,9 @@ const LONGEST_AGAIN_MS = 30_000;
 /** Characters of other texts that take as long to process as a new schedule. */
 const A_SCHEDULE = 8 * 1024;
 
+/** Characters of other texts that take as long as writing a line. */
+const A_LINE = 256;
+
 /**
  * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
  * come, go or are renamed, and when events may have been missed. Firings that pass while the
@@ -113,14 +116,15 @@ export class JobScheduler {
     const jobs = await this.#parts.find(this.#signal);
     const now = this.#parts.clock.now();
     const found = new Map(jobs.map((job) => [nameOfJob(job), job]));
+    const pauses = createPauses();
     for (const [name, { job }] of this.#planned) {
       const still = found.get(name);
       if (still?.spec?.enabled === true) continue;
       this.#planned.delete(name);
       const reason = still === undefined ? "removed" : "disabled";
       this.#log(job).info("job unscheduled", { reason });
+      await pauses.after(A_LINE);
     }
-    const pauses = createPauses();
     for (const [name, job] of found) {
       // Thousands of new schedules with different zones take seconds to read.
       if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
