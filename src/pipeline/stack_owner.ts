@@ -9,6 +9,7 @@ import {
 } from "../deploy/mod.ts";
 import { resourcesOf } from "../compose/mod.ts";
 import {
+  askingSource,
   type ComposeModel,
   DEFAULT_CONTEXT,
   errors,
@@ -50,32 +51,29 @@ export function recordedOwner(
   const known = ledger.owners.get(key);
   if (known !== undefined) return known;
   const release = ledger.current(key);
-  return release && ownerOfRelease(release);
-}
-
-function ownerOfRelease({ configuration, revision }: Pick<Release, "configuration" | "revision">) {
-  return { source: (configuration ?? revision).source.name, reference: "", adopted: false };
+  return release && { source: askingSource(release), reference: "", adopted: false };
 }
 
 /**
- * The stacks whose locks a job of stack `key` takes that stops services: those of its own source
- * alone, since others' deployments must not wait. Sorted by their names.
+ * The stacks whose locks a job of stack `key` takes that stops services: those of its own repository
+ * and branch alone, since others' deployments must not wait. Sorted by their names.
  */
 export function locksOfJob(
   ledger: Ledger,
   key: StackKey,
   stops: readonly { readonly project: string }[],
 ): StackKey[] {
-  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
-  const own = ownerOf(key.name);
-  const others = stops.map(({ project }) => project)
-    .filter((each) => own !== undefined && ownerOf(each) === own);
+  const own = recordedOwner(ledger, key);
+  const others = stops.map(({ project }) => project).filter((name) => {
+    const owner = recordedOwner(ledger, { ...key, name });
+    return own !== undefined && owner !== undefined && isSameOwner(owner, own);
+  });
   return [...new Set([key.name, ...others])].sort().map((name) => ({ ...key, name }));
 }
 
 /**
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
- * source deployed it, or Stackwright did not. Where the ledger has no owner,
+ * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner,
  * {@link labelledOwners} tell.
  */
 export function whoseStop(
@@ -85,9 +83,10 @@ export function whoseStop(
   labelled: readonly string[],
 ): string | undefined {
   if (project === key.name) return undefined;
-  const own = recordedOwner(ledger, key)?.source;
-  const recorded = recordedOwner(ledger, { ...key, name: project })?.source;
-  return (recorded === undefined ? labelled : [recorded]).find((each) => each !== own);
+  const own = recordedOwner(ledger, key);
+  const recorded = recordedOwner(ledger, { ...key, name: project });
+  if (recorded === undefined) return labelled.find((each) => each !== own?.source);
+  return own !== undefined && isSameOwner(recorded, own) ? undefined : formatOwner(recorded);
 }
 
 /**
@@ -209,7 +208,8 @@ export async function requireNoForeignVolume(
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
-  const claimant = owner ?? recordedOwner(ledger, key) ?? ownerOfRelease(of);
+  const claimant = owner ?? recordedOwner(ledger, key) ??
+    { source: askingSource(of), reference: "" };
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { engine } = host;
   const { hostname, swarm: role } = await host.info(signal);

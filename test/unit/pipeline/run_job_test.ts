@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { LabelFilter } from "../../../src/docker/engine_facts.ts";
-import { formatStackKey, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { formatOwner, formatStackKey, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { type JobParts, observeEngine, runJob } from "../../../src/pipeline/run_job.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -76,65 +76,76 @@ describe("runJob()", () => {
     assert.ok(looking.includes("b"));
   });
 
-  it("locks no stack of another source for a run that it takes over, whose labels are new", async () => {
-    const [evil, shop, own] = [stackKey("", "evil"), stackKey("", "shop"), stackKey("", "own")];
-    const ledger = createMemoryLedger(createFakeClock());
-    for (const key of [evil, own]) ledger.owners.settle(key, { source: "evil", reference: "" });
-    ledger.owners.settle(shop, { source: "me", reference: "" });
-    const job = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" };
-    const stops = { "stackwright.job.stop_services": "shop/web, own/web" };
-    const engine = Object.assign(
-      createMemoryEngine([
-        runningContainer("evil", "job", { state: "created", labels: { ...job, ...stops } }),
-        runningContainer("evil", "job", {
-          id: "run-id",
-          labels: { ...job, "com.docker.compose.oneoff": "True", "stackwright.job.run": "7" },
-        }),
-      ]),
-      { waitContainer: () => Promise.resolve(0) },
-    );
-    const locked: string[] = [];
-    const parts = {
-      host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
-      ledger,
-      clock: createFakeClock(),
-      log: createRecordingLog(),
-      meter: { count: () => {}, move: () => {}, observe: () => {} },
-      stackLock: {
-        run: (name: string, held: () => Promise<unknown>) => {
-          locked.push(name);
-          return held();
-        },
-      },
-    };
-    const told: string[] = [];
-    const run = (adopts?: string) =>
-      runJob(
-        parts as unknown as PipelineParts,
-        {
-          engine,
-          results: { set: () => {} },
-          leaves: () => false,
-          making: createLimiter(8),
-          looks: createKeyedLock(),
-        } as unknown as JobParts,
-        {
-          work: {
-            ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
-            ...{ key: evil, service: "job" },
-            ...(adopts === undefined ? {} : { adopts }),
-          },
-          reporter: { describe: () => {}, target: ({ message }) => told.push(message ?? "") },
-        },
-        new AbortController().signal,
+  for (
+    const other of [
+      { source: "me", reference: "refs/heads/dev" },
+      { source: "evil", reference: "refs/heads/main" },
+    ]
+  ) {
+    it(`locks no stack of ${formatOwner(other)} for a run that it takes over, whose labels are new`, async () => {
+      const [evil, shop, own] = [stackKey("", "evil"), stackKey("", "shop"), stackKey("", "own")];
+      const ledger = createMemoryLedger(createFakeClock());
+      for (const key of [evil, own]) {
+        ledger.owners.settle(key, { source: "evil", reference: "refs/heads/dev" });
+      }
+      ledger.owners.settle(shop, other);
+      const job = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" };
+      const stops = { "stackwright.job.stop_services": "shop/web, own/web" };
+      const engine = Object.assign(
+        createMemoryEngine([
+          runningContainer("evil", "job", { state: "created", labels: { ...job, ...stops } }),
+          runningContainer("evil", "job", {
+            id: "run-id",
+            labels: { ...job, "com.docker.compose.oneoff": "True", "stackwright.job.run": "7" },
+          }),
+        ]),
+        { waitContainer: () => Promise.resolve(0) },
       );
-    await run("run-id");
-    assert.equal(told.at(-1), "job job has run");
-    assert.deepEqual(locked, [evil, own].map(formatStackKey));
-    await run();
-    assert.match(told.at(-1) ?? "", /the job was not run: it stops shop\/web, .* runs from me/);
-    assert.equal(locked.length, 2);
-  });
+      const locked: string[] = [];
+      const parts = {
+        host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
+        ledger,
+        clock: createFakeClock(),
+        log: createRecordingLog(),
+        meter: { count: () => {}, move: () => {}, observe: () => {} },
+        stackLock: {
+          run: (name: string, held: () => Promise<unknown>) => {
+            locked.push(name);
+            return held();
+          },
+        },
+      };
+      const told: string[] = [];
+      const run = (adopts?: string) =>
+        runJob(
+          parts as unknown as PipelineParts,
+          {
+            engine,
+            results: { set: () => {} },
+            leaves: () => false,
+            making: createLimiter(8),
+            looks: createKeyedLock(),
+          } as unknown as JobParts,
+          {
+            work: {
+              ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+              ...{ key: evil, service: "job" },
+              ...(adopts === undefined ? {} : { adopts }),
+            },
+            reporter: { describe: () => {}, target: ({ message }) => told.push(message ?? "") },
+          },
+          new AbortController().signal,
+        );
+      await run("run-id");
+      assert.equal(told.at(-1), "job job has run");
+      assert.deepEqual(locked, [evil, own].map(formatStackKey));
+      await run();
+      const end = told.at(-1) ?? "";
+      assert.match(end, /the job was not run: it stops shop\/web/);
+      assert.ok(end.includes(`shop runs from ${formatOwner(other)};`), end);
+      assert.equal(locked.length, 2);
+    });
+  }
 
   /**
    * Runs a job of `evil` that stops `shop/web`; `meanwhile` happens while it waits for its lock, or
