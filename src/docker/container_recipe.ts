@@ -52,9 +52,11 @@ function hostConfigOf(answer: JsonRecord): JsonRecord {
   const config = asRecord(answer["HostConfig"]);
   const binds = asTextList(config["Binds"]);
   const mounted = asList(answer["Mounts"]).map(asRecord);
+  // An engine may tell of hundreds of thousands.
+  const places = new Map(mounted.toReversed().map((each) => [each["Destination"], each]));
   const mounts = asList(config["Mounts"]).map(asRecord).map((mount) => {
     if (mount["Type"] !== "volume" || asText(mount["Source"]) !== "") return mount;
-    const made = mounted.find((each) => each["Destination"] === mount["Target"]);
+    const made = places.get(mount["Target"]);
     return made === undefined ? mount : { ...mount, Source: asText(made["Name"]) };
   });
   const known = new Set([
