@@ -1,6 +1,7 @@
 import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  errors,
   isOurs,
   messageOf,
   type ObservedStack,
@@ -52,7 +53,16 @@ export async function adoptContainers(
     if (!hasPrevious) {
       const foreign = adoption.observed.containers.filter((each) => !isOurs(each));
       const { engine } = parts.host;
-      const found = await fewAtOnce(foreign, ({ id }) => engine.containerRecipe(id, signal));
+      let length = 0;
+      const found = await fewAtOnce(foreign, async ({ id }) => {
+        const recipe = await engine.containerRecipe(id, signal);
+        length += JSON.stringify(recipe ?? "").length;
+        if (length <= MOST_OF_RECIPES) return recipe;
+        throw errors.engine_refused(
+          `what the engine tells of ${foreign.length} containers takes more than ${MOST_OF_RECIPES} ` +
+            "characters: it is kept, to put them back; remove those that nobody needs",
+        );
+      });
       recipes.push(...found.filter((each) => each !== undefined).sort(byNeed));
     }
     brought = await bringOldData(parts, adoption, signal);
@@ -78,6 +88,9 @@ export async function adoptContainers(
     return { kind: "failed", error, text };
   }
 }
+
+/** Characters of all containers that may be put back; ordinary ones have 10,000. */
+const MOST_OF_RECIPES = 16 << 20;
 
 /** Order in which a container that shares another container's network comes after the others. */
 function byNeed(a: ContainerRecipe, b: ContainerRecipe): number {
