@@ -9,7 +9,7 @@ import type { FileContent, Files } from "./files.ts";
 const PIECE_BYTES = 1024 * 1024;
 const LEAST_PIECE = 4096;
 /** Tries to make a directory while others remove empty ones around it. */
-const MOST_TRIES = 5;
+const MOST_TRIES = 20;
 
 /** The real file system. */
 export const systemFiles: Files = {
