@@ -10,6 +10,52 @@ import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.
 import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
+/** Runs the job of stack `evil`, or takes a run over; returns what was told last. */
+async function runOfEvil(
+  { engine, ledger, onLock }: {
+    readonly engine: ReturnType<typeof createMemoryEngine>;
+    readonly ledger: ReturnType<typeof createMemoryLedger>;
+    readonly onLock: (name: string) => void;
+  },
+  adopts?: string,
+): Promise<string> {
+  const parts = {
+    host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
+    ledger,
+    clock: createFakeClock(),
+    log: createRecordingLog(),
+    meter: { count: () => {}, move: () => {}, observe: () => {} },
+    stackLock: {
+      run: (name: string, held: () => Promise<unknown>) => {
+        onLock(name);
+        return held();
+      },
+    },
+  };
+  const jobs = {
+    engine,
+    results: { set: () => {} },
+    leaves: () => false,
+    making: createLimiter(8),
+    looks: createKeyedLock(),
+  };
+  let told = "";
+  await runJob(
+    parts as unknown as PipelineParts,
+    jobs as unknown as JobParts,
+    {
+      work: {
+        ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
+        ...{ key: stackKey("", "evil"), service: "job" },
+        ...(adopts === undefined ? {} : { adopts }),
+      },
+      reporter: { describe: () => {}, target: ({ message }) => told = message ?? "" },
+    },
+    new AbortController().signal,
+  );
+  return told;
+}
+
 describe("runJob()", () => {
   it("asks for the containers of its job alone: each of hundreds may be about to run", async () => {
     const asked: LabelFilter[] = [];
@@ -102,45 +148,11 @@ describe("runJob()", () => {
         { waitContainer: () => Promise.resolve(0) },
       );
       const locked: string[] = [];
-      const parts = {
-        host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
-        ledger,
-        clock: createFakeClock(),
-        log: createRecordingLog(),
-        meter: { count: () => {}, move: () => {}, observe: () => {} },
-        stackLock: {
-          run: (name: string, held: () => Promise<unknown>) => {
-            locked.push(name);
-            return held();
-          },
-        },
-      };
-      const told: string[] = [];
       const run = (adopts?: string) =>
-        runJob(
-          parts as unknown as PipelineParts,
-          {
-            engine,
-            results: { set: () => {} },
-            leaves: () => false,
-            making: createLimiter(8),
-            looks: createKeyedLock(),
-          } as unknown as JobParts,
-          {
-            work: {
-              ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
-              ...{ key: evil, service: "job" },
-              ...(adopts === undefined ? {} : { adopts }),
-            },
-            reporter: { describe: () => {}, target: ({ message }) => told.push(message ?? "") },
-          },
-          new AbortController().signal,
-        );
-      await run("run-id");
-      assert.equal(told.at(-1), "job job has run");
+        runOfEvil({ engine, ledger, onLock: (name) => locked.push(name) }, adopts);
+      assert.equal(await run("run-id"), "job job has run");
       assert.deepEqual(locked, [evil, own].map(formatStackKey));
-      await run();
-      const end = told.at(-1) ?? "";
+      const end = await run();
       assert.match(end, /the job was not run: it stops shop\/web/);
       assert.ok(end.includes(`shop runs from ${formatOwner(other)};`), end);
       assert.equal(locked.length, 2);
@@ -180,40 +192,12 @@ describe("runJob()", () => {
       },
     );
     const locked: string[] = [];
-    const parts = {
-      host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
-      ledger,
-      clock: createFakeClock(),
-      log: createRecordingLog(),
-      meter: { count: () => {}, move: () => {}, observe: () => {} },
-      stackLock: {
-        run: (name: string, held: () => Promise<unknown>) => {
-          locked.push(name);
-          if (other === "") meanwhile(ledger);
-          return held();
-        },
-      },
+    const onLock = (name: string) => {
+      locked.push(name);
+      if (other === "") meanwhile(ledger);
     };
-    const told: string[] = [];
-    await runJob(
-      parts as unknown as PipelineParts,
-      {
-        engine,
-        results: { set: () => {} },
-        leaves: () => false,
-        making: createLimiter(8),
-        looks: createKeyedLock(),
-      } as unknown as JobParts,
-      {
-        work: {
-          ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
-          ...{ key: stackKey("", "evil"), service: "job" },
-        },
-        reporter: { describe: () => {}, target: ({ message }) => told.push(message ?? "") },
-      },
-      new AbortController().signal,
-    );
-    return { locked, stopped, end: told.at(-1) ?? "" };
+    const end = await runOfEvil({ engine, ledger, onLock });
+    return { locked, stopped, end };
   };
 
   it("locks no stack that nobody has deployed yet: another source may deploy it", async () => {
