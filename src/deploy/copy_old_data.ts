@@ -60,8 +60,11 @@ export async function rehearse(
   await placing(parts, key, data, signal, async (unfinished, bound) => {
     const bytes = await sizeOf(parts, local, bound) * MIB;
     await requireRoom(parts.files, dirname(unfinished), { bytes, isNew: false });
-    const argv = ["cp", "-a", "--attributes-only", "--", local, unfinished] as const;
-    const { code, said } = await runOnFiles(parts.commands, [...argv], bound);
+    const { code, said } = await runOnFiles(
+      parts.commands,
+      ["cp", "-a", "--attributes-only", "--", local, unfinished],
+      bound,
+    );
     if (code !== 0 && !/attributes-only/.test(said)) throw failedCopy(code, said);
   });
 }
@@ -172,8 +175,8 @@ function failedCopy(code: number, said: string): Error {
 
 /** Mebibytes that a tree takes on its disk; 0 where that cannot be read. */
 async function sizeOf({ commands }: OldDataParts, path: string, signal: AbortSignal) {
-  const how = { argv: ["du", "-sk", "--", path], env: PROGRAMS, keptBytes: 1000 } as const;
-  const { code, stdout } = await commands.run({ ...how, argv: [...how.argv] }, signal);
+  const how = { env: PROGRAMS, keptBytes: 1000 };
+  const { code, stdout } = await commands.run({ argv: ["du", "-sk", "--", path], ...how }, signal);
   const kilobytes = Number(/^\d+/.exec(utf8(stdout))?.[0] ?? 0);
   return code === 0 ? Math.ceil(kilobytes / 1024) : 0;
 }

@@ -35,7 +35,8 @@ export interface Destroy {
  * interruption: missing resources are fine.
  *
  * A service goes before the ones it depends on. External networks and volumes carry no project
- * label and stay, and so do networks that others are connected to. Returns the names of the volumes that were deleted with their data.
+ * label and stay, and so do networks that others are connected to. Returns the names of the volumes
+ * that were deleted with their data.
  */
 export async function destroyStack(
   engine: Engine,

@@ -41,8 +41,11 @@ export async function removeWritten(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const argv = ["rm", "-rf", "--one-file-system", "--", path] as const;
-  const { code, said } = await runOnFiles(commands, [...argv], signal);
+  const { code, said } = await runOnFiles(
+    commands,
+    ["rm", "-rf", "--one-file-system", "--", path],
+    signal,
+  );
   if (code === 0) return;
   // An `rm` without that option follows a link that is put in its way: what we call does not.
   if (/(?:unrecogni[sz]ed|illegal|unknown) option/i.test(said)) return await files.remove(path);

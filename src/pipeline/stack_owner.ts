@@ -217,10 +217,8 @@ export async function requireNoForeignVolume(
   const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch((error) => {
-      if (
-        !isStackwrightError(error, "engine_refused") || !LEADERLESS.test(error.message)
-      ) throw error;
-      return [];
+      if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];
+      throw error;
     })
     : [];
   const facts = { engine, ownerOf, node, ofTasks: volumesOfTasks(services, hostname) };

@@ -18,8 +18,9 @@ interface DestroyParts {
 
 /**
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
- * and networks, except those that others are connected to, and with `removeVolumes` the volumes on the connected node. May be called again
- * after an interruption. Returns the names of the deleted volumes; volumes of other nodes stay.
+ * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
+ * the connected node. May be called again after an interruption. Returns the names of the deleted
+ * volumes; volumes of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */

@@ -12,7 +12,8 @@ export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
  * Returns a function that finds its configs and secrets.
  *
  * Throws `conflict` when something external is missing, when another's network is there where an
- * internal one is wanted, and when an existing config has other content: the digest in the name is so short that somebody can prepare a config with the same one.
+ * internal one is wanted, and when an existing config has other content: the digest in the name is so
+ * short that somebody can prepare a config with the same one.
  */
 export async function ensureStack(
   { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,
