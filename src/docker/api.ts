@@ -99,8 +99,7 @@ export class EngineApi {
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
     return await this.inTime(request, signal, async (within) => {
-      // Waiting for a container takes as long as it runs.
-      const isWhole = request.limitMs !== Infinity;
+      const isWhole = !waits(request);
       const response = await this.#call(request, isWhole, within);
       if (!isDone(response.status)) return void response.discard();
       const how = { clock: this.clock, places: this.places };
@@ -163,7 +162,7 @@ export class EngineApi {
   /** As {@link EngineApi.call}, ignoring the answer. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<void> {
     return await this.inTime(request, signal, async (within) => {
-      const response = await this.#call(request, true, within);
+      const response = await this.#call(request, !waits(request), within);
       let length = 0;
       for await (const chunk of unhurried(response, this.clock, within)) {
         length += chunk.length;
@@ -188,8 +187,8 @@ export class EngineApi {
   }
 
   /**
-   * Runs work on the answer of a call within the call's limit, when few others are under way. Throws
-   * `engine_unreachable` after it.
+   * Runs work on the answer of a call within the call's limit, when few others are under way; calls that
+   * wait for containers are beside these. Throws `engine_unreachable` after it.
    */
   async inTime<T>(
     request: ApiRequest,
@@ -197,6 +196,7 @@ export class EngineApi {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (request.limitMs === Infinity) return await work(signal);
+    if (waits(request)) return await this.#inTime(request, signal, work);
     return await this.places.calls.run(() => this.#inTime(request, signal, work), signal);
   }
 
@@ -269,6 +269,14 @@ export class EngineApi {
   close(): void {
     this.#transport.close();
   }
+}
+
+/**
+ * Whether a call waits for a container, which may take as long as that runs: a few hundred of them would
+ * keep all others of the engine waiting.
+ */
+function waits({ limitMs = CALL_LIMIT_MS }: ApiRequest): boolean {
+  return limitMs > CALL_LIMIT_MS;
 }
 
 /**

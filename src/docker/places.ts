@@ -4,7 +4,7 @@ type Places = Pick<Limiter, "run">;
 
 /** What goes on at once with one engine, which may send anything: the sum has to fit into memory. */
 export class EnginePlaces {
-  /** Calls, each with a connection, besides those that wait for a container's end. */
+  /** Calls, each with a connection, besides those that wait for a container to start or stop. */
   readonly calls: Places = createLimiter(256);
   /** Answers that are read. */
   readonly readings: Places = createLimiter(8);

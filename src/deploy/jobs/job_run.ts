@@ -1,5 +1,5 @@
 import { errors, messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
-import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
+import { type Clock, createLimiter, type Log, withDeadline } from "../../system/mod.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
@@ -68,12 +68,15 @@ export interface OwnOfRun<Stopped> {
 
 /** Services or containers that one run stops: how many there are of a service is up to its engine. */
 const MOST_STOPS = 1000;
+/** Those that are stopped or started at once: hundreds would keep the engine busy for others. */
+const AT_ONCE = 16;
 /** Bytes of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 /** Lines of output that are requested from an engine. */
 const KEPT_LINES = 1000;
-/** Milliseconds for the cleanup after a run was cancelled. */
+/** Milliseconds for the cleanup after a run was cancelled, and for each that is started again. */
 const CLEANUP_MS = 60_000;
+const START_MS = 1000;
 
 /**
  * One run of a job, with a beginning, a wait and a cleanup. A one-off run has a container or
@@ -171,8 +174,10 @@ export class JobRun<Stopped> {
   /** Tries to stop all; the job does not run when one of them cannot be stopped. */
   async #stop(signal: AbortSignal): Promise<void> {
     if (this.#stopped.length > 0) this.#facts.progress("stopping services");
-    const results = await Promise.allSettled(
-      this.#stopped.map((each) => this.#engine.stop(each, signal)),
+    const results = await someAtOnce(
+      this.#stopped,
+      (each) => this.#engine.stop(each, signal),
+      signal,
     );
     const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
     if (failures.length === 0) return;
@@ -217,10 +222,10 @@ export class JobRun<Stopped> {
     this.#stopped = [];
     const late = () => errors.timeout("the engine did not answer");
     const results = await withDeadline(
-      { clock, milliseconds: CLEANUP_MS, late },
+      { clock, milliseconds: CLEANUP_MS + stopped.length * START_MS, late },
       async (patient) => {
-        const starts = stopped.map((each) => this.#engine.startAgain(each, patient));
-        const started = await Promise.allSettled(starts);
+        const start = (each: Stopped) => this.#engine.startAgain(each, patient);
+        const started = await someAtOnce(stopped, start, patient);
         if (own === undefined) return started;
         // The run's own label is the only record of what was stopped, so it goes last.
         return [...started, ...await Promise.allSettled([this.#engine.remove(own, patient)])];
@@ -233,6 +238,15 @@ export class JobRun<Stopped> {
       log.error(`after the run of a job: ${messageOf(result.reason)}`);
     }
   }
+}
+
+async function someAtOnce<Each>(
+  all: readonly Each[],
+  work: (each: Each) => Promise<void>,
+  signal: AbortSignal,
+): Promise<PromiseSettledResult<void>[]> {
+  const { run } = createLimiter(AT_ONCE);
+  return await Promise.allSettled(all.map((each) => run(() => work(each), signal)));
 }
 
 /** The end of a run's output, to end a sentence with; empty without output. */

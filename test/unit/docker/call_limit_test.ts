@@ -10,39 +10,68 @@ import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 const VERSION = `HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{"ApiVersion":"1.45"}`;
 const never = new AbortController().signal;
 
+/** An engine that says its version, and answers nothing else. */
+async function silentEngine() {
+  const directory = await mkdtemp(join(tmpdir(), "swt-limit-"));
+  const socketPath = join(directory, "engine.sock");
+  const sockets = new Set<net.Socket>();
+  const asked: string[] = [];
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => {
+      const [line = ""] = String(bytes).split("\r\n");
+      if (line.includes("/version")) socket.write(VERSION);
+      else asked.push(line);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  const clock = createFakeClock();
+  const engine = createEngine({ host: `unix://${socketPath}`, clock });
+  const close = async () => {
+    engine.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { engine, clock, asked, close };
+}
+
 describe("EngineApi.inTime()", () => {
   it("gives a call up that gets no answer, and names it", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "swt-limit-"));
-    const socketPath = join(directory, "engine.sock");
-    const sockets = new Set<net.Socket>();
-    let asked = 0;
-    const server = net.createServer((socket) => {
-      sockets.add(socket);
-      socket.on("data", (bytes) => {
-        if (String(bytes).includes("/networks")) asked++;
-        else socket.write(VERSION);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    const clock = createFakeClock();
-    const engine = createEngine({ host: `unix://${socketPath}`, clock });
+    const { engine, clock, asked, close } = await silentEngine();
     try {
       const answer = engine.listNetworks({}, never);
       const failure = assert.rejects(answer, {
         code: "engine_unreachable",
         message: /GET \/networks within 120 s/,
       });
-      while (asked === 0) await settle();
+      while (asked.length === 0) await settle();
       await clock.advance(119_000);
       assert.equal(clock.sleepers, 1);
       await clock.advance(1_000);
       await failure;
       assert.equal(clock.sleepers, 0);
     } finally {
-      engine.close();
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-      await rm(directory, { recursive: true, force: true });
+      await close();
+    }
+  });
+
+  it("keeps no call waiting for hundreds of containers that are slow to stop", async () => {
+    const { engine, asked, close } = await silentEngine();
+    const end = new AbortController();
+    try {
+      const stops = Array.from(
+        { length: 300 },
+        (_, at) => engine.stopContainer(`c${at}`, 3600, end.signal).catch(() => {}),
+      );
+      const list = engine.listNetworks({}, end.signal).catch(() => {});
+      while (asked.length < 301) await settle();
+      assert.equal(asked.filter((each) => each.includes("/networks")).length, 1);
+      end.abort();
+      await Promise.all([...stops, list]);
+    } finally {
+      await close();
     }
   });
 });

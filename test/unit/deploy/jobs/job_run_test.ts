@@ -124,6 +124,28 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(calls, []);
   });
 
+  it("stops few at a time, and starts few again", async () => {
+    const serving = Array.from(
+      { length: 40 },
+      (_, at) => runningContainer("shop", "web", { id: `web-${at}` }),
+    );
+    const { facts } = await createRun(createMemoryEngine([backup, ...serving]));
+    let [now, most, stopped, started] = [0, 0, 0, 0];
+    const taking = async () => {
+      most = Math.max(most, ++now);
+      await settle();
+      now--;
+    };
+    const { engine } = facts;
+    engine.stopContainer = () => taking().then(() => void stopped++);
+    engine.startContainer = (id) =>
+      id === backup.id ? Promise.reject(new Error("no")) : taking().then(() => void started++);
+    const spec = { ...facts.spec, mode: "restart" } as const;
+    const run = new JobRun({ ...facts, spec }, containerJobs({ ...facts, spec }));
+    await assert.rejects(run.begin(never), /no/);
+    assert.deepEqual([stopped, started, most], [40, 40, 16]);
+  });
+
   it("stops what serves, and no run of another job of that service", async () => {
     const serving = runningContainer("shop", "web");
     const oneOff = runningContainer("shop", "web", {
