@@ -12,7 +12,7 @@ import {
 import { sourceLocation } from "../source/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { isStrangers } from "./stack_owner.ts";
+import { isStrangers, requireNotAnothers } from "./stack_owner.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 
 /** The revision that another reference of a request's source resolves to now. */
@@ -171,14 +171,22 @@ async function resolveAt(
   }, () => parts.source.resolve({ location, reference, depth, round }, signal));
 }
 
-/** The revision a target is deployed from; a destroy does not look its own repository up. */
+/**
+ * The revision a target is deployed from; a destroy does not look its own repository up. That of a stack
+ * with another owner is not asked: how long it takes to answer is up to it, and the lock of the stack is
+ * held meanwhile.
+ *
+ * Throws `conflict` as {@link requireNotAnothers} does.
+ */
 export async function revisionOf(
   parts: PipelineParts,
   { request, round }: RequestOfRound,
-  { deployment, configuration, discovered, revision }: Target,
+  target: Target,
   signal: AbortSignal,
 ): Promise<Revision> {
+  const { deployment, configuration, discovered, revision } = target;
   if (discovered !== undefined || deployment.destroy.enabled) return revision;
+  if (deployment.repositoryUrl + deployment.reference !== "") requireNotAnothers(parts, target);
   return await deployedRevision(parts, { request, round, deployment, configuration }, signal);
 }
 

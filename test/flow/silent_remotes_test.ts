@@ -57,6 +57,37 @@ describe("a repository that names a dozen remotes that say nothing", () => {
   });
 });
 
+describe("a repository that names another's stack, and a remote that says nothing", () => {
+  it("is refused, and does not hold the stack", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));
+    const silent = await createSilentServer();
+    try {
+      const stranger = await createRepository(directory);
+      await inWorld("fake", async (world) => {
+        const deploy = (number: string) =>
+          world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack }),
+            "compose.yaml": composeFile({ web: service({ labels: { number } }) }),
+          });
+        await deploy("1");
+        await pollTo(world, "succeeded");
+        const remote = `http://127.0.0.1:${silent.port}/acme/app.git`;
+        await stranger.commit({
+          ".stackwright.yaml": configFile({ name: world.stack, repository_url: remote }),
+        });
+        await pollTo(world, "failed", { url: stranger.url });
+        assert.equal(silent.open.size, 0, "its remote was asked");
+        await deploy("2");
+        await pollTo(world, "succeeded");
+        assert.equal(await label(world, "web", "number"), "2");
+      });
+    } finally {
+      silent.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
 describe("a dozen stacks of one repository whose secret store says nothing", () => {
   it("keep no other repository waiting", async () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-silent-"));
