@@ -7,18 +7,14 @@ import {
   stackKey,
   type StackOwner,
 } from "../model/mod.ts";
-import { recordedOwner } from "../pipeline/mod.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { ownerView } from "./release_views.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
 type LedgerPart = Pick<StackParts, "ledger">;
-
-const ownerView = z.strictObject({
-  source: z.string().describe("`host/owner/repo`."),
-  reference: z.string().describe("`refs/heads/…`; empty where branches are not told apart."),
-});
 
 /** The change of a stack's owner. */
 const adoptionView = z.strictObject({
@@ -31,15 +27,18 @@ const input = stackInput.extend({
     "URL or name (`github.com/me/shop`) of the repository; by default the one that was refused.",
   ),
   reference: z.string().default("").describe("Branch; empty for any."),
+  releases_of: z.string().default("").describe(
+    "URL or name of a former owner's repository: its releases of the stack are handed over, too, and a rollback may choose them. Empty for none.",
+  ),
 });
 
 /**
  * Hands a stack to another source or branch, whose next deployment takes over its containers,
  * volumes and files. Without a source, the claimant that was refused gets it. From then on the
- * previous owner is refused.
+ * previous owner is refused. Releases stay their owners' but for those of the source `releases_of`.
  *
- * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused and
- * `conflict` when several were.
+ * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused or
+ * `releases_of` deployed nothing, and `conflict` when several were refused.
  */
 export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
   return defineOperation({
@@ -50,12 +49,12 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
     input,
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, ({ context, name, source, reference }, call) => {
+  }, ({ context, name, source, reference, releases_of: of }, call) => {
     const key = stackKey(context, name);
     return audited(call, { action: "adopt", what: "stack", key }, () => {
       const before = recordedOwner(ledger, key);
       const owner = wantedOwner({ ledger }, key, { source, reference });
-      ledger.handOver(key, owner);
+      ledger.handOver(key, owner, { releasesOf: of === "" ? "" : namedSource(of).name });
       const was = before === undefined ? {} : { before: ownerOf(before) };
       return { owner: ownerOf(owner), ...was };
     });

@@ -1,5 +1,6 @@
 import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
+import { recordedOwner } from "../record/mod.ts";
 import { createTimeFormat } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
@@ -35,8 +36,8 @@ export function listReleasesOperation(parts: StackParts): Operation<ReleasesView
     const most = Math.min(limit, MOST_RELEASES);
     const found = ledger.history(key, most + 1, before);
     if (found.length === 0 && before === undefined) throw noRelease(parts, key);
-    const current = ledger.current(key)?.id;
-    const releases = found.slice(0, most).map((each) => viewRelease(each, current, time));
+    const now = { current: ledger.current(key)?.id, owner: recordedOwner(ledger, key) };
+    const releases = found.slice(0, most).map((each) => viewRelease(each, now, time));
     const next = found.length > most ? releases.at(-1)?.number : undefined;
     return { releases, ...(next === undefined ? {} : { next }) };
   });

@@ -1,9 +1,20 @@
 import * as z from "zod";
-import { DECISION_KINDS, type DecisionOutcome, type Release } from "../model/mod.ts";
-import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
+import {
+  DECISION_KINDS,
+  type DecisionOutcome,
+  type Release,
+  type StackOwner,
+} from "../model/mod.ts";
+import { formerOwner, type RecordedDecision, type RecordedRelease } from "../record/mod.ts";
 import type { TimeFormat } from "../system/mod.ts";
 import { serviceView, viewServices } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";
+
+/** An owner of a stack in an answer. */
+export const ownerView = z.strictObject({
+  source: z.string().describe("`host/owner/repo`."),
+  reference: z.string().describe("`refs/heads/…`; empty where branches are not told apart."),
+});
 
 /** One release of a list in an answer. */
 export const releaseView = z.strictObject({
@@ -14,6 +25,9 @@ export const releaseView = z.strictObject({
   reference: z.string(),
   created_at: timestamp,
   message: z.string().describe("What became of it."),
+  former_owner: ownerView.optional().describe(
+    "Whose it is, where that is not the stack's owner now; no rollback chooses it then.",
+  ),
 });
 
 /** The deployed release in an answer. */
@@ -64,12 +78,19 @@ type CurrentView = z.output<typeof currentView>;
 /** See {@link decisionView}. */
 export type DecisionView = z.output<typeof decisionView>;
 
-/** Shows a release of a list; `current` is the id of the deployed one. */
+/** Shows a release of a list. */
 export function viewRelease(
-  { id, number, status, revision, createdAt, message }: RecordedRelease,
-  current: string | undefined,
+  release: RecordedRelease,
+  { current, owner }: {
+    /** Id of the deployed release. */
+    readonly current: string | undefined;
+    /** Owner of the stack now. */
+    readonly owner: StackOwner | undefined;
+  },
   time: TimeFormat,
 ): ReleaseView {
+  const { id, number, status, revision, createdAt, message } = release;
+  const former = formerOwner(release, owner);
   return {
     number,
     current: id === current,
@@ -78,6 +99,7 @@ export function viewRelease(
     reference: revision.reference,
     created_at: time(createdAt),
     message,
+    ...(former && { former_owner: former }),
   };
 }
 

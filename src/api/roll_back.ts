@@ -21,7 +21,8 @@ const input = stackInput.extend({
 
 /**
  * Rolls a stack back to an earlier release and keeps it there, in a run. A call throws `not_found`
- * when there is no such release.
+ * when there is no such release, and
+ * `conflict` when it is a former owner's.
  */
 export function rollBackOperation(
   { ledger, ...parts }: RunWorkParts & Pick<StackParts, "ledger">,
@@ -33,7 +34,7 @@ export function rollBackOperation(
     power: "act",
     input,
     output: rollbackResult,
-    errors: ["bad_request", "not_found", "shutting_down"],
+    errors: ["bad_request", "conflict", "not_found", "shutting_down"],
   }, ({ context, name, release, reason, wait }, call) => {
     const key = stackKey(context, name);
     return audited(

@@ -1,35 +1,43 @@
 import { shortReference } from "../config/mod.ts";
-import { errors, type SourceRequest, type StackKey } from "../model/mod.ts";
+import { askingSource, errors, type SourceRequest, type StackKey } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
 
 /**
  * Finds the source of a stack: the entry of `polls` that names it, else the source of the newest
- * release in the ledger. Throws `not_found` when no release was recorded.
+ * release of its owner in the ledger. Throws `not_found` when none was recorded, and `polls` have no
+ * entry of the owner, to whom the stack was handed over.
  */
 export function sourceOfStack(
   ledger: Pick<Ledger, "history" | "owners">,
   polls: readonly SourceRequest[],
   key: StackKey,
 ): SourceRequest {
-  const [newest] = ledger.history(key, 1);
-  if (newest === undefined) {
+  const owner = ledger.owners.get(key);
+  // Of a stack that was handed over, the newest release may be a former owner's, who is refused.
+  const newest = ledger.history(key, Number.MAX_SAFE_INTEGER)
+    .find((each) => owner === undefined || askingSource(each) === owner.source);
+  const { source, reference } = newest?.configuration ?? newest?.revision ?? {};
+  const wanted = owner?.reference || reference;
+  const names = ({ kind, url, identity, target, deployments }: SourceRequest) =>
+    (identity ?? sourceLocation(kind, url).name) === (owner?.source ?? source?.name) &&
+    (newest === undefined || target === newest.target) &&
+    (deployments.length === 0 ||
+      deployments.some(({ deployment }) => deployment.name === key.name));
+  const follows = (entry: SourceRequest) =>
+    wanted === undefined ||
+    entry.reference === wanted || entry.reference === shortReference(wanted);
+  const entries = polls.filter(names);
+  const entry = entries.find(follows) ?? entries[0];
+  if (entry !== undefined) {
+    return wanted === undefined || follows(entry) ? entry : { ...entry, reference: wanted };
+  }
+  if (newest === undefined || source === undefined || wanted === undefined) {
     throw errors.not_found(
       `no release of ${key.name} on context ${key.context} says where it comes from: poll its source`,
       { told: "no release of this stack says where it comes from: poll its source" },
     );
   }
-  const { source, reference } = newest.configuration ?? newest.revision;
-  const wanted = ledger.owners.get(key)?.reference || reference;
-  const names = ({ kind, url, identity, target, deployments }: SourceRequest) =>
-    (identity ?? sourceLocation(kind, url).name) === source.name && target === newest.target &&
-    (deployments.length === 0 ||
-      deployments.some(({ deployment }) => deployment.name === key.name));
-  const follows = (entry: SourceRequest) =>
-    entry.reference === wanted || entry.reference === shortReference(wanted);
-  const entries = polls.filter(names);
-  const entry = entries.find(follows) ?? entries[0];
-  if (entry !== undefined) return follows(entry) ? entry : { ...entry, reference: wanted };
   return {
     kind: source.kind,
     url: source.url,

@@ -1,20 +1,21 @@
 import type { ReleaseView } from "../api/mod.ts";
-import { shortId } from "../model/mod.ts";
+import { formatOwner, shortId } from "../model/mod.ts";
 import { headline } from "./headline.ts";
 import { type PeopleTime, peopleTime } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
 import { table } from "./table.ts";
 
 function textOf(releases: readonly ReleaseView[], time: PeopleTime): string {
-  const rows = releases.map(({ number, current, status, revision, created_at: at, message }) => [
-    current ? "*" : " ",
-    String(number),
-    time(new Date(at)),
-    status,
-    shortId(revision),
-    headline(message),
+  const rows = releases.map((each) => [
+    each.current ? "*" : " ",
+    String(each.number),
+    time(new Date(each.created_at)),
+    each.status,
+    shortId(each.revision),
+    each.former_owner === undefined ? "" : formatOwner(each.former_owner),
+    headline(each.message),
   ]);
-  return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "WHAT"], ...rows]);
+  return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"], ...rows]);
 }
 
 /** `stackwright history` */
@@ -22,7 +23,8 @@ export const historyCommand = stackCommand({
   help: `Usage: stackwright history [--json] [--context NAME] <stack>
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
-a star. Numbers are what diff and rollback take. Exits 1 when nothing is recorded.
+a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
+Numbers are what diff and rollback take. Exits 1 when nothing is recorded.
 `,
   async ask({ operations, call, key, io }) {
     const { releases } = await operations.listReleases.call(key, call);

@@ -10,6 +10,7 @@ export const rollbackCommand: Command = {
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
 stack alone until a commit changes its inputs, or until stackwright resume or unpin. The good one
 before the current is the newest that differs from it. A hold does not keep a person from this.
+Releases of a former owner of the stack are not deployed: see stackwright adopt --help.
 
 Exits 0 when the release is back, 1 when it failed or there is none.
 `,

@@ -1,8 +1,8 @@
 import type { ResourceSummary } from "../docker/engine.ts";
 import {
   errors,
+  formatAdoption,
   formatOwner,
-  formatStackArguments,
   isOurs,
   isSameOwner,
   LABELS,
@@ -85,18 +85,10 @@ export function requireRecorded(
 
 /** The error for a stack of another owner, with what a person can do. */
 export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
-  const { source, reference } = claimant;
-  const branch = reference === "" ? "" : ` --reference ${inShell(reference)}`;
   return errors.conflict(
     `conflict: ${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; ` +
-      `choose another name, or hand it over: stackwright adopt ${formatStackArguments(key)} ` +
-      `--source ${inShell(source)}${branch}`,
+      `choose another name, or hand it over: ${formatAdoption(key, claimant)}`,
   );
-}
-
-/** A word for a shell command that people copy: a pushed branch may be called `a;reboot`. */
-function inShell(word: string): string {
-  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Revision } from "./revision.ts";
+import { formatStackArguments, type StackKey } from "./stack_key.ts";
 
 /** The owner of a stack: the source of its configuration, and the branch that is read. */
 export interface StackOwner {
@@ -29,4 +30,15 @@ export function isSameOwner(one: StackOwner, other: StackOwner): boolean {
 /** The owner for people: `github.com/me/shop`, with its branch where that is known. */
 export function formatOwner({ source, reference }: StackOwner): string {
   return reference === "" ? source : `${source} (${reference})`;
+}
+
+/** The command, for people to copy, that hands a stack to an owner. */
+export function formatAdoption(key: StackKey, { source, reference }: StackOwner): string {
+  const branch = reference === "" ? "" : ` --reference ${inShell(reference)}`;
+  return `stackwright adopt ${formatStackArguments(key)} --source ${inShell(source)}${branch}`;
+}
+
+/** A word for a shell command that people copy: a pushed branch may be called `a;reboot`. */
+export function inShell(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

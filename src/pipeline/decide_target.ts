@@ -15,6 +15,7 @@ import {
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { decideHeld, personHold, pinHold, retryOf, stopHold } from "./hold.ts";
@@ -37,7 +38,6 @@ import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
 import {
   ownershipOf,
-  recordedOwner,
   requireNoForeignVolume,
   requireNotAnothers,
   wantedOwner,

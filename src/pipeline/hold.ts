@@ -4,6 +4,7 @@ import {
   type FailureRecord,
   formatPersonHold,
   formatStackArguments,
+  isStackwrightError,
   messageOf,
   type ObservedStack,
   type Plan,
@@ -28,7 +29,7 @@ import {
 } from "../prepare/mod.ts";
 import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
-import { ownershipOf } from "./stack_owner.ts";
+import { isStrangers, ownershipOf } from "./stack_owner.ts";
 
 /** The hold of a stack that a person stopped: nothing of it is repaired, either. */
 export function stopHold(
@@ -83,12 +84,11 @@ export async function decideHeld(
   hold: Hold,
   signal: AbortSignal,
 ): Promise<HeldDecision> {
-  const { key, revision } = target;
+  const { key } = target;
   const recorded = parts.ledger.current(key);
-  if (recorded === undefined || recorded.revision.source.name !== revision.source.name) {
+  if (recorded === undefined || isStrangers(parts, target) || isMixed(parts, recorded)) {
     return { kind: "skip", hold };
   }
-  if (isMixed(parts, recorded)) return { kind: "skip", hold };
   let observed: ObservedStack;
   try {
     const { swarm } = recorded;
@@ -201,21 +201,32 @@ async function samePin(
   if (changes?.length === 0) return { ...pin, revision };
   const { digest, closure } = (await prepareRelease(parts, resolved, signal)).release;
   const isSame = refused === undefined
-    ? closure.complete && await isSameAt(parts, resolved, pin.revision, closure.paths, signal)
+    ? closure.complete && await isSameAt(parts, resolved, pin, closure.paths, signal)
     : refused.digest === digest;
   return isSame ? { ...pin, revision, refused: { digest, closure } } : undefined;
 }
 
-/** True when everything that a release was rendered from is the same at another commit. */
+/**
+ * True when everything that a release was rendered from is the same at the pin's commit. False where
+ * the stack was handed over since, and its new repository does not have that commit.
+ */
 async function isSameAt(
-  { source }: PipelineParts,
+  { source, ledger }: PipelineParts,
   { revision }: ResolvedTarget,
-  other: string,
+  { releaseId, revision: id }: Pin,
   paths: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const then = await contentIds(source, { ...revision, id: other }, Object.keys(paths), signal);
-  return Object.entries(paths).every(([path, id]) => then.get(path) === id);
+  try {
+    const then = await contentIds(source, { ...revision, id }, Object.keys(paths), signal);
+    return Object.entries(paths).every(([path, identity]) => then.get(path) === identity);
+  } catch (error) {
+    const from = ledger.release(releaseId)?.revision.source.name;
+    if (from === revision.source.name || !isStackwrightError(error, "reference_not_found")) {
+      throw error;
+    }
+    return false;
+  }
 }
 
 /** Whether a release may be attempted now: failed ones are not retried in a tight loop. */

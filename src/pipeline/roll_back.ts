@@ -11,7 +11,7 @@ import {
 } from "../model/mod.ts";
 import { otherImages, planFor, type Why } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { chooseRelease, type Pin } from "../record/mod.ts";
+import { chooseRelease, formerOwner, type Pin, recordedOwner } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
@@ -41,7 +41,7 @@ interface RollbackRequest {
  * for a process that is changing the stack. Nothing that runs is touched before files and images
  * are there.
  *
- * Throws `not_found` when there is no such release, `source_invalid` when its files cannot be had,
+ * Throws `not_found` when there is no such release, `conflict` when it is a former owner's, `source_invalid` when its files cannot be had,
  * `deploy_failed` when it does not become healthy; then what ran before is restored.
  */
 export async function rollBack(
@@ -263,8 +263,10 @@ async function pinTo(
   signal: AbortSignal,
 ): Promise<Pin> {
   const revision = await newestRevision(parts, current, signal);
+  const owner = recordedOwner(parts.ledger, wanted.key);
+  // A former owner may have deployed the same commit in another way.
   const refused = parts.ledger.history(wanted.key, MOST_LOOKED_AT)
-    .find((each) => each.revision.id === revision);
+    .find((each) => each.revision.id === revision && formerOwner(each, owner) === undefined);
   return {
     releaseId: wanted.id,
     revision,

@@ -25,19 +25,13 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
-import type { Ledger } from "../record/mod.ts";
+import { type Ledger, recordedOwner } from "../record/mod.ts";
 import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { createPauses, type KeyedLock, type Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import {
-  jobCredentials,
-  locksOfJob,
-  recordedOwner,
-  requireNoForeignVolume,
-  whoseStop,
-} from "./stack_owner.ts";
+import { jobCredentials, locksOfJob, requireNoForeignVolume, whoseStop } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
 
 /** Parts for running jobs, beside those of the pipeline. */

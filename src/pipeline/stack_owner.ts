@@ -28,6 +28,7 @@ import {
   type ToldTarget,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import { recordedOwner } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sameRepository } from "../source/mod.ts";
 import { sourceAsOwner, stackAsOwner, withDeadline } from "../system/mod.ts";
@@ -42,17 +43,6 @@ const ASK_MS = 60_000;
 
 /** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
 const LEADERLESS = /does not have a leader|context deadline exceeded/;
-
-/** The owner of a stack by the ledger; older versions recorded none, but their releases name it. */
-export function recordedOwner(
-  ledger: Pick<Ledger, "owners" | "current">,
-  key: StackKey,
-): (StackOwner & { readonly adopted: boolean }) | undefined {
-  const known = ledger.owners.get(key);
-  if (known !== undefined) return known;
-  const release = ledger.current(key);
-  return release && { source: askingSource(release), reference: "", adopted: false };
-}
 
 /**
  * The stacks whose locks a job of stack `key` takes that stops services: those of its own repository

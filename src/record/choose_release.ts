@@ -1,12 +1,24 @@
-import { errors, formatStackArguments, type StackKey } from "../model/mod.ts";
+import {
+  errors,
+  formatAdoption,
+  formatOwner,
+  formatStackArguments,
+  inShell,
+  type StackKey,
+} from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
+import { recordedOwner } from "./recorded_owner.ts";
+import { formerOwner } from "./release_owner.ts";
 
 /**
- * Chooses the release to roll back to, and returns it with the current one, which it replaces.
- * Throws `not_found` when there is none.
+ * Chooses the release to roll back to, and returns it with the current one, which it replaces. A
+ * release of a former owner of the stack is not chosen: its containers would get another's data.
+ *
+ * Throws `not_found` when there is none, and `conflict` when the one of this number is a former
+ * owner's.
  */
 export function chooseRelease(
-  ledger: Pick<Ledger, "current" | "history">,
+  ledger: Pick<Ledger, "current" | "history" | "owners">,
   key: StackKey,
   number: number | undefined,
 ): { readonly current: RecordedRelease; readonly wanted: RecordedRelease } {
@@ -18,14 +30,31 @@ export function chooseRelease(
       { told: "this stack has no release; GET /v1/api/deployments lists what there is" },
     );
   }
+  const owner = recordedOwner(ledger, key);
   const wanted = number === undefined
     ? history.find((each) =>
-      each.number < current.number && each.status === "deployed" && each.digest !== current.digest
+      each.number < current.number && each.status === "deployed" &&
+      each.digest !== current.digest && formerOwner(each, owner) === undefined
     )
     : history.find((each) => each.number === number);
+  const former = wanted && formerOwner(wanted, owner);
+  if (wanted !== undefined && former !== undefined && owner !== undefined) {
+    const command = `${formatAdoption(key, owner)} --releases-of ${inShell(former.source)}`;
+    throw errors.conflict(
+      `release ${wanted.number} of ${key.name} is of ${
+        formatOwner(former)
+      }, and the stack with its ` +
+        `data belongs to ${
+          formatOwner(owner)
+        } now: it was not put back; if its releases are to be ` +
+        `handed over, too: ${command}`,
+    );
+  }
   if (wanted !== undefined) return { current, wanted };
   const which = number === undefined
-    ? "no good release before the current one"
+    ? `no good release${
+      owner === undefined ? "" : ` of ${formatOwner(owner)}`
+    } before the current one`
     : `no release ${number}`;
   throw errors.not_found(
     `${key.name} has ${which}; stackwright history ${formatStackArguments(key)} lists what there ` +

@@ -121,11 +121,21 @@ export class Ledger extends LedgerTables {
   }
 
   /**
-   * Hands a stack to another owner, as a person asked. Gives up a destroy that was cut off: what it
-   * has left is the new owner's.
+   * Hands a stack to another owner, as a person asked, with the releases that the source
+   * `releasesOf` deployed: all others stay their former owners'. Gives up a destroy that was cut
+   * off: what it has left is the new owner's.
+   *
+   * Throws `not_found` when that source deployed none.
    */
-  handOver(key: StackKey, owner: StackOwner): void {
+  handOver(
+    key: StackKey,
+    owner: StackOwner,
+    { releasesOf = "" }: { readonly releasesOf?: string } = {},
+  ): void {
     this.database.transaction(() => {
+      if (releasesOf !== "" && this.releases.handOver(key, releasesOf, owner) === 0) {
+        throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
+      }
       this.owners.adopt(key, owner);
       for (const intent of this.intents.ended(key).filter(({ kind }) => kind === "destroy")) {
         this.#fail(intent, "failed", "interrupted; the stack was handed over");
@@ -138,7 +148,9 @@ export class Ledger extends LedgerTables {
    * file), so that the next look compares with these.
    */
   refresh(recorded: RecordedRelease, release: Release): void {
-    this.database.transaction(() => this.releases.replace(recorded, release));
+    this.database.transaction(() =>
+      this.releases.replace(recorded, release, this.#ownerOf(recorded.key))
+    );
   }
 
   /**
@@ -153,7 +165,11 @@ export class Ledger extends LedgerTables {
     revision: Release["revision"],
     configuration?: Release["revision"],
   ): void {
-    this.database.casually(() => this.releases.move(recorded, revision, configuration));
+    this.database.casually(() => {
+      const owner = this.#ownerOf(recorded.key);
+      const to = { revision, ...(configuration && { configuration }), ...(owner && { owner }) };
+      this.releases.move(recorded, to);
+    });
   }
 
   #record(
@@ -166,9 +182,15 @@ export class Ledger extends LedgerTables {
     const options = { removeOrphans };
     const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
     this.#takeOver(key);
-    this.releases.add(releaseId, release, images, this.#now());
+    const owner = this.#ownerOf(key);
+    this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
     this.intents.add(intent, this.#now());
     return intent;
+  }
+
+  #ownerOf(key: StackKey): StackOwner | undefined {
+    const { source, reference } = this.owners.get(key) ?? {};
+    return source === undefined || reference === undefined ? undefined : { source, reference };
   }
 
   #takeOver(key: StackKey): void {

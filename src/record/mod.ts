@@ -12,6 +12,8 @@ export * from "./ledger.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
 export * from "./recorded_stacks.ts";
+export * from "./recorded_owner.ts";
+export * from "./release_owner.ts";
 export * from "./runs.ts";
 export { type RunEnd, type RunFacts, type RunStore } from "./run_store.ts";
 export * from "./shown_trees.ts";

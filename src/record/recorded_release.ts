@@ -1,4 +1,4 @@
-import type { Release } from "../model/mod.ts";
+import type { Release, StackOwner } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { jsonIn } from "./json_in.ts";
 
@@ -20,6 +20,8 @@ export interface RecordedRelease extends Omit<Release, Contents> {
   readonly message: string;
   readonly createdAt: Date;
   readonly finishedAt?: Date;
+  /** Owner of its stack when it was deployed; absent where none was recorded. */
+  readonly owner?: StackOwner;
   /** Content ids of the images its services ran when it was deployed, by service. */
   readonly images: Readonly<Record<string, string>>;
 }
@@ -43,10 +45,13 @@ export function toRecordedRelease(row: Row): RecordedRelease {
   };
 }
 
+/** Facts about a release that are recorded beside it. */
+export type BesideRelease = Pick<RecordedRelease, "images" | "owner">;
+
 /** The part of a release that its row stores, as JSON. */
-export function clearFacts(release: Release, images: Readonly<Record<string, string>>): string {
+export function clearFacts(release: Release, { images, owner }: BesideRelease): string {
   const { model: _, invocation: _i, services: _s, closure: _c, live: _l, ...facts } = release;
-  return JSON.stringify({ ...withoutCredentials(facts), images });
+  return JSON.stringify({ ...withoutCredentials(facts), images, ...(owner && { owner }) });
 }
 
 /** Removes credentials from URLs, since this part of the ledger is not sealed. */

@@ -1,7 +1,8 @@
-import type { Release, StackKey } from "../model/mod.ts";
+import type { Release, StackKey, StackOwner } from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { keyIn, type LedgerDatabase, type Value } from "./ledger_database.ts";
 import {
+  type BesideRelease,
   clearFacts,
   type RecordedRelease,
   type ReleaseStatus,
@@ -9,6 +10,7 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 import { ReleaseContents } from "./release_contents.ts";
+import { ownerOfRelease } from "./release_owner.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** The key and a few facts of a stack with a current release. */
@@ -105,10 +107,10 @@ export class Releases extends LedgerTable {
 
   /**
    * Adds a release that is about to be applied, under the next number of its stack. A release with
-   * the model of the current one, such as a repair, shares its sealed part. `images` are those
-   * built for it.
+   * the model of the current one, such as a repair, shares its sealed part. `beside` has the images
+   * built for it, and the owner of its stack.
    */
-  add(id: string, release: Release, images: RecordedRelease["images"], now: number): void {
+  add(id: string, release: Release, beside: BesideRelease, now: number): void {
     const same = this.contents.equal(release);
     this.database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in)
@@ -120,7 +122,7 @@ export class Releases extends LedgerTable {
       release.digest,
       release.revision.id,
       now,
-      clearFacts(release, images),
+      clearFacts(release, beside),
       same,
     );
     this.contents.add(id, release, same);
@@ -149,31 +151,39 @@ export class Releases extends LedgerTable {
     this.database.removeRows("stacks", key);
   }
 
-  /** Replaces a recorded release by an equal one made from other inputs. */
-  replace(recorded: RecordedRelease, release: Release): void {
+  /** Replaces a recorded release by an equal one made from other inputs, for its stack's owner. */
+  replace(recorded: RecordedRelease, release: Release, owner: StackOwner | undefined): void {
     this.database.run(
       `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL WHERE id = ?`,
       release.revision.id,
       release.digest,
-      clearFacts(release, recorded.images),
+      clearFacts(release, { images: recorded.images, ...(owner && { owner }) }),
       recorded.id,
     );
     this.contents.add(recorded.id, release, undefined);
   }
 
-  /** Records other revisions of a release, whose inputs are equal there. */
+  /** Records other revisions of a release, whose inputs are equal there, for its stack's owner. */
   move(
     recorded: RecordedRelease,
-    revision: Release["revision"],
-    configuration: Release["revision"] | undefined,
+    { owner, ...at }: Pick<RecordedRelease, "revision" | "configuration" | "owner">,
   ): void {
-    const facts = withoutCredentials({ revision, ...(configuration && { configuration }) });
+    const facts = withoutCredentials(at);
     this.database.run(
       `UPDATE releases SET revision = ?, facts = json_patch(facts, json(?)) WHERE id = ?`,
-      revision.id,
-      JSON.stringify({ ...facts, configuration: facts.configuration ?? null }),
+      at.revision.id,
+      JSON.stringify({ configuration: null, ...facts, owner: owner ?? null }),
       recorded.id,
     );
+  }
+
+  /** Gives the releases of a stack that a source deployed to another owner; returns their number. */
+  handOver(key: StackKey, source: string, owner: StackOwner): number {
+    const theirs = this.history(key, Number.MAX_SAFE_INTEGER)
+      .filter((each) => ownerOfRelease(each).source === source);
+    const sql = `UPDATE releases SET facts = json_set(facts, '$.owner', json(?)) WHERE id = ?`;
+    for (const { id } of theirs) this.database.run(sql, JSON.stringify(owner), id);
+    return theirs.length;
   }
 
   #select(sql: string, ...values: Value[]): RecordedRelease[] {

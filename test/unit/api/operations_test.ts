@@ -135,7 +135,7 @@ describe("every operation", () => {
       planStack: { name: "shop" },
       applyStack: { name: "shop", plan_id: "p1" },
       retryStack: { name: "shop" },
-      adopt: { name: "shop", source: "github.com/acme/shop" },
+      adopt: { name: "shop", source: "h.example/o/r" },
       forget: { name: "shop" },
     };
     for (const [name, operation] of Object.entries(operations)) {

@@ -205,15 +205,14 @@ describe("decideHeld()", () => {
       assert.deepEqual(engine.calls, []);
     }));
 
-  it("leaves a stack alone that has no release, or one of another source", () =>
+  it("leaves a stack alone that has no release, or one of another owner", () =>
     withShop(async ({ parts, engine, ledger }) => {
       engine.containers = [];
       const { source } = DEPLOYED.revision;
-      const revision = {
-        ...DEPLOYED.revision,
-        source: { ...source, name: "h.example/o/other" },
-      };
-      assert.equal(await decided(parts, targetOf({ revision })), ONLY_HELD);
+      const other = { ...DEPLOYED.revision, source: { ...source, name: "h.example/o/other" } };
+      assert.equal(await decided(parts, targetOf({ configuration: other })), ONLY_HELD);
+      const moved = await decided(parts, targetOf({ revision: other }));
+      assert.equal(moved, "repair release 1: create db, web");
       ledger.destroyed(ledger.beginDestroy(SHOP, {}), "gone");
       assert.equal(await decided(parts), ONLY_HELD);
     }));

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { sourceOfStack } from "../../../src/api/source_of_stack.ts";
+import { stackKey, type StackOwner } from "../../../src/model/mod.ts";
+import { chooseRelease, formerOwner, type Ledger, recordedOwner } from "../../../src/record/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "./releases.ts";
+
+const KEY = stackKey("", "shop");
+const [MAIN, EDGE] = ["refs/heads/main", "refs/heads/edge"];
+const A: StackOwner = { source: "host/a/shop", reference: MAIN };
+const B: StackOwner = { source: "host/b/shop", reference: MAIN };
+
+function revisionOf({ source, reference }: StackOwner, id: string) {
+  return {
+    source: { kind: "git" as const, url: `https://${source}`, name: source },
+    reference,
+    id,
+  };
+}
+
+/** Deploys `id` in the name of an owner, from the branch that is asked for. */
+function deploy(ledger: Ledger, owner: StackOwner, id: string, from = owner): void {
+  ledger.owners.settle(KEY, owner);
+  const intent = ledger.beginDeploy(releaseOf(KEY, id, { revision: revisionOf(from, id) }));
+  ledger.succeed(intent, {}, "done");
+}
+
+const destroy = (ledger: Ledger) => ledger.destroyed(ledger.beginDestroy(KEY, {}), "destroyed");
+const chosen = (ledger: Ledger, number?: number) =>
+  chooseRelease(ledger, KEY, number).wanted.number;
+const formerOnes = (ledger: Ledger) =>
+  ledger.history(KEY, 99).filter((each) => formerOwner(each, recordedOwner(ledger, KEY)))
+    .map(({ number }) => number);
+
+/** A ledger in which A's stack was destroyed, and the name is B's since. */
+function handedOn(): Ledger {
+  const ledger = createMemoryLedger(createFakeClock());
+  deploy(ledger, A, "a1");
+  destroy(ledger);
+  deploy(ledger, B, "b1");
+  return ledger;
+}
+
+describe("whose a release is", () => {
+  it("keeps a rollback from releases of whom the stack does not belong to any more", () => {
+    const ledger = handedOn();
+    assert.throws(() => chosen(ledger), {
+      code: "not_found",
+      message: /has no good release of host\/b\/shop \(refs\/heads\/main\) before the current one/,
+    });
+    assert.throws(() => chosen(ledger, 1), {
+      code: "conflict",
+      message:
+        /release 1 of shop is of host\/a\/shop \(.*main\).*belongs to host\/b\/shop.*stackwright adopt shop --source host\/b\/shop --reference refs\/heads\/main --releases-of host\/a\/shop$/,
+    });
+    deploy(ledger, B, "b2");
+    assert.equal(chosen(ledger), 2);
+    assert.deepEqual(formerOnes(ledger), [1]);
+  });
+
+  it("stays as it was when the stack is handed over, but for those that a person hands over", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    deploy(ledger, A, "a1");
+    deploy(ledger, A, "a2");
+    ledger.handOver(KEY, B);
+    assert.throws(() => chosen(ledger), { code: "not_found" });
+    deploy(ledger, B, "b1");
+    assert.deepEqual(formerOnes(ledger), [2, 1]);
+    assert.throws(() => ledger.handOver(KEY, B, { releasesOf: "host/c/shop" }), {
+      code: "not_found",
+    });
+    ledger.handOver(KEY, B, { releasesOf: A.source });
+    assert.deepEqual(formerOnes(ledger), []);
+    assert.equal(chosen(ledger), 2);
+    assert.equal(chosen(ledger, 1), 1);
+  });
+
+  it("is the stack's owner's, whichever of its branches a person deployed", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    deploy(ledger, A, "a1");
+    deploy(ledger, A, "a2", { ...A, reference: EDGE });
+    deploy(ledger, A, "a3");
+    assert.equal(chosen(ledger), 2);
+    ledger.handOver(KEY, { ...A, reference: EDGE });
+    assert.throws(() => chosen(ledger, 1), { code: "conflict" });
+  });
+
+  it("is the new owner's once that one's repository says the same as what is deployed", () => {
+    for (const how of ["moveRevision", "refresh"] as const) {
+      const ledger = createMemoryLedger(createFakeClock());
+      deploy(ledger, A, "a1");
+      deploy(ledger, A, "a2");
+      ledger.handOver(KEY, B);
+      const current = ledger.current(KEY) ?? assert.fail();
+      const revision = revisionOf(B, "b1");
+      if (how === "moveRevision") ledger.moveRevision(current, revision);
+      else ledger.refresh(current, { ...ledger.open(current), revision });
+      assert.deepEqual(formerOnes(ledger), [1], how);
+      const { configuration, ...now } = ledger.current(KEY) ?? assert.fail();
+      assert.deepEqual([configuration ?? undefined, now.owner], [undefined, B], how);
+    }
+  });
+
+  it("is told by its source, where an older version recorded no owner", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const old = releaseOf(KEY, "o1", { revision: revisionOf(A, "o1") });
+    ledger.succeed(ledger.beginDeploy(old), {}, "done");
+    assert.equal(ledger.current(KEY)?.owner, undefined);
+    deploy(ledger, A, "a1");
+    assert.equal(chosen(ledger), 1);
+    ledger.handOver(KEY, B);
+    assert.deepEqual(formerOnes(ledger), [2, 1]);
+  });
+
+  it("leaves what a stack is synced from to its owner", () => {
+    const ledger = handedOn();
+    ledger.handOver(KEY, A);
+    assert.equal(sourceOfStack(ledger, [], KEY).identity, A.source);
+    ledger.handOver(KEY, { ...A, source: "host/c/shop" });
+    assert.throws(() => sourceOfStack(ledger, [], KEY), { code: "not_found" });
+    const poll = (source: string) => ({
+      kind: "git" as const,
+      url: `https://${source}`,
+      reference: "main",
+      target: "",
+      deployments: [],
+    });
+    const polls = [poll("host/a/shop"), poll("host/c/shop")];
+    assert.equal(sourceOfStack(ledger, polls, KEY), polls[1]);
+    assert.throws(() => sourceOfStack(ledger, polls.slice(0, 1), KEY), { code: "not_found" });
+  });
+});
