@@ -215,10 +215,17 @@ export async function requireNoForeignVolume(
   await requireOwnVolumes(key, model, facts, claimant, signal);
 }
 
-/** Records the owner of a stack that is about to be deployed, or that is as its source wants it. */
-export function settleOwner({ ledger, secrets }: PipelineParts, target: Target): void {
-  const { key, configuration: { source } } = target;
-  ledger.owners.settle(key, wantedOwner(target));
+/**
+ * Records the owner of a stack that is about to be deployed, or that is as its source wants it. The
+ * first one has its branch, also where a person deployed it: any branch could take it otherwise.
+ */
+export function settleOwner(
+  { ledger, secrets }: Pick<PipelineParts, "ledger" | "secrets">,
+  target: Pick<Target, "key" | "configuration" | "origin">,
+): void {
+  const { key, configuration, configuration: { source } } = target;
+  const isFirst = recordedOwner(ledger, key) === undefined;
+  ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wantedOwner(target));
   secrets.settle(stackAsOwner(key), sourceAsOwner(source.name));
 }
 

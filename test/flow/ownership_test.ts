@@ -366,6 +366,22 @@ describe("a stack of another repository", () => {
       assert.equal((await automaticPoll(world, { reference: "dev" })).status, "failed");
     }));
 
+  it("stays with its first branch also where a person deployed that, and asks for another", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      await pollTo(world, "succeeded");
+      await commit(world, WANTED({ tty: true }));
+      await world.repository.branch("dev");
+      await commit(world, WANTED({ tty: false }));
+      assert.match(
+        JSON.stringify(await automaticPoll(world, { reference: "dev" })),
+        /belongs to .*heads\/main.*heads\/dev/,
+      );
+      await pollTo(world, "succeeded", { reference: "dev" });
+      assert.equal((await automaticPoll(world, { reference: "dev" })).status, "failed");
+      assert.equal((await automaticPoll(world)).status, "succeeded");
+    }));
+
   it("that doco-cd deployed is a conflict, one from this repository is adopted", () =>
     inWorld("fake", async (world) => {
       await commit(world, WANTED());
