@@ -3,7 +3,9 @@ import {
   COMPOSE_LABELS,
   type ComposeModel,
   errors,
+  formatOwner,
   isOurs,
+  isSameOwner,
   LABELS,
   type StackKey,
   type StackOwner,
@@ -14,8 +16,8 @@ import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
 interface VolumeFacts {
   readonly engine: Parameters<typeof volumesThere>[0];
-  /** The source that owns a stack of this engine, as far as that is recorded. */
-  readonly ownerOf: (stack: string) => string | undefined;
+  /** The owner of a stack of this engine, as far as that is recorded. */
+  readonly ownerOf: (stack: string) => StackOwner | undefined;
   /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
   readonly node: string | undefined;
   /** What tasks of the engine's swarm make when they start; none by default. */
@@ -23,9 +25,10 @@ interface VolumeFacts {
 }
 
 /**
- * Refuses a model that defines a volume as its own which belongs to a stack of another source:
- * compose would only warn, and both stacks would write to the same data. A volume that is
- * `external` is shared on purpose, and stacks of one source may share. Naming the repository that a
+ * Refuses a model that defines a volume as its own which belongs to a stack of another source or
+ * branch: compose would only warn, and both stacks would write to the same data. A volume that is
+ * `external` is shared on purpose, and stacks of one branch may share. Labels name no branch: where
+ * no owner is recorded, they tell the source alone. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
  * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
@@ -54,15 +57,21 @@ export async function requireOwnVolumes(
     for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
       const { stack, repository } = makerOf(labels);
       if (stack === "" || stack === key.name || !mayFill(name, volume)) continue;
-      const owner = ownerOf(stack) ?? repository;
-      if (owner === undefined || owner === claimant.source) continue;
+      const owner = ownerOf(stack) ?? labelled(repository);
+      if (owner === undefined || isSameOwner(owner, claimant)) continue;
       throw errors.conflict(
-        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${owner}, and was not ` +
+        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${
+          formatOwner(owner)
+        }, and was not ` +
           `mounted; give the volume another name, or say that it is shared on purpose: ` +
           `volumes.${at}.external: true`,
       );
     }
   }
+}
+
+function labelled(source: string | undefined): StackOwner | undefined {
+  return source === undefined ? undefined : { source, reference: "" };
 }
 
 /** Finds the volumes of tasks that a wanted one is, or may become. */

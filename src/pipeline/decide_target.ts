@@ -40,7 +40,7 @@ import {
   ownershipOf,
   requireNoForeignVolume,
   requireNotAnothers,
-  wantedOwner,
+  volumesOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
 
@@ -167,7 +167,7 @@ async function planRendered(
 ): Promise<Plan> {
   const { release } = prepared;
   const { deployment: policy, key } = target;
-  const owner = wantedOwner(target);
+  const owner = volumesOwner(parts, target);
   await requireNoForeignVolume(parts, { ...target, owner }, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);

@@ -187,7 +187,7 @@ export async function ownedElsewhere(
 
 /**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
- * that would write into volumes of another source's stack; see {@link requireOwnVolumes}. Throws
+ * that would write into volumes of another owner's stack; see {@link requireOwnVolumes}. Throws
  * `conflict`.
  */
 export async function requireNoForeignVolume(
@@ -204,7 +204,7 @@ export async function requireNoForeignVolume(
   const { engine } = host;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
-  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
+  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name });
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch((error) => {
       if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];
@@ -238,6 +238,18 @@ export function wantedOwner(
 ): StackOwner {
   const owner = ownerFrom(configuration);
   return origin === "manual" ? { ...owner, reference: "" } : owner;
+}
+
+/**
+ * The owner whose volumes a target may have: its stack's, where a person deploys another branch of
+ * the same source.
+ */
+export function volumesOwner(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  { key, configuration, origin }: Pick<Target, "key" | "configuration" | "origin">,
+): StackOwner {
+  const recorded = origin === "manual" ? recordedOwner(ledger, key) : undefined;
+  return recorded ?? ownerFrom(configuration);
 }
 
 /**

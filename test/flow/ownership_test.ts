@@ -366,6 +366,23 @@ describe("a stack of another repository", () => {
       assert.equal((await automaticPoll(world, { reference: "dev" })).status, "failed");
     }));
 
+  it("may be a branch's of the same one, which gets none of its volumes, whoever deploys it", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      assert.equal((await automaticPoll(world)).status, "succeeded");
+      const store = { name: `${world.stack}_store` };
+      const compose = composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+        volumes: { store },
+      });
+      await commit(world, { "compose.yaml": compose }, { name: `${world.stack}-dev` });
+      await world.repository.branch("dev");
+      world.proxy.reset();
+      const refused = JSON.stringify(await automaticPoll(world, { reference: "dev" }));
+      assert.match(refused, /_store is stack .*'s, which runs from .*heads\/main/);
+      await pollTo(world, "failed", { reference: "dev" });
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
   it("stays with its first branch also where a person deployed that, and asks for another", () =>
     inWorld("fake", async (world) => {
       await commit(world, WANTED());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { requireOwnVolumes } from "../../../src/deploy/mod.ts";
-import { LABELS } from "../../../src/model/mod.ts";
+import { LABELS, type StackOwner } from "../../../src/model/mod.ts";
 
 const OURS = "host/me/shop";
 const THEIRS = "host/them/wiki";
@@ -15,16 +15,25 @@ const labels = (stack: string, source: string) => ({
 /** Deploys stack `shop` with one volume; `wiki_data` exists with the labels that are given. */
 async function check(
   made: Readonly<Record<string, string>>,
-  { name = "wiki_data", there = "wiki_data", stack = "shop", node, external = false, owners = {} }:
-    {
-      readonly name?: string;
-      readonly there?: string;
-      readonly stack?: string;
-      /** The node, where the stack is a swarm's. */
-      readonly node?: string;
-      readonly external?: boolean;
-      readonly owners?: Readonly<Record<string, string>>;
-    } = {},
+  {
+    name = "wiki_data",
+    there = "wiki_data",
+    stack = "shop",
+    node,
+    external = false,
+    owners = {},
+    reference = "",
+  }: {
+    readonly name?: string;
+    readonly there?: string;
+    readonly stack?: string;
+    /** The node, where the stack is a swarm's. */
+    readonly node?: string;
+    readonly external?: boolean;
+    readonly owners?: Readonly<Record<string, string | StackOwner>>;
+    /** The branch of stack `shop`. */
+    readonly reference?: string;
+  } = {},
 ): Promise<void> {
   const volumes = { data: { name, ...external ? { external } : {} } };
   const existing = [{ id: there, name: there, driver: "local", labels: made }];
@@ -33,11 +42,15 @@ async function check(
       Promise.resolve(existing.filter((each) => names.includes(each.name))),
     listVolumes: () => Promise.resolve(existing),
   };
+  const ownerOf = (of: string) => {
+    const owner = owners[of];
+    return typeof owner === "string" ? { source: owner, reference: "" } : owner;
+  };
   await requireOwnVolumes(
     { context: "default", name: stack },
     { name: stack, services: {}, volumes },
-    { engine, ownerOf: (of) => owners[of], node },
-    { source: OURS, reference: "" },
+    { engine, ownerOf, node },
+    { source: OURS, reference },
     new AbortController().signal,
   );
 }
@@ -106,6 +119,19 @@ describe("requireOwnVolumes()", () => {
     it(`lets ${name} be, which no swarm makes wiki_data`, () =>
       check(labels("wiki", THEIRS), { name, node: "h1" }));
   }
+
+  it("refuses what another branch of the source deployed, as far as the ledger has branches", async () => {
+    const [main, dev] = ["refs/heads/main", "refs/heads/dev"];
+    const wiki = labels("wiki", OURS);
+    const owned = (reference: string) => ({ owners: { wiki: { source: OURS, reference } } });
+    await assert.rejects(check(wiki, { ...owned(main), reference: dev }), {
+      code: "conflict",
+      message: /is stack wiki's, which runs from host\/me\/shop \(refs\/heads\/main\)/,
+    });
+    await check(wiki, { ...owned(main), reference: main });
+    await check(wiki, { ...owned(""), reference: dev });
+    await check(wiki, { reference: dev });
+  });
 
   it("refuses more names with templates than anybody has", async () => {
     const volumes = Object.fromEntries(
