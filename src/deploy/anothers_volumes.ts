@@ -17,7 +17,7 @@ import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 interface VolumeFacts {
   readonly engine: Parameters<typeof volumesThere>[0];
   /** The owner of a stack of this engine, as far as that is recorded. */
-  readonly ownerOf: (stack: string) => StackOwner | undefined;
+  readonly ownerOf: (stack: string) => Promise<StackOwner | undefined>;
   /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
   readonly node: string | undefined;
   /** What tasks of the engine's swarm make when they start; none by default. */
@@ -57,7 +57,7 @@ export async function requireOwnVolumes(
     for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
       const { stack, repository } = makerOf(labels);
       if (stack === "" || stack === key.name || !mayFill(name, volume)) continue;
-      const owner = ownerOf(stack) ?? labelled(repository);
+      const owner = await ownerOf(stack) ?? labelled(repository);
       if (owner === undefined || isSameOwner(owner, claimant)) continue;
       throw errors.conflict(
         `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${

@@ -25,13 +25,13 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
-import { type Ledger, recordedOwner } from "../record/mod.ts";
+import { type Ledger, locksOfJob, recordedOwner, whoseStop } from "../record/mod.ts";
 import { stackFiles } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { createPauses, type KeyedLock, type Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { jobCredentials, locksOfJob, requireNoForeignVolume, whoseStop } from "./stack_owner.ts";
+import { jobCredentials, ownerElsewhere, requireNoForeignVolume } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
 
 /** Parts for running jobs, beside those of the pipeline. */
@@ -104,17 +104,22 @@ export async function runJob(
  * Other sources' services that its labels name by now are left out: their stacks are not locked.
  */
 async function withOwnStops(
-  parts: Pick<PipelineParts, "host" | "ledger">,
+  parts: Pick<PipelineParts, "host" | "hosts" | "ledger" | "clock">,
   { key, adopts }: Pick<RunJob, "key" | "adopts">,
   spec: JobSpec,
   signal: AbortSignal,
 ): Promise<JobSpec> {
-  const seen = new Map<string, readonly string[]>();
+  const seen = new Map<string, Parameters<typeof whoseStop>[3]>();
   for (const name of new Set(spec.stopServices.map(({ project }) => project))) {
     if (name === key.name || recordedOwner(parts.ledger, { ...key, name }) !== undefined) continue;
-    seen.set(name, labelledOwners(await observeAnyway(parts, { ...key, name }, signal)));
+    const other = { ...key, name };
+    const observed = await observeAnyway(parts, other, signal);
+    const isThere = observed.containers.length > 0;
+    const { owner: elsewhere } = await ownerElsewhere(parts, { key: other, isThere }, signal) ?? {};
+    seen.set(name, { labelled: labelledOwners(observed), elsewhere });
   }
-  const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project) ?? []);
+  const whose = (project: string) =>
+    whoseStop(parts.ledger, key, project, seen.get(project) ?? { labelled: [] });
   const stopServices = spec.stopServices.filter(({ project }) => whose(project) === undefined);
   const foreign = spec.stopServices.find(({ project }) => whose(project) !== undefined);
   if (foreign === undefined || adopts !== undefined) return { ...spec, stopServices };
@@ -298,9 +303,9 @@ async function stoppedForJobs(
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       for (const { project, service: stops } of spec?.stopServices ?? []) {
-        const owners = labelledOwners(stacks.get(project));
+        const labelled = labelledOwners(stacks.get(project));
         await pauses.after(A_STOP);
-        if (whoseStop(ledger, key, project, owners) !== undefined) continue;
+        if (whoseStop(ledger, key, project, { labelled }) !== undefined) continue;
         stopped.set(project, `job ${key.name}/${service} runs, and has ${stops} stopped meanwhile`);
       }
     } catch (error) {

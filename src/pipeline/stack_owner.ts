@@ -27,7 +27,7 @@ import {
   type StackOwner,
   type ToldTarget,
 } from "../model/mod.ts";
-import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sameRepository } from "../source/mod.ts";
@@ -43,41 +43,6 @@ const ASK_MS = 60_000;
 
 /** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
 const LEADERLESS = /does not have a leader|context deadline exceeded/;
-
-/**
- * The stacks whose locks a job of stack `key` takes that stops services: those of its own repository
- * and branch alone, since others' deployments must not wait. Sorted by their names.
- */
-export function locksOfJob(
-  ledger: Ledger,
-  key: StackKey,
-  stops: readonly { readonly project: string }[],
-): StackKey[] {
-  const own = recordedOwner(ledger, key);
-  const others = stops.map(({ project }) => project).filter((name) => {
-    const owner = recordedOwner(ledger, { ...key, name });
-    return own !== undefined && owner !== undefined && isSameOwner(owner, own);
-  });
-  return [...new Set([key.name, ...others])].sort().map((name) => ({ ...key, name }));
-}
-
-/**
- * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
- * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner,
- * {@link labelledOwners} tell.
- */
-export function whoseStop(
-  ledger: Pick<Ledger, "owners" | "current">,
-  key: StackKey,
-  project: string,
-  labelled: readonly string[],
-): string | undefined {
-  if (project === key.name) return undefined;
-  const own = recordedOwner(ledger, key);
-  const recorded = recordedOwner(ledger, { ...key, name: project });
-  if (recorded === undefined) return labelled.find((each) => each !== own?.source);
-  return own !== undefined && isSameOwner(recorded, own) ? undefined : formatOwner(recorded);
-}
 
 /**
  * Credentials for the registry of a swarm job's image, as `X-Registry-Auth`; empty without any. The
@@ -155,23 +120,37 @@ export async function ownershipOf(
 }
 
 /**
- * Finds an owner other than `wants` that deploys the stack through another context of the same
- * engine, or another manager of the same swarm; returns words that follow the stack's name. Asked
- * before a context's first deployment of the stack, so that two contexts make no second owner.
+ * Finds an owner other than `wants` that deploys the stack by another context, as
+ * {@link ownerElsewhere} does; returns words that follow the stack's name. Asked before a context's
+ * first deployment of the stack, so that two contexts make no second owner.
+ */
+export async function ownedElsewhere(
+  parts: Parameters<typeof ownerElsewhere>[0],
+  asked: Parameters<typeof ownerElsewhere>[1] & { readonly wants: StackOwner },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const found = await ownerElsewhere(parts, asked, signal);
+  return found?.words;
+}
+
+/**
+ * Finds the owner that deploys a stack through another context of the same engine, or another
+ * manager of the same swarm, unless it is `wants`; with words about it. Only engines of contexts
+ * are asked where the ledger has an owner of that name.
  *
  * An engine that cannot be asked counts as another one, unless something of that name `isThere`.
  */
-export async function ownedElsewhere(
+export async function ownerElsewhere(
   { ledger, host, hosts, clock }: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
   { key, wants, isThere }: {
     readonly key: StackKey;
-    readonly wants: StackOwner;
+    readonly wants?: StackOwner;
     readonly isThere: boolean;
   },
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ readonly owner: StackOwner; readonly words: string } | undefined> {
   for (const { context, ...owner } of ledger.owners.elsewhere(key)) {
-    if (isSameOwner(owner, wants)) continue;
+    if (wants !== undefined && isSameOwner(owner, wants)) continue;
     const ask = async (within: AbortSignal) => (await hosts.of(context, within)).info(within);
     const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
     const other = await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
@@ -180,7 +159,10 @@ export async function ownedElsewhere(
     const isSame = other?.id === id || isStack && cluster !== "" && other?.cluster === cluster;
     if (!isSame && (other !== undefined || !isThere)) continue;
     const leads = `${isSame ? "leads" : "cannot be asked, and may lead"} to this engine`;
-    return `belongs to ${formatOwner(owner)} in context ${context}, which ${leads}`;
+    return {
+      owner,
+      words: `belongs to ${formatOwner(owner)} in context ${context}, which ${leads}`,
+    };
   }
   return undefined;
 }
@@ -191,20 +173,29 @@ export async function ownedElsewhere(
  * `conflict`.
  */
 export async function requireNoForeignVolume(
-  { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
+  parts: Parameters<typeof ownerElsewhere>[0],
   { key, swarm, owner, ...of }: Pick<Release, "key" | "swarm" | "configuration" | "revision"> & {
     readonly owner?: StackOwner;
   },
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
+  const { host, ledger } = parts;
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { engine } = host;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
-  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name });
+  const known = new Map<string, Promise<StackOwner | undefined>>();
+  const ownerHere = async (stack: StackKey) =>
+    recordedOwner(ledger, stack) ??
+      (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
+  const ownerOf = (name: string) => {
+    const found = known.get(name) ?? ownerHere({ ...key, name });
+    known.set(name, found);
+    return found;
+  };
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch((error) => {
       if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];

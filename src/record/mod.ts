@@ -17,4 +17,5 @@ export * from "./release_owner.ts";
 export * from "./runs.ts";
 export { type RunEnd, type RunFacts, type RunStore } from "./run_store.ts";
 export * from "./shown_trees.ts";
+export * from "./stops_of_job.ts";
 export { type StackFigures } from "./stack_families.ts";

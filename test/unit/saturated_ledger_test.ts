@@ -155,6 +155,8 @@ const EXCUSED: Readonly<Record<string, string>> = {
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
   ownerOfRelease: "asks for nothing",
+  locksOfJob: "asks for one row of each stack",
+  whoseStop: "asks for two rows",
   noRelease: "asks for one row",
   sourceOfStack: "lists the releases as chooseRelease does",
   unpinOperation: "asks for one row",

@@ -44,7 +44,7 @@ async function check(
   };
   const ownerOf = (of: string) => {
     const owner = owners[of];
-    return typeof owner === "string" ? { source: owner, reference: "" } : owner;
+    return Promise.resolve(typeof owner === "string" ? { source: owner, reference: "" } : owner);
   };
   await requireOwnVolumes(
     { context: "default", name: stack },
@@ -141,7 +141,7 @@ describe("requireOwnVolumes()", () => {
       findVolumes: () => assert.fail("asked"),
       listVolumes: () => assert.fail("asked"),
     };
-    const parts = { engine, ownerOf: () => undefined, node: "h1" };
+    const parts = { engine, ownerOf: () => Promise.resolve(undefined), node: "h1" };
     const claimant = { source: OURS, reference: "" };
     const { signal } = new AbortController();
     const key = { context: "default", name: "shop" };

@@ -48,7 +48,7 @@ describe("thousands of volumes, networks and aliases", () => {
             findVolumes: () => Promise.resolve([...existing]),
             listVolumes: () => assert.fail("all volumes"),
           },
-          ownerOf: () => undefined,
+          ownerOf: () => Promise.resolve(undefined),
           node: undefined,
         },
         { source: "git", reference: "main" },

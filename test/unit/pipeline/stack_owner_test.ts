@@ -7,6 +7,7 @@ import {
   requireNoForeignVolume,
   requireOwner,
 } from "../../../src/pipeline/stack_owner.ts";
+import { systemClock } from "../../../src/system/mod.ts";
 
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
@@ -95,11 +96,16 @@ describe("requireNoForeignVolume()", () => {
   ];
   const parts = {
     ledger: {
-      owners: { get: ({ name }: { name: string }) => name === "shop" ? OURS : undefined },
+      owners: {
+        get: ({ name }: { name: string }) => name === "shop" ? OURS : undefined,
+        elsewhere: (): unknown[] => [],
+      },
       current: () => undefined,
     },
+    clock: systemClock,
+    hosts: { of: () => Promise.resolve({ info: () => Promise.resolve({ id: "e1" }) }) },
     host: {
-      info: () => Promise.resolve({ hostname: "h1", swarm: "manager" }),
+      info: () => Promise.resolve({ id: "e1", hostname: "h1", swarm: "manager" }),
       engine: {
         swarm: { services: () => Promise.resolve(services) },
         listVolumes: () => Promise.resolve(there),
@@ -177,6 +183,37 @@ describe("requireNoForeignVolume()", () => {
     await assert.rejects(conflict, { code: "conflict" });
     const large = says("500 rpc error: code = ResourceExhausted") as unknown as Parts;
     await assert.rejects(askFor("later", DEPLOYED, {}, {}, large), { code: "engine_refused" });
+  });
+
+  it("asks for the owner by another context of the engine, where this one has none", async () => {
+    const main = { source: DEPLOYED, reference: "refs/heads/main" };
+    let asked = 0;
+    const elsewhere = {
+      ...parts,
+      ledger: {
+        current: () => undefined,
+        owners: {
+          get: () => undefined,
+          elsewhere: () => [{ ...main, context: "alias" }],
+        },
+      },
+      hosts: {
+        of: () => {
+          asked++;
+          return parts.hosts.of("", new AbortController().signal);
+        },
+      },
+    } as unknown as Parts;
+    const by = (reference: string) => ({ owner: { source: DEPLOYED, reference } });
+    const dev = askFor("shop_db", DEPLOYED, {}, by("refs/heads/dev"), elsewhere);
+    await assert.rejects(dev, {
+      code: "conflict",
+      message: /runs from host\/them\/app \(.*main\)/,
+    });
+    await askFor("shop_db", DEPLOYED, {}, by(main.reference), elsewhere);
+    assert.equal(asked, 2);
+    await askFor("not-there", DEPLOYED, {}, by("refs/heads/dev"), elsewhere);
+    assert.equal(asked, 2);
   });
 
   it("takes a name of containers as it is written", async () => {
