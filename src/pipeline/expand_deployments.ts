@@ -9,6 +9,7 @@ import {
   type DiscoveredStack,
   type DiscoveryOwner,
   errors,
+  formatStackKey,
   type Problem,
   type Revision,
   type SourceRequest,
@@ -71,10 +72,12 @@ const MOST_DEPLOYMENTS = 500;
 /**
  * Replaces every auto-discovery among the deployments by what it finds. Listings and overrides are
  * read by object id; nothing is written to disk. Faults of single discovered directories, or of
- * single places to search, are returned as `failures`.
+ * single places to search, are returned as `failures`: a discovered stack with the name of another
+ * one of the run, and a discovery that finds more than {@link MOST_DEPLOYMENTS}. Who may add a
+ * directory to another repository must not stop the stacks that are written down.
  *
- * Throws `config_invalid` when two stacks of the run have one name in a context, or when there are
- * more than {@link MOST_DEPLOYMENTS}.
+ * Throws `config_invalid` when two deployments that are written down have one name in a context, or
+ * when there are more than {@link MOST_DEPLOYMENTS} of them.
  */
 export async function expandDeployments(
   parts: PipelineParts,
@@ -82,18 +85,22 @@ export async function expandDeployments(
   signal: AbortSignal,
 ): Promise<Expansion> {
   requireFew(declared.length);
-  const found = { stacks: 0, bytes: 0, pauses: createPauses(), turns: createKeyedLock() };
+  const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
+  const found = {
+    stacks: written.length,
+    bytes: 0,
+    pauses: createPauses(),
+    turns: createKeyedLock(),
+  };
   const expand = (base: DeclaredDeployment) =>
     base.deployment.autoDiscovery.enabled
       ? discover(parts, { ...work, base, found }, signal)
       : { deployments: [{ declared: base }], failures: [], scans: [] };
   const expansions = await Promise.all(declared.map(expand));
-  const deployments = expansions.flatMap((each) => each.deployments);
-  requireFew(Math.max(found.stacks, deployments.length));
-  requireUnique(deployments);
+  const { kept, failures } = withoutDuplicates(expansions, work.configuration);
   return {
-    deployments,
-    failures: expansions.flatMap((each) => each.failures),
+    deployments: kept,
+    failures: [...expansions.flatMap((each) => each.failures), ...failures],
     scans: expansions.flatMap((each) => each.scans),
   };
 }
@@ -204,8 +211,8 @@ async function lookInto(
     composeFiles,
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
+  requireFew(found.stacks + directories.length);
   found.stacks += directories.length;
-  requireFew(found.stacks);
   const rootName = lastPart(revision.source.name);
   const expanded: ExpandedDiscovery[] = [];
   // One after the other: reading an override may take 0.1 s, and there may be hundreds.
@@ -257,19 +264,51 @@ function requireFew(count: number): void {
   );
 }
 
-/** Names must be unique in a context, also across files and discoveries. */
-function requireUnique(deployments: readonly ExpandedDeployment[]): void {
-  const [twice] = duplicateStacks(deployments.map((each) => each.declared.deployment));
-  if (twice === undefined) return;
-  const places = twice.map((index) => {
-    const { found, declared } = deployments[index] ?? {};
-    return found?.stack.directory ?? declared?.deployment.workingDir;
-  });
-  const name = deployments[twice[0] ?? 0]?.declared.deployment.name;
-  throw errors.config_invalid(
-    `deployment ${name} is configured ${twice.length} times (in ${places.join(", ")}); ` +
-      `names must be unique in a context`,
+/**
+ * The deployments of a run whose names are unique in their context, and failures of those that have
+ * the name of another one. What is written down stays, else what the configuration's own repository
+ * has, else none. Throws `config_invalid` for a name that is written down twice.
+ */
+function withoutDuplicates(
+  expansions: readonly Expansion[],
+  { source }: Revision,
+): { readonly kept: ExpandedDeployment[]; readonly failures: FailedExpansion[] } {
+  const all = expansions.flatMap((each) =>
+    each.deployments.map((deployment) => ({ ...deployment, base: each.scans[0]?.base.deployment }))
   );
+  const failed = new Set<number>();
+  const failures = new Map<string, FailedExpansion>();
+  for (const twice of duplicateStacks(all.map((each) => each.declared.deployment))) {
+    const places = twice.map((index) => placeOf(all[index]));
+    const error = errors.config_invalid(
+      `deployment ${all[twice[0] ?? 0]?.declared.deployment.name} is configured ${twice.length} ` +
+        `times (in ${places.join(", ")}); names must be unique in a context`,
+    );
+    const written = twice.filter((index) => all[index]?.found === undefined);
+    if (written.length > 1) throw error;
+    const own = twice.filter((index) => all[index]?.found?.revision.source.name === source.name);
+    const stays = written[0] ?? (own.length === 1 ? own[0] : undefined);
+    for (const index of twice.filter((each) => each !== stays)) {
+      const { base, found, declared } = all[index] ?? {};
+      if (found === undefined || declared === undefined) continue;
+      // Told under the name of the searched directory, unless nobody else is told under its own.
+      const place = base && (base.name || lastPart(base.workingDir));
+      const name = stays === undefined || !place ? declared.deployment.name : place;
+      const key = stackKey(declared.deployment.context, name);
+      failed.add(index);
+      failures.set(`${formatStackKey(key)} ${error.message}`, {
+        key,
+        revision: found.revision,
+        error,
+      });
+    }
+  }
+  const kept = all.filter((_, index) => !failed.has(index)).map(({ base: _, ...each }) => each);
+  return { kept, failures: [...failures.values()] };
+}
+
+function placeOf(deployment: ExpandedDeployment | undefined): string | undefined {
+  return deployment?.found?.stack.directory ?? deployment?.declared.deployment.workingDir;
 }
 
 function lastPart(path: string): string {

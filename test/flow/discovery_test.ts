@@ -174,16 +174,17 @@ describe("auto-discovery", () => {
       assert.match(JSON.stringify(run), /write \\"my_app\\"/);
     }));
 
-  it("two directories with one name fail the whole run before anything is deployed", () =>
+  it("two directories with one name fail alone, and neither is deployed", () =>
     inWorld("fake", async (world) => {
       const name = `${world.stack}-a`;
       await commit(world, {
         [`apps/x/${name}/compose.yaml`]: app(),
         [`apps/y/${name}/compose.yaml`]: app(),
+        ...stacks(world, "b"),
       });
       const run = await pollTo(world, "failed");
-      assert.match(run.message ?? "", /configured 2 times \(in apps\/x\/.*apps\/y\//);
-      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(outcome(world, run), { a: "failed", b: "succeeded" });
+      assert.match(JSON.stringify(run), /configured 2 times \(in apps\/x\/.*apps\/y\//);
     }));
 
   it("a working_dir that moved away removes nothing", () =>

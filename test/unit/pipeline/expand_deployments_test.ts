@@ -20,7 +20,7 @@ const request = {
 } as Partial<SourceRequest> as SourceRequest;
 
 /** Expands discoveries in a repository of so many stacks with one override. */
-function expand(stacks: number, override: string, discoveries = 1) {
+function expand(stacks: number, override: string, discoveries = 1, written = "") {
   const names = Array.from({ length: stacks }, (_, at) => `apps/s${at}`);
   const files = names.flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
   let [reads, listing, together] = [0, 0, 0];
@@ -39,7 +39,7 @@ function expand(stacks: number, override: string, discoveries = 1) {
   } as Partial<PipelineParts["source"]>;
   const parts = { source, log: createRecordingLog(), options: { configBaseDir: "." } };
   const base = "working_dir: apps\nauto_discovery: true\n";
-  const declared = parseDeployments(Array(discoveries).fill(base).join("---\n"), {
+  const declared = parseDeployments(written + Array(discoveries).fill(base).join("---\n"), {
     file: ".stackwright.yaml",
     trusted: false,
   });
@@ -68,14 +68,31 @@ describe("expandDeployments()", () => {
 
   it("reads no more overrides than there may be deployments, however many discoveries find them", async () => {
     const { all, reads } = expand(100, "timeout: 5m\n", 400);
-    await assert.rejects(all, { code: "config_invalid", message: /deployments, the most of one/ });
+    const { deployments, failures } = await all;
+    assert.deepEqual(deployments, []);
+    assert.match(failures[0]?.error.message ?? "", /deployments, the most of one/);
     assert.ok(reads() <= 500, `${reads()} reads`);
   });
 
   it("has one listing in memory at a time, however many discoveries there are", async () => {
     const { all, together } = expand(1, "timeout: 5m\n", 20);
-    await assert.rejects(all, { code: "config_invalid", message: /configured 20 times/ });
+    const { deployments, failures } = await all;
+    assert.deepEqual(deployments, []);
+    assert.match(failures[0]?.error.message ?? "", /configured 20 times/);
     assert.equal(together(), 1);
+  });
+
+  it("keeps what is written down, whatever directories a discovery finds", async () => {
+    const named = "name: s1\n---\nname: pay\n---\n";
+    for (const stacks of [2, 600]) {
+      const { deployments, failures } = await expand(stacks, "timeout: 5m\n", 1, named).all;
+      const names = deployments.map(({ declared }) => declared.deployment.name);
+      assert.deepEqual(names, stacks === 2 ? ["s1", "pay", "s0"] : ["s1", "pay"]);
+      assert.equal(deployments[0]?.found, undefined);
+      const why = stacks === 2 ? /s1 is configured 2 times/ : /602 deployments, the most/;
+      assert.deepEqual(failures.map(({ key }) => key.name), ["apps"]);
+      assert.match(failures[0]?.error.message ?? "", why);
+    }
   });
 
   it("reads no more than 4 MiB of overrides", async () => {
