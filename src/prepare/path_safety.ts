@@ -268,7 +268,10 @@ async function requireTemplatesNotOurs(
   for (const path of paths) await judge(parts, name, { ...followed, path }, tree);
 }
 
-/** Whether a path is written as one of the files of a single stack, and leads to these. */
+/**
+ * Whether a path is written as a file in `live` of a single stack, and leads there. Files in `current` are
+ * the repository's own, which later commits share, and a volume can be mounted to write.
+ */
 async function isOfOneStack(
   parts: JudgingParts,
   path: string,
@@ -277,8 +280,8 @@ async function isOfOneStack(
   const { dataDir } = parts.host;
   const [context = "", name = "", kind] = insideTree(path, join(dataDir, "releases"))?.split("/") ??
     [];
-  if (real === undefined || kind !== "live" && kind !== "current") return false;
-  const place = await placeOf(parts, stackDirectories(dataDir, { context, name })[kind]);
+  if (real === undefined || kind !== "live") return false;
+  const place = await placeOf(parts, stackDirectories(dataDir, { context, name }).live);
   return place !== undefined && insideTree(real, place) !== undefined;
 }
 

@@ -322,6 +322,8 @@ describe("requireSafeModel()", () => {
         await assert.rejects(by({}, { ...ours("/srv/link"), links }), refused);
       }
       await assert.rejects(by({}, ours("/data/releases/default/other")), refused);
+      // Older versions had volumes show files of the repository, which nobody may write to.
+      await assert.rejects(by({}, ours("/data/releases/default/other/current/a")), refused);
       const [web] = over("", { subpath: "data" });
       await assert.rejects(by(web, ours("/")), refused);
     });
