@@ -4,6 +4,7 @@ import {
   Compose,
   createEngineBackend,
   findComposeProgram,
+  hasBuildx,
   programEnvironment,
   proxyVariables,
   rendersAtOnce,
@@ -109,6 +110,7 @@ function createCompose(
   return new Compose({
     commands,
     findProgram: () => findComposeProgram(files, program),
+    hasBuildx: () => hasBuildx(files, program),
     programEnvironment: program,
     // A stack is identified by its context and its name.
     log: log.with({ context }),

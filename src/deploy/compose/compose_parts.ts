@@ -22,6 +22,8 @@ export interface ComposeParts {
   readonly commands: Commands;
   /** The program that is called with `compose …`; `docker` by default. */
   readonly findProgram?: () => Promise<string>;
+  /** Whether docker finds its plugin `buildx`; taken for granted by default. */
+  readonly hasBuildx?: () => Promise<boolean>;
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;

@@ -23,6 +23,7 @@ import { limitedOutput } from "./limited_output.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
+  buildsByBuildx,
   isObject,
   type JsonObject,
   makesPathsByDefault,
@@ -97,6 +98,7 @@ export class Compose {
 
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
+    await this.#requireBuilder(signal);
     // TMPDIR is private: compose leaves every inline Dockerfile there.
     const { files, prefix } = this.#parts.scratch;
     await withTemporaryDirectory(files, prefix, async (directory) => {
@@ -108,6 +110,21 @@ export class Compose {
       };
       await this.#act("build_failed", call, args, signal, more);
     });
+  }
+
+  /**
+   * Refuses to build with the engine's classic builder, as compose 5 does without buildx: that makes
+   * containers with the labels of the Dockerfile, which pass for containers of other stacks.
+   */
+  async #requireBuilder(signal: AbortSignal): Promise<void> {
+    const { hasBuildx } = this.#parts;
+    if (hasBuildx === undefined || await hasBuildx()) return;
+    const version = await this.version(signal);
+    if (!buildsByBuildx(version)) return;
+    throw errors.build_failed(
+      `docker compose ${version} builds images with docker's plugin buildx, which is not installed; ` +
+        "nothing was touched, install it (docker-buildx, docker-buildx-plugin) and deploy again",
+    );
   }
 
   /** Makes and starts containers. Throws `deploy_failed`; some of them may have been changed then. */

@@ -353,6 +353,41 @@ describe("Compose and the programs it runs", () => {
     });
   }
 
+  for (
+    const [version, has, builds] of [
+      ["5.5.0", false, false],
+      ["v6.0.0-rc.1", false, false],
+      ["5.5.0", true, true],
+      ["2.40.3", false, true],
+    ] as const
+  ) {
+    it(`${builds ? "builds" : "does not build"} with compose ${version} and${has ? "" : " no"} buildx`, async () => {
+      const asked: Command[] = [];
+      const commands: Commands = {
+        run(command) {
+          asked.push(command);
+          const stdout = new TextEncoder().encode(version);
+          return Promise.resolve({ code: 0, stdout, stderr: "" });
+        },
+        start: () => assert.fail(),
+      };
+      const compose = new Compose({
+        commands,
+        hasBuildx: () => Promise.resolve(has),
+        programEnvironment: {},
+        log: createRecordingLog(),
+        scratch: SCRATCH,
+      });
+      const building = compose.build(CALL, BUILD, SIGNAL);
+      if (builds) await building;
+      else {assert.match(
+          await messageOf(building, "build_failed"),
+          /buildx, which is not installed/,
+        );}
+      assert.equal(asked.some(({ argv }) => argv.includes("build")), builds);
+    });
+  }
+
   it("passes the signal on", async () => {
     const reason = new Error("stopped by the test");
     const commands: Commands = {
