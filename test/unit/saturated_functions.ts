@@ -230,6 +230,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   namesBuilt: ({ model, release }) =>
     compose.namesBuilt(model, release.services.map(({ name }) => name)),
   listedLengths: ({ model }) => compose.listedLengths(model),
+  labelsLength: forServices((service) => compose.labelsLength(service)),
   buildPaths: forServices((service, { model }) =>
     buildPaths(compose.objectAt(service, "build"), model)
   ),
