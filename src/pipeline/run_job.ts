@@ -21,7 +21,6 @@ import {
   type Progress,
   type RunJob,
   type RunReporter,
-  type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
 import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
@@ -43,8 +42,8 @@ import { locked } from "./waits.ts";
 /** Parts for running jobs, beside those of the pipeline. */
 export interface JobParts {
   readonly engine: EngineClient;
-  /** Records how the last run of a job ended; `undefined` when its exit code is not known. */
-  readonly results: { set(key: StackKey, service: string, exitCode: number | undefined): void };
+  /** Records the exit code of a job's last run, if it is known, and whether it was refused. */
+  readonly results: { set(work: RunJob, exitCode: number | undefined, wasRefused: boolean): void };
   /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
   readonly making: Pick<Limiter, "run">;
   /** Whether an abort means that another process takes runs over: then the container goes on. */
@@ -97,7 +96,7 @@ export async function runJob(
     tell("failed", error.message);
   } finally {
     ended?.(failed);
-    jobs.results.set(key, service, code);
+    jobs.results.set(work, code, ended === undefined);
   }
 }
 
