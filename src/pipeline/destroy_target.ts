@@ -54,7 +54,8 @@ export async function destroyTarget(
 
 /**
  * Destroys a stack. A failure ends the intent, for whoever asks for it to ask again: at the next
- * start the stack may be wanted. One that is cut off is finished then.
+ * start the stack may be wanted. One that is cut off is finished then. Until a run wants the stack
+ * again, nobody brings back what is gone: a repair and the next destroy would take turns.
  */
 async function destroyNow(
   parts: PipelineParts,
@@ -68,6 +69,7 @@ async function destroyNow(
   } catch (error) {
     signal.throwIfAborted();
     parts.ledger.fail(intent, "failed", messageOf(error));
+    parts.ledger.reconciliations.remove(key);
     throw error;
   }
 }

@@ -132,8 +132,10 @@ describe("destroy", () => {
       assert.match(JSON.stringify(await pollTo(world, "failed")), /volume is in use/);
       const database = new DatabaseSync(join(world.dataDir, "state.db"));
       const open = database.prepare("SELECT * FROM intents WHERE closed_at IS NULL").all();
+      // Else what the destroy removed would come back, and go again with the next one.
+      const repaired = database.prepare("SELECT * FROM reconciliations").all();
       database.close();
-      assert.deepEqual(open, []);
+      assert.deepEqual([open, repaired], [[], []]);
       await docker(world, "rm", "user");
       await pollTo(world, "succeeded");
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
