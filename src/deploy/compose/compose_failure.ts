@@ -155,12 +155,17 @@ function isProgress(line: string): boolean {
 /** Limit of reported warnings: compose prints one for each unset variable. */
 const MOST_WARNINGS = 50;
 
+/** Characters of a warning that are told: a name in it may be as long as a file. */
+const MOST_SAID = 1000;
+
 /** The distinct warnings that compose printed, and the number of those beyond the limit. */
 export function warnings(stderr: string): string[] {
   const all = [...new Set(stderr.split("\n").filter((line) => /level=warning/.test(line)))];
   const told = all.slice(0, MOST_WARNINGS).map((line) =>
     /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
-  ).map(withoutValueInName);
+  ).map(withoutValueInName)
+    // Cut at its end, with an ellipsis: what masks secrets knows their beginnings there.
+    .map((each) => each.length > MOST_SAID ? `${each.slice(0, MOST_SAID)}…` : each);
   const more = all.length - told.length;
   return more > 0 ? [...told, `docker compose printed ${more} more warnings`] : told;
 }

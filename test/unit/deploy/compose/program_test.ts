@@ -284,6 +284,13 @@ describe("Compose and the programs it runs", () => {
     ]);
   });
 
+  it("cuts a warning about a name as long as a file", async () => {
+    const stderr = `level=warning msg="The \\"${"A".repeat(80_000)}\\" variable is not set."`;
+    const { compose, log } = scripted({ stdout: "{}", stderr });
+    await compose.render(CALL, SIGNAL);
+    assert.deepEqual(log.lines.map(({ message }) => message), [`The "${"A".repeat(995)}…`]);
+  });
+
   it("passes each of the first fifty warnings on once, and says how many more there are", async () => {
     const one = (name: number) => `level=warning msg="The \\"A${name}\\" variable is not set."`;
     const stderr = Array.from({ length: 90 }, (_, at) => `${one(at)}\n${one(at)}`).join("\n");
