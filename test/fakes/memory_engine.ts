@@ -48,6 +48,7 @@ export function runningContainer(
     labels: {
       [COMPOSE_LABELS.project]: project,
       [COMPOSE_LABELS.service]: service,
+      [COMPOSE_LABELS.number]: "1",
       ...labels,
     },
     ...rest,
