@@ -79,7 +79,10 @@ export async function withNetworks(
   signal: AbortSignal,
 ): Promise<Plan> {
   if (networks.length === 0 || plan.kind === "destroy") return plan;
-  if (deployed === undefined) requireNoNewNetworks(networks);
+  if (release.swarm !== undefined) requireNoNewNetworks(networks, "it is a swarm's");
+  if (deployed === undefined) {
+    requireNoNewNetworks(networks, "there is no earlier release of ours to go back to");
+  }
   const services = withNewNetworks(plan.services, networks, { release, observed });
   const all = await engine.listContainers({}, signal);
   requireNoStrangers(networks, all, { release, services });
