@@ -1,3 +1,4 @@
+import { ASIDE } from "../../compose/mod.ts";
 import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
@@ -7,7 +8,7 @@ import {
   type StackKey,
 } from "../../model/mod.ts";
 import { isHook, isPartOfStack, observe } from "../observe.ts";
-import { ASIDE, nameAside, stopAndRemove } from "./act_on_services.ts";
+import { nameAside, stopAndRemove } from "./act_on_services.ts";
 
 /**
  * True for a container that was made to replace another one, if its maker died half-way. While it
