@@ -171,7 +171,7 @@ describe("destroy", () => {
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
     }));
 
-  it("leaves the name to whom a person handed it over meanwhile", async () => {
+  it("leaves the rest, with the data, to whom a person handed it over meanwhile", async () => {
     let onMutation = () => {};
     const world = await createWorld({ engine: "fake", onMutation: () => onMutation() });
     const owners = () => new DatabaseSync(join(world.dataDir, "state.db"));
@@ -185,8 +185,9 @@ describe("destroy", () => {
         database.close();
       };
       await commit(world, files(), { destroy: true });
-      await pollTo(world, "succeeded");
-      assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
+      const [target] = (await pollTo(world, "failed")).deployments ?? [];
+      assert.match(target?.message ?? "", /was handed over while it was destroyed; the rest stays/);
+      assert.equal((await leftovers(world)).volumes, 1);
       const database = owners();
       const left = database.prepare("SELECT source FROM owners").all().map((row) => row["source"]);
       database.close();
