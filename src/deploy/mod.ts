@@ -4,7 +4,7 @@
  * plans; nothing here decides what should run.
  */
 export { adoptContainers } from "./adopt_containers.ts";
-export * from "./anothers_volumes.ts";
+export * from "./anothers_resources.ts";
 export { type Backend, type Changes, composeBackend, type FailedUpdate } from "./backend.ts";
 export { withOldData } from "./bring_old_data.ts";
 export * from "./changed_networks.ts";

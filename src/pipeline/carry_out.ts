@@ -29,7 +29,7 @@ import { composeCall, imagesToRecord, requireImages, swarmSources } from "../pre
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { bringBeforeToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
-import { requireNoForeignVolume } from "./stack_owner.ts";
+import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
 /** Stands in where work needs no slot. */
@@ -281,7 +281,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    requireOwn: (release, signal) => requireNoForeignVolume(parts, release, release.model, signal),
+    requireOwn: (release, signal) => requireNothingForeign(parts, release, release.model, signal),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;

@@ -5,7 +5,7 @@ import { isStackwrightError, messageOf, type StackKey } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { requireNoForeignVolume } from "./stack_owner.ts";
+import { requireNothingForeign } from "./stack_owner.ts";
 
 /** Actions that make or start containers. */
 const STARTING: ReadonlySet<string> = new Set(["create", "recreate", "scale", "start"]);
@@ -30,9 +30,9 @@ export async function placeReleaseFiles(
 }
 
 /**
- * A recorded release with its tree on disk, checked again for safety, and for whose its volumes are by
- * now; `undefined` when its tree can neither be found nor fetched. Throws as
- * {@link requireSafeRelease} and {@link requireNoForeignVolume} do.
+ * A recorded release with its tree on disk, checked again for safety, and for whose its volumes and
+ * networks are by now; `undefined` when its tree can neither be found nor fetched. Throws as
+ * {@link requireSafeRelease} and {@link requireNothingForeign} do.
  */
 export async function bringToDisk(
   parts: PipelineParts,
@@ -42,7 +42,7 @@ export async function bringToDisk(
   const onDisk = await placeOnDisk(parts, recorded, signal);
   if (onDisk === undefined) return undefined;
   await requireSafeRelease(parts, onDisk, recorded.number, signal);
-  await requireNoForeignVolume(parts, recorded, onDisk.release.model, signal);
+  await requireNothingForeign(parts, recorded, onDisk.release.model, signal);
   return onDisk;
 }
 

@@ -34,7 +34,7 @@ import {
   jobCredentials,
   locksOfJob,
   recordedOwner,
-  requireNoForeignVolume,
+  requireNothingForeign,
   whoseStop,
 } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
@@ -171,7 +171,7 @@ async function runThrough(
     await withOwnStops(parts, work, spec, signal);
     const recorded = parts.ledger.current(work.key);
     const release = recorded && parts.ledger.open(recorded);
-    if (release) await requireNoForeignVolume(parts, release, release.model, signal);
+    if (release) await requireNothingForeign(parts, release, release.model, signal);
     await run.begin(signal);
   };
   const end = () => run.end(signal);

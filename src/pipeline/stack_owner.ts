@@ -3,6 +3,7 @@ import {
   ownerOf,
   type Ownership,
   ownership,
+  requireOwnNetworks,
   requireOwnVolumes,
   requireRecorded,
   volumesOfTasks,
@@ -197,10 +198,10 @@ export async function ownedElsewhere(
 
 /**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
- * that would write into volumes of another source's stack; see {@link requireOwnVolumes}. Throws
- * `conflict`.
+ * that would write into volumes of another source's stack, or join its networks; see
+ * {@link requireOwnVolumes} and {@link requireOwnNetworks}. Throws `conflict`.
  */
-export async function requireNoForeignVolume(
+export async function requireNothingForeign(
   { host, ledger }: Pick<PipelineParts, "host" | "ledger">,
   { key, swarm, owner, ...of }: Pick<Release, "key" | "swarm" | "configuration" | "revision"> & {
     readonly owner?: StackOwner;
@@ -210,11 +211,12 @@ export async function requireNoForeignVolume(
 ): Promise<void> {
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
-  if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { engine } = host;
+  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
+  await requireOwnNetworks(key, model, { engine, ownerOf }, claimant, signal);
+  if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
-  const ownerOf = (name: string) => recordedOwner(ledger, { ...key, name })?.source;
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch((error) => {
       if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];

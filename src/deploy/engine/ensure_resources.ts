@@ -134,7 +134,7 @@ export function lacksExternal(error: unknown): boolean {
 }
 
 /** Keys of the networks that services join, and of the volumes that they mount. */
-function usedBy(model: ComposeModel, names: readonly string[]) {
+export function usedBy(model: ComposeModel, names: readonly string[]) {
   const services = names.map((name) => serviceOf(model, name));
   const mounted = new Set(
     services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),
