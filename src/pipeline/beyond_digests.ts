@@ -11,7 +11,7 @@ import {
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise } from "../plan/mod.ts";
-import { stackFiles } from "./carry_out.ts";
+import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 

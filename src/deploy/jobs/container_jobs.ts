@@ -1,7 +1,6 @@
 import type { EngineClient } from "../../docker/mod.ts";
 import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
 import type { Clock, Limiter } from "../../system/mod.ts";
-import type { InjectedFile } from "../engine/injected_files.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
@@ -15,8 +14,6 @@ interface ContainerJobFacts {
   readonly making: Pick<Limiter, "run">;
   readonly found: FoundJob;
   readonly spec: JobOrder;
-  /** Ensures that the image is present; returns the files to put into a new container. */
-  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   readonly nextId: () => string;
 }
 
@@ -35,6 +32,10 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     noun: "container",
     toStop,
     stop: (id, signal) => engine.stopContainer(id, stopTimeoutSeconds, signal),
+    async stackOf(id, signal) {
+      const { container } = await engine.inspectContainer(id, signal) ?? {};
+      return container?.labels[COMPOSE_LABELS.project] ?? "";
+    },
     startAgain: (id, signal) => engine.startContainer(id, signal),
     requireRestart() {
       if (scale === 1) return;
@@ -49,8 +50,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
       else await engine.startContainer(id, signal);
       return id;
     },
-    async make(told, signal) {
-      const files = await facts.ready(signal);
+    async make(told, files, signal) {
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops };
       const { id } = await facts.making.run(

@@ -79,6 +79,10 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     }, signal);
   }
 
+  async stackOf({ id }: StoppedService, signal: AbortSignal): Promise<string> {
+    return (await this.#read(id, signal))?.labels[STACK_LABELS.namespace] ?? "";
+  }
+
   /** Leaves a service alone that somebody else scaled meanwhile. */
   startAgain({ id, replicas }: StoppedService, signal: AbortSignal): Promise<void> {
     return this.#post(id, (now) => scaled(now, replicas, 0), signal);
@@ -94,7 +98,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return service;
   }
 
-  async make(told: (own: OwnOfRun<StoppedService>) => void, signal: AbortSignal) {
+  /** Makes a service without files of its own: configs and secrets are the swarm's. */
+  async make(
+    told: (own: OwnOfRun<StoppedService>) => void,
+    _files: readonly unknown[],
+    signal: AbortSignal,
+  ) {
     const { swarm, service, auth, making, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
     const stops = await this.toStop(signal);
     const execution = { runId: nextId(), stops, completions: swarmReplicas };
