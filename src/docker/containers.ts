@@ -68,7 +68,7 @@ async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number>
 }
 
 /** Whether `compose run` or a job made this container; such containers belong to no stack. */
-export function isOneOff(container: ObservedContainer): boolean {
+export function isOneOff(container: Pick<ObservedContainer, "labels">): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 
