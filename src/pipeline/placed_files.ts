@@ -148,7 +148,7 @@ export function stackFiles(
  *
  * With `needsFiles`, throws `source_invalid` when the files of the release cannot be had; without,
  * today's checks are left out then. Else throws as {@link requireSafeRelease},
- * {@link requireNoForeignVolume} and `StackFiles.requireInside` do.
+ * {@link requireNothingForeign} and `StackFiles.requireInside` do.
  */
 export async function requireStartable(
   parts: PipelineParts,
@@ -163,7 +163,7 @@ export async function requireStartable(
   hideSecrets(parts, release);
   // What needs no tree comes first: a tree that is lost is fetched, and may take long.
   await stackFiles(parts, key).requireInside(release);
-  await requireNoForeignVolume(parts, recorded, release.model, signal);
+  await requireNothingForeign(parts, recorded, release.model, signal);
   const tree = await parts.source.materialise(revision, signal).catch((error) => {
     signal.throwIfAborted();
     if (needsFiles) throw withoutFiles(recorded, error);
