@@ -5,8 +5,10 @@ import {
   findJobs,
   type FoundJob,
   JobRun,
+  type JobRunFacts,
   labelledOwners,
   observeAll,
+  requireMountsInside,
   SwarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
@@ -150,8 +152,12 @@ function createRun(
   };
   const startable = (stack: string, within: AbortSignal) =>
     requireStartable(parts, { ...key, name: stack }, { needsFiles: false }, within);
-  const { clock, log } = parts;
-  const checks = { ready, requireStartable: startable };
+  const { clock, log, files, host: { engine, dataDir: hostDataDir, sharesFiles } } = parts;
+  const places = { engine, files, dataDir: parts.options.dataDir, hostDataDir };
+  const requireInside: JobRunFacts["requireInside"] = async (mounts, within) => {
+    if (sharesFiles) await requireMountsInside(places, mounts, within);
+  };
+  const checks = { ready, requireStartable: startable, requireInside };
   const facts = { ...jobs, clock, log, found, spec, progress, ...checks };
   if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;

@@ -99,6 +99,26 @@ for (const where of ["containers", "a swarm"] as const) {
     }
 
     it(
+      "follow no link in the place of a mount that only an orphaned job has",
+      inPlace(async (world) => {
+        const writer = service({ volumes: ["./data:/data"] });
+        const deploy = async (services: Part) => {
+          await world.repository.commit({
+            ".stackwright.yaml": configFile({ name: world.stack, remove_orphans: false }),
+            "compose.yaml": composeFile(services),
+          });
+          await pollTo(world, "succeeded");
+        };
+        await deploy({ writer, job: job("one_off", { volumes: ["./data/sub:/sub"] }) });
+        await deploy({ writer: { ...writer, labels: { two: "2" } } });
+        await putLink(world);
+        const { status, text } = await run(world, "job");
+        assert.equal(status, 500, text);
+        assert.match(text, /data\/sub leads out of the stack's live files/);
+      }),
+    );
+
+    it(
       "start nothing again whose mounts lead elsewhere by now, and have stopped none before",
       inPlace(async (world) => {
         const other = `${world.stack}b`;

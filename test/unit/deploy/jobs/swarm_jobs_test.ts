@@ -54,6 +54,7 @@ async function createWorld(
     progress: () => {},
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
+    requireInside: () => Promise.resolve(),
     ...checks,
     auth: (image: string) => {
       asked.push(image);
