@@ -102,7 +102,7 @@ for (const where of ["containers", "a swarm"] as const) {
       "follow no link in the place of a mount that only an orphaned job has",
       inPlace(async (world) => {
         const writer = service({ volumes: ["./data:/data"] });
-        const deploy = async (services: Part) => {
+        const deploy = async (services: Readonly<Record<string, Part>>) => {
           await world.repository.commit({
             ".stackwright.yaml": configFile({ name: world.stack, remove_orphans: false }),
             "compose.yaml": composeFile(services),
