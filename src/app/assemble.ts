@@ -34,6 +34,7 @@ import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { clientConfigDir, createEngines, type Engines } from "./engines.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { hideSecrets } from "./hide_secrets.ts";
+import { recordedSecrets } from "./recorded_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -101,6 +102,10 @@ export async function assemble(
   const engines = createEngines(settings, system, meter);
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
+  // A plan aside has a copy of a ledger whose owner is asked already, and shows models that it rendered.
+  const stopAsking = scratchDir === undefined
+    ? system.redactor.asks(recordedSecrets(ledger, secrets))
+    : () => {};
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const pipelineParts = onceDone(async (signal) => {
@@ -133,6 +138,7 @@ export async function assemble(
       await source.close();
       http.close();
       engines.close();
+      stopAsking();
       ledger.close();
     },
   };

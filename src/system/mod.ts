@@ -32,7 +32,17 @@ export * from "./process_facts.ts";
 export * from "./process_owner.ts";
 export * from "./redact_texts.ts";
 export * from "./redactor.ts";
+export * from "./routine.ts";
 export * from "./scratch.ts";
+export {
+  claimAsOwner,
+  EVERYONE,
+  NOBODY,
+  sourceAsOwner,
+  stackAsOwner,
+  stackFields,
+  stackOfOwner,
+} from "./secret_owners.ts";
 export * from "./secret_texts.ts";
 export * from "./shares.ts";
 export * from "./slots.ts";
