@@ -38,13 +38,11 @@ export function formatLine(
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
     );
-  const said = visible(`${message}${rest.join("")}`);
-  if (options.format === "journal") {
-    const priority = `<${PRIORITIES[level]}>`;
-    return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
-  }
-  // Indent further lines: foreign texts could otherwise fake lines of ours.
-  const lines = said.replaceAll("\n", `\n${" ".repeat(18)}`);
+  // Further lines are indented: foreign texts could otherwise fake lines of ours.
+  const priority = options.format === "journal" ? `<${PRIORITIES[level]}>` : "";
+  const lines = visible(`${message}${rest.join("")}`)
+    .replaceAll("\n", `\n${priority}${" ".repeat(18)}`);
+  if (options.format === "journal") return `${priority}${lines}\n`;
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${lines}\n`;
 }
 
