@@ -22,6 +22,7 @@ import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../
 import {
   createIds,
   createSlots,
+  createTurns,
   createWatchedLock,
   type Ids,
   type Meter,
@@ -175,7 +176,9 @@ function parts(
 ): Omit<PipelineParts, "options" | "trees"> {
   const { clock, files, log, commands, redactor, env } = system;
   const { ageKey } = settings.sops;
+  const turns = createTurns(clock);
   const sops = createSops({
+    turns,
     ageKey,
     program: createSopsProgram({ commands, env, ageKey }),
     redactor,
@@ -187,6 +190,7 @@ function parts(
     source: plainSource(source, sops),
     encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
+    turns,
     files,
     commands,
     clock,

@@ -9,7 +9,7 @@ import {
 import type { PipelineParts } from "./parts.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
-import { type Lend, preparingInSlot } from "../system/mod.ts";
+import { type Lend, preparingInSlot, sourceAsOwner, sourceOf } from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
@@ -100,6 +100,7 @@ export async function preparing<T>(
     work({
       ...parts,
       lend,
+      turns: parts.turns.by(sourceAsOwner(sourceOf(holder))),
       source: lendingSource(source, lend),
       host: { ...host, images: lendingImages(host.images, lend) },
     });

@@ -54,8 +54,9 @@ export async function requireSafeInputs(
     envFiles: project.envFiles,
   }, {
     files: parts.files,
+    turns: parts.turns,
     interpolate: (texts) => interpolate(parts, { project, variables }, texts, signal),
-  });
+  }, signal);
 }
 
 /**

@@ -67,7 +67,7 @@ export async function renderTarget(
   for (const warning of ignoredFields(deployment, target.declared.given)) {
     parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
   }
-  const inputs = await composeInputs(parts.source, revision, deployment, signal);
+  const inputs = await composeInputs(parts, revision, deployment, signal);
   noteUnused(parts, target, inputs);
   const tree = await writeTree(parts, target, inputs, signal);
   const realInputs = await realPaths(parts, tree, inputs.paths);
@@ -82,10 +82,10 @@ export async function renderTarget(
   const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
-  await plain.hideCompose(named.compose);
-  await plain.hideDotenv([...project.envFiles, ...named.others]);
+  await plain.hideCompose(named.compose, signal);
+  await plain.hideDotenv([...project.envFiles, ...named.others], signal);
   const guarded = await requireSafeInputs(parts, project, tree, variables, signal);
-  await plain.hideDotenv(guarded.files);
+  await plain.hideDotenv(guarded.files, signal);
   const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);

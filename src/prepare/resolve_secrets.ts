@@ -62,5 +62,5 @@ async function readSecretFile(
     const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
     throw errors.config_invalid(`${where}: ${why}`);
   }
-  return parseSecretFile(utf8(bytes), path);
+  return await parts.turns.take(() => parseSecretFile(utf8(bytes), path), signal);
 }
