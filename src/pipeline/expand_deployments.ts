@@ -210,7 +210,7 @@ async function lookInto(
   // One after the other: reading an override may take 0.1 s, and there may be hundreds.
   for (const directory of directories) {
     const { override } = directory;
-    const bytes = override && await parts.source.read(revision, override, signal);
+    const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
     const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
     if (bytes) requireShort(found, bytes);
     const expand = () => expandDiscovery(base, { directories: [directory], overrides, rootName });

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
+import { composeReferences, isDefaultEnvFile, MOST_BYTES, sideFilePlace } from "../config/mod.ts";
 import {
   type Deployment,
   errors,
@@ -144,7 +144,7 @@ async function follow(
     seen.add(`${base}:${file}`);
     note(file);
     if (seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
-    const bytes = await source.read(revision, file, signal);
+    const bytes = await source.read(revision, file, signal, MOST_BYTES);
     if (bytes === undefined) {
       // Missing, or reached through a link that only a checkout resolves.
       state.wide = true;

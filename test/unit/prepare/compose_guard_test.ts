@@ -39,8 +39,10 @@ function follow(repository: Repository) {
   const source = {
     entries: (_revision: Revision, paths: readonly string[]) =>
       Promise.resolve(new Map(paths.map((path) => [path, { kind: "file", id: "a" }]))),
-    read: (_revision: Revision, path: string) =>
-      Promise.resolve(new TextEncoder().encode(repository(path) ?? "")),
+    read: (_revision: Revision, path: string, _signal: AbortSignal, mostBytes: number) => {
+      assert.equal(mostBytes, 256 * 1024);
+      return Promise.resolve(new TextEncoder().encode(repository(path) ?? ""));
+    },
   } as unknown as Source;
   const deployment = {
     name: "a",
