@@ -14,7 +14,7 @@ import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
-  createLimiter,
+  createFairLimiter,
   createSlots,
   type Meter,
   readMachineFacts,
@@ -115,7 +115,7 @@ function createCompose(
     // A stack is identified by its context and its name.
     log: log.with({ context }),
     scratch: { files, prefix: scratchPrefix("render") },
-    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
+    rendering: createFairLimiter(rendersAtOnce(readMachineFacts())),
     quiet,
     onMutation: () => meter.count("mutations_total", { by: "compose" }),
     ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),

@@ -96,13 +96,16 @@ export async function preparing<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { source, host } = parts;
-  const lending = (lend: Lend) =>
-    work({
+  const who = sourceAsOwner(sourceOf(holder));
+  const lending = (lend: Lend) => {
+    const images = lendingImages(host.images, lend);
+    return work({
       ...parts,
       lend,
-      turns: parts.turns.by(sourceAsOwner(sourceOf(holder))),
+      turns: parts.turns.by(who),
       source: lendingSource(source, lend),
-      host: { ...host, images: lendingImages(host.images, lend) },
+      host: { ...host, images, compose: host.compose.lending(lend, who) },
     });
+  };
   return await preparingInSlot(parts, holder, lending, signal);
 }

@@ -108,21 +108,33 @@ export async function renderTarget(
 /** Has compose render, unless all inputs are the same as before. */
 async function render(
   parts: PrepareParts,
-  { revision }: ResolvedTarget,
+  { revision, origin }: ResolvedTarget,
   { call, inputs, realInputs, tree, beside }:
     & Pick<RenderedTarget, "inputs" | "realInputs" | "tree" | "beside">
     & { readonly call: ComposeCall },
   signal: AbortSignal,
 ): Promise<ComposeModel> {
-  const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
+  const trees = [tree, ...(beside?.tree === undefined ? [] : [beside.tree])];
+  const besides = Object.entries(beside?.ids ?? {}).map(besideIt);
+  const fresh = async () => {
+    // By the commit: what is read of it need not be known.
+    const all = { call, trees, contents: new Map([[".", revision.id], ...besides]) };
+    if (origin !== "manual") parts.rendered.requireNotFailed(all, parts.clock.now());
+    try {
+      return await operation(parts, "render", () => parts.host.compose.render(call, signal));
+    } catch (error) {
+      parts.rendered.keepFailure(all, error, parts.clock.now());
+      throw error;
+    }
+  };
   // A link's target may change without a change at the link's path.
   const isLinked = hasLinks(realInputs) || beside?.isLinked === true;
   if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
   const read = {
     call,
-    contents: new Map([...ids, ...Object.entries(beside?.ids ?? {}).map(besideIt)]),
-    trees: [tree, ...(beside?.tree === undefined ? [] : [beside.tree])],
+    contents: new Map([...ids, ...besides]),
+    trees,
   };
   const known = parts.rendered.find(read);
   if (known !== undefined) return known;

@@ -7,7 +7,7 @@ import {
   messageOf,
   utf8,
 } from "../../model/mod.ts";
-import { type Command, withTemporaryDirectory } from "../../system/mod.ts";
+import { type Command, type Lend, withTemporaryDirectory } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -52,10 +52,19 @@ const KEPT_BYTES = 1024 * 1024;
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
   readonly #parts: ComposeParts;
-  #known: string | undefined;
+  readonly #known: { version?: string | undefined };
 
-  constructor(parts: ComposeParts) {
+  constructor(parts: ComposeParts, known = {}) {
     this.#parts = parts;
+    this.#known = known;
+  }
+
+  /**
+   * The same program for the work of a source, which waits for renderings by `lend`: sources take turns, and
+   * one whose projects take long keeps nobody's slot.
+   */
+  lending(lend: Lend, who: string): Compose {
+    return new Compose({ ...this.#parts, renders: { lend, who } }, this.#known);
   }
 
   /** Version of the compose plugin, such as `2.26.1`. Throws `command_failed` when there is none. */
@@ -78,16 +87,17 @@ export class Compose {
    * The version as asked once: a program replaced since may have another. Empty when it is unknown.
    */
   async knownVersion(signal: AbortSignal): Promise<string> {
-    this.#known ??= await this.version(signal).catch(() => undefined);
+    this.#known.version ??= await this.version(signal).catch(() => undefined);
     signal.throwIfAborted();
-    return this.#known ?? "";
+    return this.#known.version ?? "";
   }
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
-    const { rendering } = this.#parts;
+    const { rendering, renders } = this.#parts;
     const work = () => this.#render(call, signal);
-    const output = await (rendering?.run(work, signal) ?? work());
+    const inTurn = () => rendering?.run(renders?.who ?? "", work, signal) ?? work();
+    const output = await (renders?.lend([], inTurn) ?? inTurn());
     return await this.#normal(withPlainKeys(modelIn(output)), signal);
   }
 

@@ -9,8 +9,11 @@ import {
   type Command,
   type CommandResult,
   type Commands,
+  createFairLimiter,
+  type Lend,
   systemFiles,
 } from "../../../../src/system/mod.ts";
+import { settle } from "../../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -426,6 +429,44 @@ describe("Compose.version()", () => {
       "docker compose is not usable: docker: 'compose' is not a docker command.; " +
         "install the compose plugin 2.26 or newer",
     );
+  });
+});
+
+describe("Compose.lending()", () => {
+  it("renders for sources in turns, and lends what each holds while it waits", async () => {
+    const asked: string[] = [];
+    const ends: (() => void)[] = [];
+    const commands: Commands = {
+      run: async ({ cwd = "" }) => {
+        asked.push(cwd);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return { code: 0, stdout: new TextEncoder().encode("{}"), stderr: "" };
+      },
+      start: () => assert.fail(),
+    };
+    const compose = new Compose({
+      commands,
+      programEnvironment: {},
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+      rendering: createFairLimiter(1),
+    });
+    let lent = 0;
+    const lend: Lend = async (_hosts, work) => {
+      lent++;
+      return await work();
+    };
+    const all = ["/a1", "/a2", "/a3", "/b1"].map((directory) =>
+      compose.lending(lend, directory.charAt(1))
+        .render({ ...CALL, project: { ...CALL.project, directory } }, SIGNAL)
+    );
+    assert.equal(lent, 4);
+    while (ends.length < 4) {
+      await settle();
+      ends.at(-1)?.();
+    }
+    await Promise.all(all);
+    assert.deepEqual(asked, ["/a1", "/a2", "/b1", "/a3"]);
   });
 });
 
