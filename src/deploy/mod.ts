@@ -26,6 +26,7 @@ export { containerJobs } from "./jobs/container_jobs.ts";
 export { JobRun, type JobRunFacts } from "./jobs/job_run.ts";
 export { SwarmJobs } from "./jobs/swarm_jobs.ts";
 export * from "./kept_services.ts";
+export * from "./bounded_looks.ts";
 export * from "./look_for_drift.ts";
 export * from "./new_networks.ts";
 export * from "./observe.ts";
