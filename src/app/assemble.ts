@@ -22,6 +22,7 @@ import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../
 import {
   createIds,
   createSlots,
+  createTurns,
   createWatchedLock,
   type Ids,
   type Meter,
@@ -34,6 +35,7 @@ import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { clientConfigDir, createEngines, type Engines } from "./engines.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { hideSecrets } from "./hide_secrets.ts";
+import { recordedSecrets } from "./recorded_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
@@ -101,6 +103,10 @@ export async function assemble(
   const engines = createEngines(settings, system, meter);
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
+  // A plan aside has a copy of a ledger whose owner is asked already, and shows models that it rendered.
+  const stopAsking = scratchDir === undefined
+    ? system.redactor.asks(recordedSecrets(ledger, secrets))
+    : () => {};
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const pipelineParts = onceDone(async (signal) => {
@@ -133,6 +139,7 @@ export async function assemble(
       await source.close();
       http.close();
       engines.close();
+      stopAsking();
       ledger.close();
     },
   };
@@ -169,7 +176,9 @@ function parts(
 ): Omit<PipelineParts, "options" | "trees"> {
   const { clock, files, log, commands, redactor, env } = system;
   const { ageKey } = settings.sops;
+  const turns = createTurns(clock);
   const sops = createSops({
+    turns,
     ageKey,
     program: createSopsProgram({ commands, env, ageKey }),
     redactor,
@@ -181,6 +190,7 @@ function parts(
     source: plainSource(source, sops),
     encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
+    turns,
     files,
     commands,
     clock,

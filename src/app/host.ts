@@ -4,6 +4,7 @@ import {
   Compose,
   createEngineBackend,
   findComposeProgram,
+  hasBuildx,
   programEnvironment,
   proxyVariables,
   rendersAtOnce,
@@ -13,7 +14,7 @@ import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
-  createLimiter,
+  createFairLimiter,
   createSlots,
   type Meter,
   readMachineFacts,
@@ -109,11 +110,12 @@ function createCompose(
   return new Compose({
     commands,
     findProgram: () => findComposeProgram(files, program),
+    hasBuildx: () => hasBuildx(files, program),
     programEnvironment: program,
     // A stack is identified by its context and its name.
     log: log.with({ context }),
     scratch: { files, prefix: scratchPrefix("render") },
-    rendering: createLimiter(rendersAtOnce(readMachineFacts())),
+    rendering: createFairLimiter(rendersAtOnce(readMachineFacts())),
     quiet,
     onMutation: () => meter.count("mutations_total", { by: "compose" }),
     ...(logins === undefined ? {} : { logins: { logins, directory: dirname(clientConfigFile) } }),

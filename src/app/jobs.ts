@@ -2,7 +2,7 @@ import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
-import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob, type StackKey } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
@@ -102,7 +102,7 @@ class JobBoard {
         await pipeline.runJob(work, reporter, {
           engine: client,
           making: this.#making,
-          results: { set: (key, service, code) => this.#note(key, service, code) },
+          results: { set: (job, code, wasRefused) => this.#note(job, code, wasRefused) },
           // When the process ends, runs are left to the next process.
           leaves: () => !this.#parts.intake().open,
           nextId: () => this.#parts.ids.next(),
@@ -173,9 +173,10 @@ class JobBoard {
     return state === "exited" ? `exited (${exitCode ?? 0})` : state;
   }
 
-  #note(key: StackKey, service: RunJob["service"], code: number | undefined): void {
-    if (code === undefined) this.#codes.delete(nameOfJob({ key, service }));
-    else this.#codes.set(nameOfJob({ key, service }), code);
+  #note(job: RunJob, code: number | undefined, wasRefused: boolean): void {
+    if (code === undefined) this.#codes.delete(nameOfJob(job));
+    else this.#codes.set(nameOfJob(job), code);
+    if (job.origin === "automatic") this.scheduler.noteEnd(job, wasRefused);
   }
 }
 

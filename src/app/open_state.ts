@@ -62,7 +62,8 @@ function openLedger(
     clock: system.clock,
     ids,
     owner: systemProcessOwner(),
-    redact: (text, key) => system.redactor.redact(text, stackAsOwner(key)),
+    redact: (text, key, isRoutine = false) =>
+      system.redactor[isRoutine ? "redactKnown" : "redact"](text, stackAsOwner(key)),
     onRewritten: () =>
       system.log.error(
         `${join(dir, LEDGER_FILE)} was deleted while it is in use: it was written anew with all ` +

@@ -6,7 +6,7 @@ import {
   type SettingRow,
   SETTINGS_TABLE,
 } from "../settings/mod.ts";
-import type { Commands, Redactor } from "../system/mod.ts";
+import { type Commands, createTurns, type Redactor, systemClock } from "../system/mod.ts";
 
 interface SettingFilesParts {
   readonly env: Environment;
@@ -30,7 +30,7 @@ export async function settingFiles(
   const { env, readFile, commands, redactor } = parts;
   const ageKey = keysOf(parts);
   const program = createSopsProgram({ commands, env, ageKey });
-  const sops = createSops({ ageKey, program, redactor });
+  const sops = createSops({ ageKey, program, redactor, turns: createTurns(systemClock) });
   const read = new Map<string, string | StackwrightError>();
   for (const { name, file } of SETTINGS_TABLE as readonly SettingRow[]) {
     const path = env[`${name}_FILE`] ?? "";

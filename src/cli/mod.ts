@@ -12,7 +12,8 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { redactOutput } from "../system/redact_texts.ts";
-import { createRedactor, EVERYONE } from "../system/redactor.ts";
+import { createRedactor } from "../system/redactor.ts";
+import { EVERYONE } from "../system/secret_owners.ts";
 import { visible } from "../system/visible.ts";
 import { seesColours, visibleLines } from "./colours.ts";
 import { COMMANDS } from "./commands.ts";

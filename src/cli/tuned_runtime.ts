@@ -4,7 +4,8 @@ import process from "node:process";
  * Options of the runtime for a service that mostly waits. Bun takes them from its environment, and only
  * when it starts. As it is, it compiles whatever runs a few hundred times, on threads of its own: a
  * fifth of what a deployment costs, and too seldom run to come back. And it collects garbage every
- * second, also of a service at rest. Milliseconds in the last one.
+ * second, also of a service at rest; in milliseconds. Its HTTP client sends 256 requests at once in the
+ * whole process, so silent Git servers or the engine of another context would keep all others waiting.
  */
 const OPTIONS = {
   BUN_JSC_useFTLJIT: "0",
@@ -12,6 +13,7 @@ const OPTIONS = {
   BUN_JSC_thresholdForJITAfterWarmUp: "2000",
   BUN_JSC_thresholdForJITSoon: "500",
   BUN_GC_TIMER_INTERVAL: "300000",
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "4096",
 } as const;
 
 /** Parts of the process that are looked at, and the call that replaces it. */

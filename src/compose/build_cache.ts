@@ -2,6 +2,22 @@
 const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
 
 /**
+ * Options of a registry. Not `registry.insecure`: newer engines then send the registry's credentials by
+ * plain http to whatever answers at its address.
+ */
+const OF_REGISTRIES: ReadonlySet<string> = new Set([
+  "type",
+  "ref",
+  "mode",
+  "image-manifest",
+  "oci-mediatypes",
+  "compression",
+  "compression-level",
+  "force-compression",
+  "ignore-error",
+]);
+
+/**
  * Why an entry of `cache_from` or `cache_to` is refused, to follow its name; `undefined` for an
  * allowed one. Parsed like in buildx; unclear entries are refused.
  */
@@ -15,6 +31,10 @@ export function refusedCache(entry: string): string | undefined {
   const types = options.filter((each) => each.key === "type").map((each) => each.value);
   if (keys.has("src") || keys.has("dest") || types.includes("local")) {
     return "with a directory: it is one of this machine";
+  }
+  const odd = types.includes("registry") && [...keys].find((each) => !OF_REGISTRIES.has(each));
+  if (typeof odd === "string") {
+    return `with the option ${JSON.stringify(odd.slice(0, 50))}, which is not known to be harmless`;
   }
   // Without both keys, buildx uses the credentials of its own environment.
   const hasKeys = keys.has("access_key_id") && keys.has("secret_access_key");

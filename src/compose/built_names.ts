@@ -13,6 +13,9 @@ export function containerName(model: ComposeModel, service: string, number: numb
   return chosen !== "" ? chosen : `${textAt(model, "name")}-${service}-${number}`;
 }
 
+/** A name with a short id in front, for containers that are being replaced. */
+export const ASIDE = /^[0-9a-f]{12}_/;
+
 /** All image names that a build of services gives, including those of services it builds on. */
 export function namesBuilt(model: ComposeModel, services: readonly string[]): string[] {
   const names = new Set<string>();

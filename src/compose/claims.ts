@@ -5,6 +5,7 @@ import {
   type ObservedContainer,
   withoutEnd,
 } from "../model/mod.ts";
+import { containerName } from "./built_names.ts";
 import { type Claims, portHolders } from "./clashing.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, serviceOf, textAt } from "./model.ts";
 import { resourceName } from "./resources.ts";
@@ -49,7 +50,7 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
 
 /**
  * Obstacles to starting services, one sentence each: containers of other projects that hold a port
- * or a container name.
+ * or the name of a service's first container.
  */
 export function clashes(
   model: ComposeModel,
@@ -61,14 +62,14 @@ export function clashes(
   const found: string[] = [];
   for (const name of services) {
     if (found.length >= MOST_TOLD) break;
-    const { ports, names } = claimsOf(model, name);
+    const { ports } = claimsOf(model, name);
     const needs = (what: string, other: ObservedContainer, verb: string) =>
       `service ${name} needs ${what}, which container ${other.name}${projectText(other)} ${verb}` +
       adviceFor(other);
     for (const [other, { port, protocol }] of holdersOf(ports)) {
       if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
     }
-    const same = names.flatMap((each) => named.get(each) ?? []).slice(0, MOST_TOLD);
+    const same = (named.get(containerName(model, name, 1)) ?? []).slice(0, MOST_TOLD);
     for (const other of same) found.push(needs(`the container name ${other.name}`, other, "has"));
   }
   return found;

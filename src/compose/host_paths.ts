@@ -11,6 +11,7 @@ import {
 } from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 import { buildPaths } from "./build_paths.ts";
+import { ASIDE, containerName } from "./built_names.ts";
 import { CLIMBS_BACK, climbsBack, refusedTemplates, volumesOf } from "./volume_paths.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
@@ -51,6 +52,11 @@ export function followedPaths(
     };
     // Names of services appear on command lines, where this one would be an option of compose.
     if (name.startsWith("-")) refused.push(of("its name begins with a dash"));
+    const container = containerName(model, name, 1);
+    // Another stack's container may need it while it is replaced: ids are no secrets.
+    if (!isStack && ASIDE.test(container)) {
+      refused.push(of(`container name ${container}, as one has that is being replaced`));
+    }
     refused.push(...refusedUses(service).map(of));
     for (const volume of objectsAt(service, "volumes")) {
       if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));

@@ -14,7 +14,16 @@ export function bindsSay(model: ComposeModel): "nothing" | "false" | "true" | "u
 
 /** Whether a version of compose creates the host path of a bind by default. */
 export function makesPathsByDefault(version: string): boolean {
-  return Number(/^v?(\d+)/.exec(version)?.[1] ?? 0) >= 5;
+  return majorOf(version) >= 5;
+}
+
+/** Whether a version of compose builds by the plugin buildx alone. */
+export function buildsByBuildx(version: string): boolean {
+  return majorOf(version) >= 5;
+}
+
+function majorOf(version: string): number {
+  return Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
 }
 
 /**

@@ -14,12 +14,18 @@ import { volumesFrom } from "./volumes_from.ts";
  * at once, with labels, commands, mounts and ports: a list too long to read blocks all deployments.
  */
 const MOST_LISTED = 4 << 20;
+/**
+ * Most characters of the labels of one container, with those of its image. Each of its events
+ * repeats them, and a stream of events that are too long ends for all stacks.
+ */
+const MOST_LABELS = 64 << 10;
 /** The keys of a service that appear in this list, besides ports. */
 const LISTED = [
   "annotations",
   "command",
   "configs",
   "container_name",
+  "depends_on",
   "entrypoint",
   "external_links",
   "image",
@@ -57,6 +63,8 @@ export function tooLargeProject(
     if (exposed !== undefined) {
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
+    const labels = replicas === 0 ? undefined : tooLongLabels(name, labelsLength(service));
+    if (labels !== undefined) return labels;
     containers += replicas;
     listed += isStack
       ? Math.max(replicas, tasksOfRun(service)) * JSON.stringify(service).length
@@ -85,6 +93,19 @@ export function listedLengths(model: ComposeModel): ReadonlyMap<string, number> 
     const from = [...others.get(name)?.services ?? []];
     return [name, from.reduce((sum, each) => sum + (mounts.get(each) ?? 0), listedLength(service))];
   }));
+}
+
+/** Characters of each container's labels, without those of its image. */
+export function labelsLength(service: JsonObject): number {
+  // Compose labels a container with what it depends on.
+  return lengthOf(service["labels"]) + lengthOf(service["depends_on"]);
+}
+
+/** Why the labels of a service's containers are too long; `undefined` if they are not. */
+export function tooLongLabels(service: string, length: number): string | undefined {
+  if (length <= MOST_LABELS) return undefined;
+  return `service ${service}: each container has labels of ${length} characters (with what it ` +
+    `depends on), the most is ${MOST_LABELS}`;
 }
 
 function lengthOf(value: unknown): number {

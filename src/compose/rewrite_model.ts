@@ -99,7 +99,11 @@ function rewriteFiles(
   return { [kind]: Object.fromEntries(rewritten) };
 }
 
-/** Named volumes may stand for a path of the host, which compose makes absolute, too. */
+/**
+ * Named volumes may stand for a path of the host, which compose makes absolute, too. They are always
+ * served from `live`, also if no service uses them: a volume can be mounted to write by whoever knows
+ * its name.
+ */
 function rewriteVolumes(
   model: ComposeModel,
   paths: StablePaths,
@@ -109,7 +113,9 @@ function rewriteVolumes(
     const options = isObject(volume) ? objectAt(volume, "driver_opts") : {};
     const path = insideTree(textAt(options, "device"), paths.tree);
     if (!isObject(volume) || path === undefined) return [name, volume];
-    const device = join(paths.stackDirectory, paths.placeOf(path));
+    const place = paths.placeOf(path);
+    const live = place.startsWith("live/") ? place : join("live", path);
+    const device = join(paths.stackDirectory, live);
     return [name, { ...volume, driver_opts: { ...options, device } }];
   });
   return { volumes: Object.fromEntries(rewritten) };

@@ -10,7 +10,7 @@ export interface TreeUse {
   readonly item: string;
   /** Path in the tree, `.` for its root. */
   readonly path: string;
-  /** Whether the container may write to the path. */
+  /** Whether a container may write to the path: always by way of a named volume. */
   readonly writable: boolean;
   /** Whether the container needs it to exist in the source. */
   readonly required: boolean;
@@ -51,7 +51,8 @@ function bindUses(
     const path = insideTree(mountedPath(volume, model), tree);
     if (path === undefined) return [];
     const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
-    const writable = volume["read_only"] !== true;
+    // A named volume is another stack's to mount, too, and another key's that has its name.
+    const writable = volume["type"] === "volume" || volume["read_only"] !== true;
     const item = textAt(volume, "target");
     return [{ service, kind: "bind" as const, item, path, writable, required: !createsPath }];
   });

@@ -31,14 +31,19 @@ export function tooMuchYaml(text: string): string | undefined {
 
 const SIGNS = new Set([..."\n-?:,[]{}#&*!|>'\"%@`"].map((each) => each.charCodeAt(0)));
 
+/** Number of the characters of a text that have a meaning in YAML. */
+export function signsIn(text: string): number {
+  let signs = 0;
+  for (let at = 0; at < text.length; at++) if (SIGNS.has(text.charCodeAt(at))) signs++;
+  return signs;
+}
+
 /** Like {@link tooMuchYaml} without the limit of bytes, for texts with long values bounded elsewhere. */
 export function tooManySigns(text: string): string | undefined {
-  let signs = 0;
+  const signs = signsIn(text);
   let aliases = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (!SIGNS.has(code)) continue;
-    signs++;
     if ((code === 38 || code === 42) && beginsAlias(text, at)) aliases++;
   }
   if (signs > MOST_SIGNS) {

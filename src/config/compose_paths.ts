@@ -169,10 +169,11 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   visit(document, {
     Pair(_at, { key, value }, path) {
       if (!isScalar(key) || key.value !== "include") return;
-      // Below the root `include` is an ordinary name, unless a merge moves it to the root.
+      // Below the root `include` is an ordinary name, unless a merge moves it to the root. There it stands
+      // once: looking through the whole document for each of thousands would take very long.
       const isAtTop = path.at(-1) === contents;
-      const isUnsure = hasMerge(value) || hasAlias(value) && hasMerge(contents);
-      if (!isMergedAtTop && !(isAtTop && isUnsure)) return;
+      const isUnsure = () => hasMerge(value) || hasAlias(value) && hasMerge(contents);
+      if (!isMergedAtTop && !(isAtTop && isUnsure())) return;
       refuse(key.range?.[0] ?? 0, "include must not depend on a merge key <<: write it out");
     },
   });

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { type StackwrightError, toStackwrightError } from "../model/mod.ts";
+import { type ErrorCode, type StackwrightError, toStackwrightError } from "../model/mod.ts";
 import { engineWasAway } from "./engine_away.ts";
 import { observe, type StackPlace } from "./observe.ts";
 import type { ReleaseOnDisk, Rollout, RolloutParts, RolloutResult } from "./rollout_words.ts";
@@ -11,6 +11,16 @@ const MOST_ATTEMPTS = 3;
 const MOST_RETURNS = 10;
 /** Milliseconds before the second attempt at putting back; twice as many before the third. */
 const FIRST_PAUSE_MS = 1000;
+
+/** Failures that another attempt a second later has as well: checks refuse what they refused. */
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  "build_failed",
+  "config_invalid",
+  "conflict",
+  "path_escapes",
+  "unhealthy",
+  "unsupported",
+]);
 
 /** Ways from one release to the next, and back, for containers or for the services of a swarm. */
 interface Attempts<Previous> {
@@ -89,7 +99,7 @@ async function putBack<Previous extends ReleaseOnDisk>(
         attempt--;
         continue;
       }
-      if (attempt === MOST_ATTEMPTS || second.code === "unhealthy") {
+      if (attempt === MOST_ATTEMPTS || FINAL.has(second.code)) {
         return failed(`putting the previous release back failed too: ${second.message}`);
       }
       log.warning(`rolling back again: ${second.message}`);

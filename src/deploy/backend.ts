@@ -16,7 +16,7 @@ export interface Changes extends UpArguments {
   readonly key: StackKey;
   /** Update rules by service; has every service in `scale` when the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
-  /** Refuses volumes that became another owner's stack's meanwhile, by throwing `conflict`. */
+  /** Refuses volumes and networks that became another stack's meanwhile, by throwing `conflict`. */
   readonly requireOwn?: (signal: AbortSignal) => Promise<void>;
   /** Ids of built images by service: their names may point to other images meanwhile. */
   readonly built?: Readonly<Record<string, string>>;

@@ -17,6 +17,8 @@ import { STACK_LABELS } from "./swarm/stack_parts.ts";
 export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
+  /** Refuses, by throwing, to remove more: asked before each container and volume. */
+  readonly requireStill?: (() => void) | undefined;
   /** Whether named volumes stay all the same: a swarm stack of that name may use them. */
   readonly keepsNamed?: boolean;
   readonly removeImages: boolean;
@@ -46,6 +48,7 @@ export async function destroyStack(
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const containers = await engine.listContainers(project, signal);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
+    destroy.requireStill?.();
     await stopAndRemove(engine, id, signal, destroy.removeVolumes);
   }
   for (const network of await engine.listNetworks(project, signal)) {
@@ -54,8 +57,10 @@ export async function destroyStack(
     });
   }
   const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
-  const volumes = goes ? await volumesOf(engine, destroy.key, signal) : [];
-  for (const name of volumes) await engine.removeVolume(name, signal);
+  const volumes: string[] = [];
+  for (const name of goes ? await volumesOf(engine, destroy.key, signal) : []) {
+    if (await removeVolumeOf(engine, destroy, name, signal)) volumes.push(name);
+  }
   if (!destroy.removeImages) return volumes;
   const images = [
     ...containers.map((each) => each.imageId),
@@ -74,12 +79,31 @@ export async function volumesOf(
   { name }: StackKey,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const labels = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
   const found = await Promise.all(
-    labels.map((each) => engine.listVolumes({ [each]: name }, signal)),
+    OF_STACKS.map((each) => engine.listVolumes({ [each]: name }, signal)),
   );
   return [...new Set(found.flat().map((each) => each.name))].sort();
 }
+
+/**
+ * Removes one of {@link volumesOf} if it still is: whatever comes before takes minutes, and another
+ * stack may have made a volume of that name since. Returns whether it was.
+ */
+export async function removeVolumeOf(
+  engine: Pick<Engine, "findVolumes" | "removeVolume">,
+  { key, requireStill }: Pick<Destroy, "key" | "requireStill">,
+  volume: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [there] = await engine.findVolumes([volume], signal);
+  if (!OF_STACKS.some((each) => there?.labels[each] === key.name)) return false;
+  requireStill?.();
+  await engine.removeVolume(volume, signal);
+  return true;
+}
+
+/** Labels with the name of the stack that something was made for. */
+const OF_STACKS = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
 
 /** The networks of a stack, as containers or in a swarm. */
 export async function networksOf(
@@ -87,9 +111,8 @@ export async function networksOf(
   { name }: StackKey,
   signal: AbortSignal,
 ): Promise<readonly ResourceSummary[]> {
-  const labels = [COMPOSE_LABELS.project, STACK_LABELS.namespace];
   const found = await Promise.all(
-    labels.map((each) => engine.listNetworks({ [each]: name }, signal)),
+    OF_STACKS.map((each) => engine.listNetworks({ [each]: name }, signal)),
   );
   return found.flat();
 }

@@ -4,7 +4,7 @@
  * plans; nothing here decides what should run.
  */
 export { adoptContainers } from "./adopt_containers.ts";
-export * from "./anothers_volumes.ts";
+export * from "./anothers_resources.ts";
 export { type Backend, type Changes, composeBackend, type FailedUpdate } from "./backend.ts";
 export { withOldData } from "./bring_old_data.ts";
 export * from "./changed_networks.ts";
@@ -23,9 +23,10 @@ export * from "./jobs/called_job.ts";
 export * from "./jobs/find_jobs.ts";
 export { type FoundJob, withoutLabels } from "./jobs/found_job.ts";
 export { containerJobs } from "./jobs/container_jobs.ts";
-export { JobRun } from "./jobs/job_run.ts";
+export { JobRun, type JobRunFacts } from "./jobs/job_run.ts";
 export { SwarmJobs } from "./jobs/swarm_jobs.ts";
 export * from "./kept_services.ts";
+export * from "./bounded_looks.ts";
 export * from "./look_for_drift.ts";
 export * from "./new_networks.ts";
 export * from "./observe.ts";
@@ -39,6 +40,7 @@ export * from "./readiness.ts";
 export { removeWritten } from "./remove_written.ts";
 export { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 export { requireLiveInside } from "./live_inside.ts";
+export { requireMountsInside } from "./mounts_inside.ts";
 export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";
 export { mergedLogins } from "./compose/registry_logins.ts";

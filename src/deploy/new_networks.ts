@@ -68,12 +68,13 @@ export function requireNoStrangers(
   }
 }
 
-/** Refuses changed networks when there is no earlier release to restore. Throws `conflict`. */
-export function requireNoNewNetworks(networks: readonly ChangedNetwork[]): void {
+/** Refuses changed networks, which cannot be made anew while it is as `why` says. Throws `conflict`. */
+export function requireNoNewNetworks(
+  networks: readonly ChangedNetwork[],
+  why: "it is a swarm's" | "there is no earlier release of ours to go back to",
+): void {
   const [first] = networks;
-  if (first !== undefined) {
-    throw refusal(first, "there is no earlier release of ours to go back to");
-  }
+  if (first !== undefined) throw refusal(first, why);
 }
 
 function refusal({ key, name, changed }: ChangedNetwork, why: string): StackwrightError {

@@ -115,7 +115,15 @@ async function tasksOfAll(
   return tasks;
 }
 
-/** Whether a container of a stack's project is its own: one-off ones and swarm tasks are not. */
+/** Whether a container of a stack's project is its own: one-off ones, hooks and swarm tasks are not. */
 export function isPartOfStack(container: ObservedContainer): boolean {
-  return !isOneOff(container) && !isSwarmTask(container);
+  return !isOneOff(container) && !isSwarmTask(container) && !isHook(container);
+}
+
+/**
+ * Whether compose made a container for a hook (`pre_start`): it has the labels of its service, but no
+ * number. One is left behind where compose was cut off.
+ */
+export function isHook({ labels }: Pick<ObservedContainer, "labels">): boolean {
+  return !isOurs({ labels }) && labels[COMPOSE_LABELS.number] === undefined;
 }

@@ -7,6 +7,7 @@ import {
   type ObservedStack,
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 
 /** Data of a container that Stackwright did not make, at a path its successor will not mount. */
@@ -42,26 +43,40 @@ export async function findOldData(
     binds: (await engine.inspectContainer(container.id, signal))?.mounts
       .filter(({ kind }) => kind === "bind") ?? [],
   }));
+  const places = Map.groupBy(
+    mounted.flatMap(({ container: { service }, binds }) =>
+      binds.map((bind) => ({ bind, place: placeOf(service, bind.destination) }))
+    ),
+    ({ place }) => place,
+  );
+  const writing = mounted.filter(({ container }) => container.state === "running")
+    .map(({ container, binds }) => ({ container, binds: binds.filter((each) => each.writable) }));
+  const pauses = createPauses();
   const found = new Map<string, OldData>();
   for (const { service, target, path } of liveMounts(model, hostLive)) {
-    for (const { container, binds } of mounted) {
-      if (container.service !== service) continue;
-      const bind = binds.find((each) => plain(each.destination) === plain(target));
-      if (bind === undefined || insideTree(bind.source, hostLive) !== undefined) continue;
-      const writers = mounted.filter((each) =>
-        each.container.state === "running" &&
-        each.binds.some(({ source, writable }) => writable && overlap(source, bind.source))
-      ).map((each) => each.container);
-      const { source, writable } = bind;
-      found.set(path, { service, target, source, path, writable, writers });
+    const binds = places.get(placeOf(service, target))?.map(({ bind }) => bind) ?? [];
+    // Of several containers of the service, the last one counts.
+    const bind = binds.findLast(({ source }) => insideTree(source, hostLive) === undefined);
+    if (bind === undefined) continue;
+    const { source, writable } = bind;
+    const writers: ObservedContainer[] = [];
+    for (const each of writing) {
+      await pauses.after(each.binds.reduce((sum, one) => sum + one.source.length, source.length));
+      if (each.binds.some((one) => overlap(one.source, source))) writers.push(each.container);
     }
+    found.set(path, { service, target, source, path, writable, writers });
   }
-  const all = [...found.values()];
-  return all.filter(({ path }) =>
-    !all.some((outer) =>
-      outer.path !== path && insideTree(`/${path}`, `/${outer.path}`) !== undefined
-    )
-  );
+  return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));
+}
+
+/** The directories around a path. */
+function pathsAround(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, at) => parts.slice(0, at).join("/") || ".").filter((each) => each !== path);
+}
+
+function placeOf(service: string, destination: string): string {
+  return `${service} ${plain(destination)}`;
 }
 
 /** The mounts of a model whose source is in `live`. */

@@ -60,7 +60,7 @@ export interface RolloutParts {
   readonly progress: Progress;
   /** Arguments for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;
-  /** Refuses, by throwing `conflict`, a release with volumes that are another owner's stack's. */
+  /** Refuses, by throwing `conflict`, a release with volumes or networks that are another stack's. */
   requireOwn(release: Release, signal: AbortSignal): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];

@@ -4,7 +4,7 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
-import { readLog } from "./logs.ts";
+import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
@@ -29,7 +29,7 @@ export function containerCalls(api: EngineApi) {
     containerLogs: async (id, lines, signal) => {
       const path = `/containers/${pathName(id)}/logs`;
       const query = { stdout: true, stderr: true, tail: lines };
-      const request = { method: "GET", path, query } as const;
+      const request = { method: "GET", path, query, limitMs: LOG_LIMIT_MS } as const;
       const read = async (within: AbortSignal) => {
         const response = await api.call(request, within);
         const framed = await isFramed(api, id, response, within).catch((error) => {
@@ -68,7 +68,7 @@ async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number>
 }
 
 /** Whether `compose run` or a job made this container; such containers belong to no stack. */
-export function isOneOff(container: ObservedContainer): boolean {
+export function isOneOff(container: Pick<ObservedContainer, "labels">): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
 }
 

@@ -5,6 +5,7 @@ import type { ContainerEvent, EventOptions } from "./events.ts";
 import type {
   ContainerDetails,
   EngineInfo,
+  ImageListed,
   ImageSummary,
   LabelFilter,
   ResourceSummary,
@@ -93,11 +94,8 @@ export interface Engine {
     reference: string,
     signal: AbortSignal,
   ): Promise<Readonly<Record<string, string>> | undefined>;
-  /**
-   * Characters that an image's own configuration adds to each of its containers in the list of
-   * containers; `undefined` for a missing image.
-   */
-  imageListed(reference: string, signal: AbortSignal): Promise<number | undefined>;
+  /** What an image adds to each of its containers; `undefined` for a missing image. */
+  imageListed(reference: string, signal: AbortSignal): Promise<ImageListed | undefined>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;

@@ -28,6 +28,14 @@ export interface ImageSummary {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** Characters that an image's own configuration adds to each of its containers. */
+export interface ImageListed {
+  /** Characters of the labels, which the container's events have as well. */
+  readonly labels: number;
+  /** Characters in the list of containers, with those of the labels. */
+  readonly all: number;
+}
+
 /** A volume or network as the engine lists it. */
 export interface ResourceSummary {
   /** Id of a network; the name of a volume. */

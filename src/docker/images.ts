@@ -1,7 +1,7 @@
 import { COMPOSE_LABELS } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
-import type { ImageSummary } from "./engine_facts.ts";
+import type { ImageListed, ImageSummary } from "./engine_facts.ts";
 import {
   asList,
   asRecord,
@@ -37,7 +37,7 @@ export function imageCalls(api: EngineApi) {
     },
     imageListed: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      return answer && listedLength(asRecord(answer["Config"]));
+      return answer && listedLengths(asRecord(answer["Config"]));
     },
     listImages: async (signal) => {
       // Labels are written by the images' authors and can be long, though only one of them is kept.
@@ -67,14 +67,15 @@ export async function imageId(
   return answer && asName(answer["Id"]);
 }
 
-/** Characters that each container of an image with this configuration takes in a list. */
-function listedLength(config: JsonRecord): number {
+/** Characters that each container of an image with this configuration takes. */
+function listedLengths(config: JsonRecord): ImageListed {
   const length = (key: string) =>
     config[key] === undefined ? 0 : JSON.stringify(config[key]).length;
   const mounts = Object.keys(asRecord(config["Volumes"])).length;
   // A list has more characters for a port than the image, and shows volumes as mounts.
-  return length("Labels") + length("Cmd") + length("Entrypoint") + 4 * length("ExposedPorts") +
+  const rest = length("Cmd") + length("Entrypoint") + 4 * length("ExposedPorts") +
     length("Volumes") + mounts * LISTED_MOUNT;
+  return { labels: length("Labels"), all: length("Labels") + rest };
 }
 
 /** Characters in a list for an anonymous volume, besides its path. */

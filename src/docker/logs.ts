@@ -13,6 +13,12 @@ interface LogChunk {
 /** Characters of a log to keep; the newest lines win. */
 export const LOG_LIMIT = 1 << 20;
 
+/**
+ * Milliseconds for the end of a log: few are read at once, so one that a log driver keeps waiting
+ * makes those of others wait.
+ */
+export const LOG_LIMIT_MS = 20_000;
+
 const HEADER_LENGTH = 8;
 /** Longest frame in bytes: the engine cuts at 16 KiB, so a longer one means an unframed stream. */
 const LONGEST_FRAME = 1 << 20;

@@ -2,7 +2,7 @@ import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
-import { readLog } from "./logs.ts";
+import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { NETWORKS } from "./resources.ts";
 import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 import type {
@@ -78,7 +78,7 @@ async function serviceLogs(
   const { spec } = serviceOf(asRecord(await api.json(get(path), signal)));
   const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
   const query = { stdout: true, stderr: true, tail: lines };
-  const request = { ...get(`${path}/logs`), query };
+  const request = { ...get(`${path}/logs`), query, limitMs: LOG_LIMIT_MS };
   const read = async (within: AbortSignal) => {
     const response = await api.call(request, within);
     return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);

@@ -13,6 +13,7 @@ const MOST_LABELS = 10_000;
 /** Labels by which things are told apart, and which are remembered; others are data. */
 const NAMING = [
   ...[COMPOSE_LABELS.project, COMPOSE_LABELS.service, LABELS.deployment, LABELS.jobOf],
+  LABELS.sourceName,
   "com.docker.stack.namespace",
 ];
 

@@ -13,7 +13,7 @@ import {
   type WorkOf,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
-import { type Log, redactTexts, stackAsOwner } from "../system/mod.ts";
+import { isRoutine, type Log, redactTexts, stackAsOwner, stackFields } from "../system/mod.ts";
 import { type EndParts, endRun, sourceOf } from "./end_run.ts";
 
 /**
@@ -70,7 +70,9 @@ export async function perform(
   const log = parts.log.with({ job_id: id, trigger: work.trigger, ...placeOf(work) });
   const own = { ...parts, log };
   const { failures, end: told } = await execute({ id, work }, own, signal);
-  const end = told ?? conclude({ id, work }, failures, own);
+  const ended = told ?? conclude({ id, work }, failures, own);
+  // What ended the work may quote containers of its stack, and was told of no target then.
+  const end = { ...ended, message: parts.redactor.redact(ended.message, ...stackOf(work)) };
   if (end.status !== "failed") return endRun(id, end, own);
   const isTold = failures.length === 0 && !signal.aborted && targetsFailed(own.runs.get(id));
   return endRun(id, { ...named(end, signal), isTold }, own);
@@ -79,6 +81,12 @@ export async function perform(
 /** The only stack of a run, whose engine decides how often there is one. */
 function placeOf(work: Work): { readonly stack?: string; readonly context?: string } {
   return work.kind === "job" ? { stack: work.key.name, context: work.key.context } : {};
+}
+
+/** The only stack that work is about, as an owner of secrets. */
+function stackOf(work: Work): string[] {
+  const key = work.kind === "sync" ? work.only : "key" in work ? work.key : undefined;
+  return key === undefined ? [] : [stackAsOwner(key)];
 }
 
 function targetsFailed(run: Run | undefined): boolean {
@@ -103,7 +111,8 @@ async function execute(
   } catch (error) {
     const errors = error instanceof AggregateError ? error.errors : [error];
     // Secrets of the source are redacted only in log lines that name the source.
-    const about = log.with({ repository: runs.get(id)?.repository });
+    const [stack] = stackOf(work);
+    const about = log.with({ repository: runs.get(id)?.repository, ...stackFields(stack) });
     return { failures: errors.map((each) => failureText(each, work.trigger, about)) };
   }
 }
@@ -119,7 +128,8 @@ function reporterOf(id: string, { runs, redactor }: Pick<PerformParts, "runs" | 
     target(entry) {
       const { context, stack: name } = entry;
       const about = [stackAsOwner({ context, name }), ...sourceOf(runs.get(id))];
-      runs.target(id, redactTexts(entry, redact(...about)));
+      const known = (text: string) => redactor.redactKnown(text, ...about);
+      runs.target(id, redactTexts(entry, isRoutine(entry.message) ? known : redact(...about)));
     },
   };
   return reporter;
@@ -161,7 +171,7 @@ function failureText(error: unknown, trigger: Trigger, log: Log): string {
     log.debug("work ended with an error", { error });
     return error.message;
   }
-  const stack = error instanceof Error ? error.stack : undefined;
-  log.error("BUG: the work behind a run crashed", { error, stack });
+  const trace = error instanceof Error ? error.stack : undefined;
+  log.error("BUG: the work behind a run crashed", { error, trace });
   return `${trigger.replaceAll("_", " ")} run crashed; the log has the details`;
 }

@@ -68,6 +68,8 @@ interface ErrorDetails {
   readonly told?: string;
   /** Every problem of an input that was refused, in reading order. */
   readonly problems?: readonly Problem[];
+  /** Whether the work was ended for what it took of the machine: trying it again takes as much. */
+  readonly tookTooMuch?: boolean;
 }
 
 /**
@@ -80,12 +82,14 @@ export class StackwrightError extends Error {
   /** The message for clients of the API. */
   readonly told: string;
   readonly problems: readonly Problem[];
+  readonly tookTooMuch: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.told = details.told ?? message;
     this.problems = details.problems ?? [];
+    this.tookTooMuch = details.tookTooMuch ?? false;
   }
 }
 

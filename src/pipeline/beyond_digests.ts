@@ -11,7 +11,7 @@ import {
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise } from "../plan/mod.ts";
-import { stackFiles } from "./carry_out.ts";
+import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 
@@ -79,7 +79,10 @@ export async function withNetworks(
   signal: AbortSignal,
 ): Promise<Plan> {
   if (networks.length === 0 || plan.kind === "destroy") return plan;
-  if (deployed === undefined) requireNoNewNetworks(networks);
+  if (release.swarm !== undefined) requireNoNewNetworks(networks, "it is a swarm's");
+  if (deployed === undefined) {
+    requireNoNewNetworks(networks, "there is no earlier release of ours to go back to");
+  }
   const services = withNewNetworks(plan.services, networks, { release, observed });
   const all = await engine.listContainers({}, signal);
   requireNoStrangers(networks, all, { release, services });

@@ -1,16 +1,12 @@
-import { relative } from "node:path";
 import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
   observe,
   type ReleaseOnDisk,
-  removeWritten,
   rollout,
   type RolloutParts,
   type RolloutResult,
   rolloutStack,
-  stackDirectories,
-  StackFiles,
 } from "../deploy/mod.ts";
 import {
   askingSource,
@@ -27,9 +23,14 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { Pin } from "../record/mod.ts";
 import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { bringBeforeToDisk, placeReleaseFiles, prunePlacedFiles } from "./placed_files.ts";
+import {
+  bringBeforeToDisk,
+  placeReleaseFiles,
+  prunePlacedFiles,
+  stackFiles,
+} from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
-import { requireNoForeignVolume } from "./stack_owner.ts";
+import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
 
 /** Stands in where work needs no slot. */
@@ -281,7 +282,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    requireOwn: (release, signal) => requireNoForeignVolume(parts, release, release.model, signal),
+    requireOwn: (release, signal) => requireNothingForeign(parts, release, release.model, signal),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;
@@ -293,20 +294,4 @@ function rolloutParts(
     },
     call: (onDisk) => composeCall(parts, onDisk),
   };
-}
-
-/** The files of a stack; every switch between trees is recorded in the ledger. */
-export function stackFiles(
-  { files, commands, ledger, clock, options, host }: PipelineParts,
-  key: StackKey,
-): StackFiles {
-  const { dataDir } = options;
-  const directories = stackDirectories(dataDir, key);
-  const mounted = stackDirectories(host.dataDir, key).live;
-  // A switch is not interrupted.
-  const { signal } = new AbortController();
-  const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
-  const note = (tree: string) =>
-    ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
-  return new StackFiles(files, { ...directories, mounted }, note, removeTree);
 }

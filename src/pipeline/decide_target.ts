@@ -38,8 +38,8 @@ import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
 import {
   ownershipOf,
-  requireNoForeignVolume,
   requireNotAnothers,
+  requireNothingForeign,
   volumesOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
@@ -168,7 +168,7 @@ async function planRendered(
   const { release } = prepared;
   const { deployment: policy, key } = target;
   const owner = volumesOwner(parts, target);
-  await requireNoForeignVolume(parts, { ...target, owner }, release.model, signal);
+  await requireNothingForeign(parts, { ...target, owner }, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
   const images = await remembering(parts, target, release.digest, refresh, signal);

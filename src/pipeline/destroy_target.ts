@@ -54,7 +54,8 @@ export async function destroyTarget(
 
 /**
  * Destroys a stack. A failure ends the intent, for whoever asks for it to ask again: at the next
- * start the stack may be wanted. One that is cut off is finished then.
+ * start the stack may be wanted. One that is cut off is finished then. Until a run wants the stack
+ * again, nobody brings back what is gone: a repair and the next destroy would take turns.
  */
 async function destroyNow(
   parts: PipelineParts,
@@ -68,6 +69,7 @@ async function destroyNow(
   } catch (error) {
     signal.throwIfAborted();
     parts.ledger.fail(intent, "failed", messageOf(error));
+    parts.ledger.reconciliations.remove(key);
     throw error;
   }
 }
@@ -163,7 +165,7 @@ async function requireNoneBeside(
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns the names of
- * the deleted volumes.
+ * the deleted volumes. Throws `conflict` when the stack is handed over meanwhile.
  */
 export async function finishDestroy(
   parts: PipelineParts,
@@ -180,9 +182,14 @@ export async function finishDestroy(
     (isStack && options["keepsStackVolumes"] !== true);
   const { host: { engine }, clock } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
+  const requireStill = () => {
+    if (parts.ledger.owners.mark(key) === owner) return;
+    throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
+  };
   const own = await destroyStack(engine, {
     key,
     removeVolumes,
+    requireStill,
     // Tasks may still use named volumes; the tasks go next.
     keepsNamed: isManager,
     removeImages,
@@ -190,7 +197,7 @@ export async function finishDestroy(
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
   const volumes = isManager
-    ? await destroyServices({ engine, clock }, { key, removeVolumes }, signal)
+    ? await destroyServices({ engine, clock }, { key, removeVolumes, requireStill }, signal)
     : own;
   for (const { name } of await networksOf(engine, key, signal)) {
     const text = `network ${name} stays: containers of others are connected to it`;
@@ -199,7 +206,7 @@ export async function finishDestroy(
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   await removeWritten(parts, stackDirectories(parts.options.dataDir, key).stack, signal);
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
-  // since the destroy began is of the name that it leaves.
+  // since the last of it went is of the name that it leaves.
   const keepsOwner = (await volumesOf(engine, key, signal)).length > 0 ||
     parts.ledger.owners.mark(key) !== owner;
   parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });

@@ -19,7 +19,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
-import { createKeyedLock, createPauses, type KeyedLock, type Pauses } from "../system/mod.ts";
+import { createKeyedLock, type KeyedLock } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
@@ -86,12 +86,7 @@ export async function expandDeployments(
 ): Promise<Expansion> {
   requireFew(declared.length);
   const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
-  const found = {
-    stacks: written.length,
-    bytes: 0,
-    pauses: createPauses(),
-    turns: createKeyedLock(),
-  };
+  const found = { stacks: written.length, bytes: 0, turns: createKeyedLock() };
   const expand = (base: DeclaredDeployment) =>
     base.deployment.autoDiscovery.enabled
       ? discover(parts, { ...work, base, found }, signal)
@@ -110,7 +105,6 @@ interface Found {
   stacks: number;
   /** Bytes of all overrides. */
   bytes: number;
-  readonly pauses: Pauses;
   /** One listing at a time is in memory: it may have 200,000 entries. */
   readonly turns: KeyedLock;
 }
@@ -218,10 +212,11 @@ async function lookInto(
   // One after the other: reading an override may take 0.1 s, and there may be hundreds.
   for (const directory of directories) {
     const { override } = directory;
-    const bytes = override && await parts.source.read(revision, override, signal);
+    const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
     const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
-    if (bytes) await requireShort(found, bytes);
-    expanded.push(expandDiscovery(base, { directories: [directory], overrides, rootName }));
+    if (bytes) requireShort(found, bytes);
+    const expand = () => expandDiscovery(base, { directories: [directory], overrides, rootName });
+    expanded.push(await parts.turns.take(expand, signal));
   }
   return {
     stacks: expanded.flatMap((each) => each.stacks),
@@ -233,7 +228,7 @@ async function lookInto(
 /** Most bytes of the overrides of all stacks that a run discovers. */
 const MOST_OVERRIDES = 4 * 1024 * 1024;
 
-async function requireShort(found: Found, { length }: Uint8Array): Promise<void> {
+function requireShort(found: Found, { length }: Uint8Array): void {
   found.bytes += length;
   if (found.bytes > MOST_OVERRIDES) {
     throw errors.config_invalid(
@@ -241,12 +236,7 @@ async function requireShort(found: Found, { length }: Uint8Array): Promise<void>
         "changed, spread the stacks over several targets or branches",
     );
   }
-  // Reading YAML takes far longer than the searching that pauses are measured in.
-  await found.pauses.after(AS_LONG_AS * length);
 }
-
-/** Characters that are searched in the time in which one is read as YAML and checked. */
-const AS_LONG_AS = 16;
 
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {
   const why = kind === undefined ? "does not exist" : `is a ${kind}, which is not followed`;

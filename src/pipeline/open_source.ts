@@ -221,21 +221,22 @@ async function readDeployments(
   const names = configFileNames(target);
   for (const name of names) {
     const file = posix.join(base, name);
-    const bytes = await parts.source.read(revision, file, signal);
+    const bytes = await parts.source.read(revision, file, signal, MOST_BYTES);
     if (bytes === undefined) continue;
     if (isMigrationFile(name)) {
       tellMigrated(parts, revision, `${file}; its name here is ${names[0]}`);
     }
-    const text = utf8(bytes);
-    // Problems quote values of the file. A larger file is refused without quoting any.
-    if (bytes.length <= MOST_BYTES) {
-      parts.secrets.hide(writtenSecrets(text), sourceAsOwner(revision.source.name));
-    }
-    const documents = parseDeployments(text, {
-      file,
-      trusted: false,
-      allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
-    });
+    const owner = sourceAsOwner(revision.source.name);
+    const documents = await parts.turns.by(owner).take(() => {
+      const text = utf8(bytes);
+      // Problems quote values of the file.
+      parts.secrets.hide(writtenSecrets(text), owner);
+      return parseDeployments(text, {
+        file,
+        trusted: false,
+        allowLocalRepositoryUrl: parts.options.allowLocalRepositoryUrl,
+      });
+    }, signal);
     warnOf(parts, revision, documents.flatMap((each) => each.warnings));
     return documents;
   }

@@ -114,3 +114,8 @@ export interface DecidedRollout
   /** What the history says of the release on success; `deployed` by default. */
   readonly note?: string;
 }
+
+/** Whether services can be listed: the engine may have left its swarm. */
+export async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
+  return (await host.info(signal)).swarm === "manager";
+}

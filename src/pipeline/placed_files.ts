@@ -1,11 +1,38 @@
+import { relative } from "node:path";
 import { filesVolumes } from "../compose/mod.ts";
-import { placedFiles, placeFiles, type ReleaseOnDisk, removePlacedFiles } from "../deploy/mod.ts";
-import { hideSecrets, placeBeside, requireSafeRelease, withValues } from "../prepare/mod.ts";
-import { isStackwrightError, messageOf, type StackKey } from "../model/mod.ts";
-import type { RecordedRelease } from "../record/ledger.ts";
+import {
+  type InjectedFile,
+  injectedFiles,
+  placedFiles,
+  placeFiles,
+  type ReleaseOnDisk,
+  removePlacedFiles,
+  removeWritten,
+  stackDirectories,
+  StackFiles,
+  withPlainDollars,
+} from "../deploy/mod.ts";
+import {
+  composeCall,
+  hideSecrets,
+  placeBeside,
+  requireImages,
+  requireSafeRelease,
+  withValues,
+} from "../prepare/mod.ts";
+import {
+  errors,
+  isStackwrightError,
+  messageOf,
+  type Progress,
+  type RunJob,
+  type StackKey,
+  type StackwrightError,
+} from "../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { requireNoForeignVolume } from "./stack_owner.ts";
+import { requireNothingForeign } from "./stack_owner.ts";
 
 /** Actions that make or start containers. */
 const STARTING: ReadonlySet<string> = new Set(["create", "recreate", "scale", "start"]);
@@ -30,9 +57,9 @@ export async function placeReleaseFiles(
 }
 
 /**
- * A recorded release with its tree on disk, checked again for safety, and for whose its volumes are by
- * now; `undefined` when its tree can neither be found nor fetched. Throws as
- * {@link requireSafeRelease} and {@link requireNoForeignVolume} do.
+ * A recorded release with its tree on disk, checked again for safety, and for whose its volumes and
+ * networks are by now; `undefined` when its tree can neither be found nor fetched. Throws as
+ * {@link requireSafeRelease} and {@link requireNothingForeign} do.
  */
 export async function bringToDisk(
   parts: PipelineParts,
@@ -42,7 +69,7 @@ export async function bringToDisk(
   const onDisk = await placeOnDisk(parts, recorded, signal);
   if (onDisk === undefined) return undefined;
   await requireSafeRelease(parts, onDisk, recorded.number, signal);
-  await requireNoForeignVolume(parts, recorded, onDisk.release.model, signal);
+  await requireNothingForeign(parts, recorded, onDisk.release.model, signal);
   return onDisk;
 }
 
@@ -95,6 +122,97 @@ function notPutBack(
 ): void {
   const text = `release ${number} cannot be put back if the next one fails: ${messageOf(error)}`;
   log.warning(text, { stack, context });
+}
+
+/** The files of a stack; every switch between trees is recorded in the ledger. */
+export function stackFiles(
+  { files, commands, ledger, clock, options, host }: PipelineParts,
+  key: StackKey,
+): StackFiles {
+  const { dataDir } = options;
+  const directories = stackDirectories(dataDir, key);
+  const mounted = stackDirectories(host.dataDir, key).live;
+  // A switch is not interrupted.
+  const { signal } = new AbortController();
+  const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
+  const note = (tree: string) =>
+    ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
+  return new StackFiles(files, { ...directories, mounted }, note, removeTree);
+}
+
+/**
+ * Refuses to start anything of a stack whose recorded release would not be brought back: whose
+ * mounts lead elsewhere by what containers put there since, whose volumes are another stack's by
+ * now, or that today's checks refuse. Asked for new containers and tasks, and for those that exist:
+ * the engine follows the links anew. Asks nothing of a stack that has no release.
+ *
+ * With `needsFiles`, throws `source_invalid` when the files of the release cannot be had; without,
+ * today's checks are left out then. Else throws as {@link requireSafeRelease},
+ * {@link requireNothingForeign} and `StackFiles.requireInside` do.
+ */
+export async function requireStartable(
+  parts: PipelineParts,
+  key: StackKey,
+  { needsFiles }: { readonly needsFiles: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const recorded = releaseOfContainers(parts.ledger, key);
+  if (recorded === undefined) return;
+  const { revision, number } = recorded;
+  const release = parts.ledger.open(recorded);
+  hideSecrets(parts, release);
+  // What needs no tree comes first: a tree that is lost is fetched, and may take long.
+  await stackFiles(parts, key).requireInside(release);
+  await requireNothingForeign(parts, recorded, release.model, signal);
+  const tree = await parts.source.materialise(revision, signal).catch((error) => {
+    signal.throwIfAborted();
+    if (needsFiles) throw withoutFiles(recorded, error);
+  });
+  if (tree !== undefined) await requireSafeRelease(parts, { release, tree }, number, signal);
+}
+
+/**
+ * Makes sure that the image of a job is on the engine, where its release is recorded. Returns the
+ * files to give its container. The caller asks {@link requireStartable} afterwards: pulling takes
+ * any time.
+ *
+ * Throws `source_invalid` when the files of the release cannot be had.
+ */
+export async function readyJob(
+  parts: PipelineParts,
+  { key, service }: Pick<RunJob, "key" | "service">,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<InjectedFile[]> {
+  const recorded = releaseOfContainers(parts.ledger, key);
+  if (recorded === undefined) return [];
+  const placed = await bringToDisk(parts, recorded, signal);
+  if (placed === undefined) throw withoutFiles(recorded);
+  progress("looking for its image");
+  const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
+  await requireImages(parts, placed, { services, progress, images: recorded.images }, signal);
+  const { variables } = composeCall(parts, placed);
+  return injectedFiles(withPlainDollars(placed.release.model), service, variables);
+}
+
+/** The release of a stack's containers: the current one, or the first, which is being deployed. */
+function releaseOfContainers(
+  ledger: Pick<Ledger, "current" | "history">,
+  key: StackKey,
+): RecordedRelease | undefined {
+  const current = ledger.current(key);
+  if (current !== undefined) return current;
+  const [newest] = ledger.history(key, 1);
+  return newest?.status === "applying" ? newest : undefined;
+}
+
+function withoutFiles({ number, key }: RecordedRelease, cause?: unknown): StackwrightError {
+  const why = cause === undefined ? "the log says why" : messageOf(cause);
+  return errors.source_invalid(
+    `the files of release ${number} of ${key.name} cannot be had, so nobody knows what its mounts ` +
+      `lead to: ${why}. Nothing was started; bring its repository back, or deploy another commit`,
+    { cause },
+  );
 }
 
 /**

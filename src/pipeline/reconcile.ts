@@ -1,4 +1,4 @@
-import { lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
+import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
   type Drift,
   type EngineVerdict,
@@ -35,7 +35,7 @@ import {
 } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair, stopHold } from "./hold.ts";
-import { partsFor, type PipelineParts } from "./parts.ts";
+import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
@@ -163,11 +163,6 @@ function tellOfVerdicts(
 
 /** Newest releases among which the one is looked for that the swarm rolled a service back to. */
 const MOST_RELEASES = 100;
-
-/** Whether services can be listed: the engine may have left its swarm. */
-async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
-  return (await host.info(signal)).swarm === "manager";
-}
 
 function decide(
   { ledger, clock }: PipelineParts,
@@ -298,6 +293,7 @@ export async function strayedStacks(
   const isManager = parts.ledger.currents(context).some(({ swarm }) => swarm !== undefined) &&
     await hasSwarm(parts, signal);
   const seen = await observeEngine(parts.host.engine, parts.ledger, { context, isManager }, signal);
+  const looks = new BoundedLooks(parts);
   const strayed: StackKey[] = [];
   for (const key of keys.filter(({ name }) => !seen.stopped.has(name))) {
     await createPauses(1).after(1);
@@ -310,7 +306,8 @@ export async function strayedStacks(
     const found = reconciled(parts, key);
     if (found === undefined || (isStack && !isManager)) continue;
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
-    const drift = since === "" ? [] : await driftOf(parts, found, { observed, since }, signal);
+    const look = (within: AbortSignal) => driftOf(parts, found, { observed, since }, within);
+    const drift = since === "" ? [] : await looks.run(found.recorded, look, signal) ?? [];
     const { plan, restarts } = decide(parts, found, { observed, heard: undefined, drift });
     if (plan.kind !== "skip" || restarts.length > 0) strayed.push(key);
   }

@@ -153,9 +153,15 @@ async function resumeDestroy(
 ): Promise<void> {
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
-  const deleted = volumesText("deleted", await finishDestroy(parts, intent, signal));
-  const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
-  teller?.tell({ kind: "ended", end });
+  try {
+    const deleted = volumesText("deleted", await finishDestroy(parts, intent, signal));
+    const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
+    teller?.tell({ kind: "ended", end });
+  } catch (error) {
+    if (!isStackwrightError(error, "conflict")) throw error;
+    parts.ledger.fail(intent, "failed", error.message);
+    teller?.tell({ kind: "ended", end: { status: "failed", message: error.message, error } });
+  }
 }
 
 async function resumeDeploy(

@@ -15,7 +15,13 @@ import {
   type TargetListener,
   type Trigger,
 } from "../model/mod.ts";
-import { chooseObsolete, type Hold, type ObsoleteVerdict, permitsRemovals } from "../plan/mod.ts";
+import {
+  chooseObsolete,
+  type DiscoveryScan,
+  type Hold,
+  type ObsoleteVerdict,
+  permitsRemovals,
+} from "../plan/mod.ts";
 import { stage, type Target } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { nothingToDestroy } from "./act.ts";
@@ -30,7 +36,7 @@ import {
 } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { deploying } from "../system/mod.ts";
+import { createPauses, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 
 /** The facts of a run that removals depend on. */
@@ -56,6 +62,9 @@ interface ObsoletePlan {
   readonly held: string;
 }
 
+/** Characters of other texts that take as long as trying a webhook filter, at worst. */
+const A_FILTER = 16 * 1024;
+
 /** Finds the stacks that an earlier run deployed and that nothing in this run names. */
 export async function planObsolete(
   parts: PipelineParts,
@@ -78,10 +87,16 @@ export async function planObsolete(
       return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
     }),
   );
+  const pauses = createPauses();
+  const scanned: DiscoveryScan[] = [];
+  for (const scan of scans) {
+    scanned.push(scanOf(run, scan));
+    await pauses.after(A_FILTER);
+  }
   const verdicts = chooseObsolete({
     stacks: candidates,
     named,
-    scans: scans.map((scan) => scanOf(run, scan)),
+    scans: scanned,
     isWhole: request.deployments.length === 0,
     complete: failures.length === 0,
   }).map((verdict) => unlessHeld(parts, verdict));
@@ -247,7 +262,7 @@ async function destroyObsolete(
   return nothingToDestroy(key);
 }
 
-function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase) {
+function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase): DiscoveryScan {
   const { workingDir, autoDiscovery, pause } = base.deployment;
   return {
     repository: revision.source.name,

@@ -4,14 +4,13 @@ import {
   containerJobs,
   findJobs,
   type FoundJob,
-  type InjectedFile,
-  injectedFiles,
   JobRun,
+  type JobRunFacts,
   labelledOwners,
   observeAll,
+  requireMountsInside,
   SwarmJobs,
   withoutLabels,
-  withPlainDollars,
 } from "../deploy/mod.ts";
 import type { Engine, EngineClient } from "../docker/mod.ts";
 import {
@@ -21,24 +20,22 @@ import {
   type Progress,
   type RunJob,
   type RunReporter,
-  type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
-import { composeCall, requireImages, requireNotStopped } from "../prepare/mod.ts";
+import { requireNotStopped } from "../prepare/mod.ts";
 import { type Ledger, locksOfJob, recordedOwner, whoseStop } from "../record/mod.ts";
-import { stackFiles } from "./carry_out.ts";
-import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses, type KeyedLock, type Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { jobCredentials, ownerElsewhere, requireNoForeignVolume } from "./stack_owner.ts";
+import { jobCredentials, ownerElsewhere } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
 
 /** Parts for running jobs, beside those of the pipeline. */
 export interface JobParts {
   readonly engine: EngineClient;
-  /** Records how the last run of a job ended; `undefined` when its exit code is not known. */
-  readonly results: { set(key: StackKey, service: string, exitCode: number | undefined): void };
+  /** Records the exit code of a job's last run, if it is known, and whether it was refused. */
+  readonly results: { set(work: RunJob, exitCode: number | undefined, wasRefused: boolean): void };
   /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
   readonly making: Pick<Limiter, "run">;
   /** Whether an abort means that another process takes runs over: then the container goes on. */
@@ -91,7 +88,7 @@ export async function runJob(
     tell("failed", error.message);
   } finally {
     ended?.(failed);
-    jobs.results.set(key, service, code);
+    jobs.results.set(work, code, ended === undefined);
   }
 }
 
@@ -147,12 +144,27 @@ function createRun(
   { work, found, spec, progress }: JobToRun,
   signal: AbortSignal,
 ): AnyRun {
-  const facts = { ...jobs, clock: parts.clock, log: parts.log, found, spec, progress };
+  const { key } = work;
   const ready = async (within: AbortSignal) => {
-    const files = await readyJob(parts, work, progress, within);
+    // An existing container needs neither image nor files again, and tasks get theirs by the swarm.
+    const isMade = found.swarm === undefined && spec.mode === "one_off";
+    const files = isMade ? await readyJob(parts, work, progress, within) : [];
+    // Nothing is stopped that could not be started again.
+    for (const name of new Set([key.name, ...spec.stopServices.map(({ project }) => project)])) {
+      await requireStartable(parts, { ...key, name }, { needsFiles: true }, within);
+    }
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
-  if (found.swarm === undefined) return new JobRun(facts, containerJobs({ ...facts, ready }));
+  const startable = (stack: string, within: AbortSignal) =>
+    requireStartable(parts, { ...key, name: stack }, { needsFiles: false }, within);
+  const { clock, log, files, host: { engine, dataDir: hostDataDir, sharesFiles } } = parts;
+  const places = { engine, files, dataDir: parts.options.dataDir, hostDataDir };
+  const requireInside: JobRunFacts["requireInside"] = async (mounts, within) => {
+    if (sharesFiles) await requireMountsInside(places, mounts, within);
+  };
+  const checks = { ready, requireStartable: startable, requireInside };
+  const facts = { ...jobs, clock, log, found, spec, progress, ...checks };
+  if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;
   const auth = (image: string) => jobCredentials(parts, work, image, signal);
   return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
@@ -169,9 +181,6 @@ async function runThrough(
   const begin = async () => {
     if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
     await withOwnStops(parts, work, spec, signal);
-    const recorded = parts.ledger.current(work.key);
-    const release = recorded && parts.ledger.open(recorded);
-    if (release) await requireNoForeignVolume(parts, release, release.model, signal);
     await run.begin(signal);
   };
   const end = () => run.end(signal);
@@ -231,27 +240,6 @@ async function findJob(
   const spec = found && readJobLabels(found.container.labels, own);
   if (found && spec) return { found: withoutLabels(found), spec };
   throw errors.not_found(`${key.name} has no job ${service} any more`);
-}
-
-/**
- * Makes sure that the image of a job is on the engine, where its release is recorded. Returns the
- * files to give its container.
- */
-async function readyJob(
-  parts: PipelineParts,
-  { key, service }: RunJob,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<InjectedFile[]> {
-  const recorded = parts.ledger.current(key);
-  const placed = recorded && await bringToDisk(parts, recorded, signal);
-  if (recorded === undefined || placed === undefined) return [];
-  await stackFiles(parts, key).requireInside(placed.release);
-  progress("looking for its image");
-  const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
-  await requireImages(parts, placed, { services, progress, images: recorded.images }, signal);
-  const { variables } = composeCall(parts, placed);
-  return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
 
 /** Characters of other texts that take as long as finding out whose a stack is. */

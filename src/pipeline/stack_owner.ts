@@ -3,6 +3,7 @@ import {
   ownerOf,
   type Ownership,
   ownership,
+  requireOwnNetworks,
   requireOwnVolumes,
   requireRecorded,
   volumesOfTasks,
@@ -169,10 +170,10 @@ export async function ownerElsewhere(
 
 /**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
- * that would write into volumes of another owner's stack; see {@link requireOwnVolumes}. Throws
- * `conflict`.
+ * that would write into volumes of another owner's stack, or join its networks; see
+ * {@link requireOwnVolumes} and {@link requireOwnNetworks}. Throws `conflict`.
  */
-export async function requireNoForeignVolume(
+export async function requireNothingForeign(
   parts: Parameters<typeof ownerElsewhere>[0],
   { key, swarm, owner, ...of }: Pick<Release, "key" | "swarm" | "configuration" | "revision"> & {
     readonly owner?: StackOwner;
@@ -183,10 +184,7 @@ export async function requireNoForeignVolume(
   const { host, ledger } = parts;
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
-  if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { engine } = host;
-  const { hostname, swarm: role } = await host.info(signal);
-  const node = swarm === undefined ? undefined : hostname;
   const known = new Map<string, Promise<StackOwner | undefined>>();
   const ownerHere = async (stack: StackKey) =>
     recordedOwner(ledger, stack) ??
@@ -196,6 +194,10 @@ export async function requireNoForeignVolume(
     known.set(name, found);
     return found;
   };
+  await requireOwnNetworks(key, model, { engine, ownerOf }, claimant, signal);
+  if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
+  const { hostname, swarm: role } = await host.info(signal);
+  const node = swarm === undefined ? undefined : hostname;
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch((error) => {
       if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];

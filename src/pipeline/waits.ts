@@ -9,7 +9,7 @@ import {
 import type { PipelineParts } from "./parts.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
-import { type Lend, preparingInSlot } from "../system/mod.ts";
+import { type Lend, preparingInSlot, sourceAsOwner, sourceOf } from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
@@ -96,12 +96,16 @@ export async function preparing<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const { source, host } = parts;
-  const lending = (lend: Lend) =>
-    work({
+  const who = sourceAsOwner(sourceOf(holder));
+  const lending = (lend: Lend) => {
+    const images = lendingImages(host.images, lend);
+    return work({
       ...parts,
       lend,
+      turns: parts.turns.by(who),
       source: lendingSource(source, lend),
-      host: { ...host, images: lendingImages(host.images, lend) },
+      host: { ...host, images, compose: host.compose.lending(lend, who) },
     });
+  };
   return await preparingInSlot(parts, holder, lending, signal);
 }

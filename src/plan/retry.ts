@@ -36,7 +36,9 @@ export function decideRetry(input: RetryInput): RetryDecision {
   }
   const seconds = input.delayGiven ? retry.delaySeconds : backOffSeconds(failure.failures);
   const retryAt = new Date(failure.lastFailedAt.getTime() + seconds * 1000);
-  if (input.now < retryAt) return { kind: "wait", reason: "delay", retryAt };
+  // A failure in the future means that the clock was set back.
+  const isAfter = input.now >= failure.lastFailedAt;
+  if (isAfter && input.now < retryAt) return { kind: "wait", reason: "delay", retryAt };
   return { kind: "attempt", isRetry: true };
 }
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { composeReferences, isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
+import { composeReferences, isDefaultEnvFile, MOST_BYTES, sideFilePlace } from "../config/mod.ts";
 import {
   type Deployment,
   errors,
@@ -8,7 +8,8 @@ import {
   utf8,
 } from "../model/mod.ts";
 import type { Source } from "../source/source.ts";
-import { countPaths } from "./recorded_bounds.ts";
+import type { PrepareParts } from "./parts.ts";
+import { countPaths, countSigns } from "./recorded_bounds.ts";
 
 /** The files of a source that rendering reads. Paths are relative to the root. */
 export interface ComposeInputs {
@@ -29,11 +30,12 @@ export interface ComposeInputs {
  * Throws `config_invalid` when one is missing, and `path_escapes` when one lies outside the source.
  */
 export async function composeInputs(
-  source: Source,
+  parts: Pick<PrepareParts, "source" | "turns">,
   revision: Revision,
   deployment: Deployment,
   signal: AbortSignal,
 ): Promise<ComposeInputs> {
+  const { source } = parts;
   const has = async (paths: readonly string[]) => {
     const entries = await source.entries(revision, paths, signal);
     return new Set(paths.filter((path) => {
@@ -44,7 +46,7 @@ export async function composeInputs(
   await requireDirectory(source, revision, deployment, signal);
   const chosen = await chooseComposeFiles(deployment, has);
   const envFiles = await chooseEnvFiles(deployment, has);
-  const followed = await follow(source, revision, {
+  const followed = await follow(parts, revision, {
     files: chosen.files,
     base: deployment.workingDir,
   }, signal);
@@ -121,13 +123,14 @@ async function chooseEnvFiles(deployment: Deployment, has: Has) {
  * deployment's own files are relative to `base`, in others to the directory of the file.
  */
 async function follow(
-  source: Source,
+  { source, turns }: Pick<PrepareParts, "source" | "turns">,
   revision: Revision,
   start: { readonly files: readonly string[]; readonly base: string },
   signal: AbortSignal,
 ) {
   const paths = new Set<string>();
   const count = countPaths("paths");
+  const readAll = countSigns();
   const note = (path: string) => {
     if (!paths.has(path)) count(path);
     paths.add(path);
@@ -141,13 +144,17 @@ async function follow(
     seen.add(`${base}:${file}`);
     note(file);
     if (seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
-    const bytes = await source.read(revision, file, signal);
+    const bytes = await source.read(revision, file, signal, MOST_BYTES);
     if (bytes === undefined) {
       // Missing, or reached through a link that only a checkout resolves.
       state.wide = true;
       continue;
     }
-    const found = composeReferences(utf8(bytes));
+    const found = await turns.take(() => {
+      const text = utf8(bytes);
+      readAll(text);
+      return composeReferences(text);
+    }, signal);
     state.wide ||= found.wide;
     state.outside ||= found.outside;
     const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);

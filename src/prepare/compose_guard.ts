@@ -4,8 +4,9 @@ import { MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, type StackwrightError } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
+import { type Files, readText, type Turns } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
+import { countSigns } from "./recorded_bounds.ts";
 
 /** A project about to be rendered. Paths are absolute. */
 interface GuardedProject {
@@ -18,6 +19,7 @@ interface GuardedProject {
 
 interface GuardParts {
   readonly files: Files;
+  readonly turns: Turns;
   /** Interpolates texts exactly as compose does for the project. */
   interpolate(texts: readonly string[]): Promise<readonly string[]>;
 }
@@ -56,8 +58,9 @@ const HOME = /(?:^|\/)~/;
 export async function guardRendering(
   project: GuardedProject,
   parts: GuardParts,
+  signal: AbortSignal,
 ): Promise<GuardedInputs> {
-  const guard = new Guard(project, parts);
+  const guard = new Guard(project, parts, signal);
   await guard.run();
   return { files: [...guard.variableFiles], interpolates: guard.interpolates };
 }
@@ -75,16 +78,19 @@ export interface GuardedInputs {
 class Guard {
   readonly #project: GuardedProject;
   readonly #parts: GuardParts;
+  readonly #signal: AbortSignal;
   readonly #tree: RealTree;
   readonly #queue: Pending[];
   readonly #seen = new Set<string>();
+  readonly #readAll = countSigns();
   #places = 0;
   readonly variableFiles = new Set<string>();
   interpolates = false;
 
-  constructor(project: GuardedProject, parts: GuardParts) {
+  constructor(project: GuardedProject, parts: GuardParts, signal: AbortSignal) {
     this.#project = project;
     this.#parts = parts;
+    this.#signal = signal;
     this.#tree = new RealTree(parts.files, project.tree);
     this.#queue = project.composeFiles.map((file) => ({
       file,
@@ -115,7 +121,10 @@ class Guard {
     }
     const text = await readText(this.#parts.files, at.file);
     if (text === undefined) return;
-    const found = composePaths(text, name);
+    const found = await this.#parts.turns.take(() => {
+      this.#readAll(text);
+      return composePaths(text, name);
+    }, this.#signal);
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,

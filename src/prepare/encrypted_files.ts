@@ -4,7 +4,7 @@ import { isConfigFileName } from "../config/mod.ts";
 import { errors, messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import type { PlainFile, Sops } from "../secrets/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
-import { type Files, sourceAsOwner } from "../system/mod.ts";
+import { createFairLimiter, type Files, sourceAsOwner } from "../system/mod.ts";
 
 /** Files of a tree that a deployment uses. */
 interface RevealJob {
@@ -51,6 +51,8 @@ interface EncryptedFilesParts {
 
 /** Bytes of the largest file that is checked for encryption; larger ones count as plain. */
 const LARGEST = 16 * 1024 * 1024;
+/** Bytes from which a file is large. */
+const LARGE = 1024 * 1024;
 /** Number of object ids remembered as plain; an id never changes its content. */
 const MOST_REMEMBERED = 100_000;
 
@@ -69,6 +71,8 @@ interface TreeFile {
 class TreeFiles implements EncryptedFiles {
   readonly #parts: EncryptedFilesParts;
   readonly #plainIds = new Set<string>();
+  /** One large file is in memory at a time, and sources take turns. */
+  readonly #large = createFairLimiter(1);
 
   constructor(parts: EncryptedFilesParts) {
     this.#parts = parts;
@@ -136,14 +140,17 @@ class TreeFiles implements EncryptedFiles {
     if (id !== undefined && this.#plainIds.has(id)) return undefined;
     const info = await files.stat(join(tree, path));
     if (info?.kind !== "file" || info.size > LARGEST) return undefined;
-    const bytes = id === undefined
-      ? await files.readIfExists(join(tree, path))
-      : await source.read(revision, path, signal);
-    if (bytes === undefined) return undefined;
+    const look = async () => {
+      const bytes = id === undefined
+        ? await files.readIfExists(join(tree, path))
+        : await source.read(revision, path, signal, LARGEST);
+      if (bytes === undefined) return undefined;
+      const plain = await sops.decrypt({ name: path, bytes, owner }, signal);
+      if (plain === undefined && id !== undefined) this.#rememberPlain(id);
+      return plain;
+    };
     const owner = sourceAsOwner(revision.source.name);
-    const plain = await sops.decrypt({ name: path, bytes, owner }, signal);
-    if (plain === undefined && id !== undefined) this.#rememberPlain(id);
-    return plain;
+    return await (info.size > LARGE ? this.#large.run(owner, look, signal) : look());
   }
 
   #rememberPlain(id: string): void {

@@ -1,6 +1,6 @@
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
-import type { Clock, Files, Lend, Log, Meter } from "../system/mod.ts";
+import type { Clock, Files, Lend, Log, Meter, Turns } from "../system/mod.ts";
 import type { EncryptedFiles } from "./encrypted_files.ts";
 import type { Host } from "./host.ts";
 import type { RenderedModels } from "./rendered_models.ts";
@@ -30,6 +30,8 @@ export interface PrepareParts {
   readonly secrets: ExternalSecrets;
   /** Runs waits for secret stores when the preparation holds a slot. */
   readonly lend?: Lend;
+  /** Turns for what holds the whole process up, such as parsing a file of a repository. */
+  readonly turns: Turns;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;

@@ -54,8 +54,9 @@ export async function requireSafeInputs(
     envFiles: project.envFiles,
   }, {
     files: parts.files,
+    turns: parts.turns,
     interpolate: (texts) => interpolate(parts, { project, variables }, texts, signal),
-  });
+  }, signal);
 }
 
 /**
@@ -268,7 +269,7 @@ async function requireTemplatesNotOurs(
   for (const path of paths) await judge(parts, name, { ...followed, path }, tree);
 }
 
-/** Whether a path is written as one of the files of a single stack, and leads to these. */
+/** Whether a path is written as a file in `live` of a single stack, where others may write, too. */
 async function isOfOneStack(
   parts: JudgingParts,
   path: string,
@@ -277,8 +278,8 @@ async function isOfOneStack(
   const { dataDir } = parts.host;
   const [context = "", name = "", kind] = insideTree(path, join(dataDir, "releases"))?.split("/") ??
     [];
-  if (real === undefined || kind !== "live" && kind !== "current") return false;
-  const place = await placeOf(parts, stackDirectories(dataDir, { context, name })[kind]);
+  if (real === undefined || kind !== "live") return false;
+  const place = await placeOf(parts, stackDirectories(dataDir, { context, name }).live);
   return place !== undefined && insideTree(real, place) !== undefined;
 }
 

@@ -26,7 +26,7 @@ import {
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-type Parts = Pick<PrepareParts, "files" | "secrets">;
+type Parts = Pick<PrepareParts, "files" | "secrets" | "turns">;
 
 /** Variables that control the garbage collector of Go programs, such as compose. */
 const COLLECTOR = /GO(?:GC|MEMLIMIT)/;
@@ -84,10 +84,11 @@ export class PlainSecrets {
   }
 
   /** Hides secrets in compose files (absolute paths): compose quotes values it cannot read. */
-  async hideCompose(files: readonly string[]): Promise<void> {
+  async hideCompose(files: readonly string[], signal: AbortSignal): Promise<void> {
     for (const file of files) {
       const text = await this.#textOf(file);
-      if (text !== undefined) this.#hide(writtenSecrets(text));
+      if (text === undefined) continue;
+      await this.#parts.turns.take(() => this.#hide(writtenSecrets(text)), signal);
     }
   }
 
@@ -97,18 +98,21 @@ export class PlainSecrets {
    * Throws `config_invalid` for a file, or for files together, too large to be read: their content
    * could be shown.
    */
-  async hideDotenv(files: readonly string[]): Promise<void> {
+  async hideDotenv(files: readonly string[], signal: AbortSignal): Promise<void> {
     for (const file of files) {
       if (this.#looked.has(file)) continue;
       this.#looked.add(file);
       await this.#requireSmall(file);
       const text = await this.#textOf(file);
-      const entries = text === undefined ? [] : dotenvEntries(text);
-      for (const { name, value } of entries) {
-        this.#dotenv[name] = value;
-        this.#add(isSecretVariable(name, value) ? secretParts(value) : []);
-        this.#add(embeddedSecrets(value));
-      }
+      if (text !== undefined) await this.#parts.turns.take(() => this.#hideEntries(text), signal);
+    }
+  }
+
+  #hideEntries(text: string): void {
+    for (const { name, value } of dotenvEntries(text)) {
+      this.#dotenv[name] = value;
+      this.#add(isSecretVariable(name, value) ? secretParts(value) : []);
+      this.#add(embeddedSecrets(value));
     }
   }
 

@@ -1,7 +1,10 @@
 import type { Revision } from "../model/mod.ts";
 import type { Sops } from "../secrets/mod.ts";
-import type { ResolveRequest, Source } from "../source/source.ts";
+import { type ResolveRequest, type Source, tooLargeFile } from "../source/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
+
+/** Bytes that a file may have more while it is encrypted: SOPS adds a hundred to each of its values. */
+const MOST_MORE = 1024 * 1024;
 
 /**
  * A source that decrypts the files it reads: configuration, compose files and files they name.
@@ -13,11 +16,16 @@ export function plainSource(source: Source, sops: Sops): Source {
   return {
     resolve: (request: ResolveRequest, signal) => source.resolve(request, signal),
     lastKnown: (request, signal) => source.lastKnown(request, signal),
-    async read(revision: Revision, path, signal) {
-      const bytes = await source.read(revision, path, signal);
+    async read(revision: Revision, path, signal, mostBytes = Infinity) {
+      const most = mostBytes + MOST_MORE;
+      const bytes = await source.read(revision, path, signal, most);
       if (bytes === undefined) return undefined;
       const owner = sourceAsOwner(revision.source.name);
-      return (await sops.decrypt({ name: path, bytes, owner }, signal))?.bytes ?? bytes;
+      const plain = (await sops.decrypt({ name: path, bytes, owner }, signal))?.bytes;
+      if (plain === undefined && bytes.length > mostBytes) {
+        throw tooLargeFile(path, bytes.length, mostBytes);
+      }
+      return plain ?? bytes;
     },
     entries: (revision, paths, signal) => source.entries(revision, paths, signal),
     list: (revision, path, signal) => source.list(revision, path, signal),

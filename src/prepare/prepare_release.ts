@@ -12,6 +12,7 @@ import {
   requireSameVolumes,
   requireShortUpdates,
   requireStack,
+  STACK_LABELS,
   stackDirectories,
   withPlainDollars,
 } from "../deploy/mod.ts";
@@ -113,7 +114,11 @@ async function releaseOf(
     for (const text of meaninglessIn(release.model)) {
       parts.log.info(text, { stack: key.name, context: key.context });
     }
-    return { release, networks: [] };
+    const own = await parts.host.engine.listNetworks(
+      { [STACK_LABELS.namespace]: key.name },
+      signal,
+    );
+    return { release, networks: changedNetworks(release.model, own) };
   }
   requireSameVolumes(release.model, resources.volumes);
   requireStartFirst(withPlainDollars(release.model));

@@ -1,3 +1,4 @@
+import { signsIn } from "../config/mod.ts";
 import { errors } from "../model/mod.ts";
 
 /**
@@ -29,6 +30,25 @@ export function countPaths(kind: keyof typeof RECORDED_BOUNDS): (path: string) =
           "files, mount a directory instead of each of its files, or make several deployments of it"
         : `the deployment has more than ${found} of files where its containers may write: mount less ` +
           "of the repository, or read-only",
+    );
+  };
+}
+
+/**
+ * YAML signs of all compose files of a deployment together: each takes some microseconds in which nothing
+ * else happens, and every file is read twice.
+ */
+const MOST_SIGNS = 400_000;
+
+/** Makes a counter for the compose files of a deployment, which throws `config_invalid` beyond the limit. */
+export function countSigns(): (text: string) => void {
+  let signs = 0;
+  return (text) => {
+    signs += signsIn(text);
+    if (signs <= MOST_SIGNS) return;
+    throw errors.config_invalid(
+      `the compose files of the deployment have more than ${MOST_SIGNS} signs such as colons, commas, ` +
+        "quotes and line ends together: make several deployments of it, or include each file once",
     );
   };
 }

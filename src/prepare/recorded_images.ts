@@ -13,6 +13,7 @@ import {
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
 import type { PrepareParts } from "./parts.ts";
+import { requireShortList } from "./short_list.ts";
 import { pullSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
 
@@ -20,8 +21,8 @@ import { resolveImages } from "./swarm_images.ts";
  * Ensures that the engine has the images of a recorded release: pulls missing ones. Built images
  * cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
- * Throws `pull_failed`, `build_failed` for a missing built image, and what {@link requireExternals}
- * and {@link requireStackParts} throw.
+ * Throws `pull_failed`, `build_failed` for a missing built image, and what {@link requireExternals},
+ * {@link requireStackParts} and {@link requireShortList} throw.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -59,6 +60,9 @@ export async function requireImages(
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
   await parts.host.images.pull(wanted, signal);
   await pullSideImages(parts, onDisk.release, { ...wanted, services: needed }, signal);
+  // Their names may have got another meaning since the release was deployed.
+  const pulled = { services: missing, known: new Map() };
+  await requireShortList(parts.host.engine, onDisk.release, pulled, signal);
   return {};
 }
 

@@ -67,7 +67,7 @@ export async function renderTarget(
   for (const warning of ignoredFields(deployment, target.declared.given)) {
     parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
   }
-  const inputs = await composeInputs(parts.source, revision, deployment, signal);
+  const inputs = await composeInputs(parts, revision, deployment, signal);
   noteUnused(parts, target, inputs);
   const tree = await writeTree(parts, target, inputs, signal);
   const realInputs = await realPaths(parts, tree, inputs.paths);
@@ -82,10 +82,10 @@ export async function renderTarget(
   const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
-  await plain.hideCompose(named.compose);
-  await plain.hideDotenv([...project.envFiles, ...named.others]);
+  await plain.hideCompose(named.compose, signal);
+  await plain.hideDotenv([...project.envFiles, ...named.others], signal);
   const guarded = await requireSafeInputs(parts, project, tree, variables, signal);
-  await plain.hideDotenv(guarded.files);
+  await plain.hideDotenv(guarded.files, signal);
   const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
   const call = { project, variables, collectsSeldom };
   const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
@@ -108,21 +108,33 @@ export async function renderTarget(
 /** Has compose render, unless all inputs are the same as before. */
 async function render(
   parts: PrepareParts,
-  { revision }: ResolvedTarget,
+  { revision, origin }: ResolvedTarget,
   { call, inputs, realInputs, tree, beside }:
     & Pick<RenderedTarget, "inputs" | "realInputs" | "tree" | "beside">
     & { readonly call: ComposeCall },
   signal: AbortSignal,
 ): Promise<ComposeModel> {
-  const fresh = () => operation(parts, "render", () => parts.host.compose.render(call, signal));
+  const trees = [tree, ...(beside?.tree === undefined ? [] : [beside.tree])];
+  const besides = Object.entries(beside?.ids ?? {}).map(besideIt);
+  const fresh = async () => {
+    // By the commit: what is read of it need not be known.
+    const all = { call, trees, contents: new Map([[".", revision.id], ...besides]) };
+    if (origin !== "manual") parts.rendered.requireNotFailed(all, parts.clock.now());
+    try {
+      return await operation(parts, "render", () => parts.host.compose.render(call, signal));
+    } catch (error) {
+      parts.rendered.keepFailure(all, error, parts.clock.now());
+      throw error;
+    }
+  };
   // A link's target may change without a change at the link's path.
   const isLinked = hasLinks(realInputs) || beside?.isLinked === true;
   if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
   const read = {
     call,
-    contents: new Map([...ids, ...Object.entries(beside?.ids ?? {}).map(besideIt)]),
-    trees: [tree, ...(beside?.tree === undefined ? [] : [beside.tree])],
+    contents: new Map([...ids, ...besides]),
+    trees,
   };
   const known = parts.rendered.find(read);
   if (known !== undefined) return known;

@@ -2,10 +2,13 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { canonicalJson } from "../compose/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
-import { type ComposeModel, isObject, parseJson } from "../model/mod.ts";
+import { type ComposeModel, isObject, parseJson, StackwrightError } from "../model/mod.ts";
 
 /** Characters of all kept models together. */
 const MOST = 16 * 1024 * 1024;
+
+/** Failures that are kept, and the milliseconds for which they are. */
+const [MOST_FAILURES, FAILURE_MS] = [1000, 30 * 60 * 1000] as const;
 
 /** Inputs of a rendering. */
 export interface RenderingInputs {
@@ -22,6 +25,11 @@ export interface RenderingInputs {
  */
 export class RenderedModels {
   readonly #texts = new Map<string, string>();
+  /** Renderings that took more than they may, and until when each is not tried again. */
+  readonly #failures = new Map<
+    string,
+    { readonly error: StackwrightError; readonly until: Date }
+  >();
   #size = 0;
 
   /** The model of `inputs`, with paths of their trees; `undefined` if it is not cached. */
@@ -49,6 +57,31 @@ export class RenderedModels {
       this.#texts.delete(oldest);
       this.#size -= length;
     }
+  }
+
+  /**
+   * Throws the failure of the same rendering, if that took more of the machine than it may a short time ago:
+   * tried at each check of the source, such renderings would take turns without an end.
+   */
+  requireNotFailed(inputs: RenderingInputs, now: Date): void {
+    const key = keyOf(inputs);
+    const known = this.#failures.get(key);
+    if (known === undefined) return;
+    if (known.until <= now) return void this.#failures.delete(key);
+    const { error: { code, message }, until } = known;
+    const when = `${until.toISOString().slice(0, 16)}Z`;
+    const again =
+      `as nothing has changed since, it is not tried again before ${when}, unless you ask for it`;
+    throw new StackwrightError(code, `${message}; ${again}`);
+  }
+
+  /** Keeps a failure, if the rendering took more of the machine than it may. */
+  keepFailure(inputs: RenderingInputs, error: unknown, now: Date): void {
+    if (!(error instanceof StackwrightError) || !error.tookTooMuch) return;
+    const until = new Date(now.getTime() + FAILURE_MS);
+    this.#failures.set(keyOf(inputs), { error, until });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 }
 

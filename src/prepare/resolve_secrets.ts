@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { parseSecretFile, sideFilePlace } from "../config/mod.ts";
+import { MOST_BYTES, parseSecretFile, sideFilePlace } from "../config/mod.ts";
 import { errors, type SecretReference, utf8 } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import { hidingOwner, type Target } from "./target.ts";
@@ -57,10 +57,10 @@ async function readSecretFile(
   if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
     throw errors.path_escapes(`${where}: ${file} lies outside the repository`);
   }
-  const bytes = await parts.source.read(at, path, signal);
+  const bytes = await parts.source.read(at, path, signal, MOST_BYTES);
   if (bytes === undefined) {
     const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
     throw errors.config_invalid(`${where}: ${why}`);
   }
-  return parseSecretFile(utf8(bytes), path);
+  return await parts.turns.take(() => parseSecretFile(utf8(bytes), path), signal);
 }

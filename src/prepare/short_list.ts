@@ -1,5 +1,12 @@
-import { listedLengths, tooLongList, volumesFrom } from "../compose/mod.ts";
-import type { Engine } from "../docker/engine.ts";
+import {
+  labelsLength,
+  listedLengths,
+  servicesOf,
+  tooLongLabels,
+  tooLongList,
+  volumesFrom,
+} from "../compose/mod.ts";
+import type { Engine, ImageListed } from "../docker/engine.ts";
 import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
 /** Service whose containers are about to be made. */
@@ -8,7 +15,7 @@ interface Made extends Pick<ReleaseService, "name" | "image"> {
 }
 
 /** Results of {@link Engine.imageListed} by name, for existing images. */
-type PresentImages = ReadonlyMap<string, number>;
+type PresentImages = ReadonlyMap<string, ImageListed>;
 
 /** The existing images of services; each is looked up once. */
 export async function presentImages(
@@ -16,7 +23,7 @@ export async function presentImages(
   services: readonly Pick<ReleaseService, "image">[],
   signal: AbortSignal,
 ): Promise<PresentImages> {
-  const present = new Map<string, number>();
+  const present = new Map<string, ImageListed>();
   for (const image of new Set(services.map((each) => each.image))) {
     const listed = image === "" ? undefined : await engine.imageListed(image, signal);
     if (listed !== undefined) present.set(image, listed);
@@ -34,8 +41,8 @@ const MOST_OF_ALL = 24 << 20;
 
 /**
  * Ensures that the engine's list of all containers stays short enough to be read with the new
- * containers: the authors of images decide about a part of it. Looks only at images that are not
- * `known`, because they were just pulled or built.
+ * containers, and so do the events of each: the authors of images decide about a part of them.
+ * Looks only at images that are not `known`, because they were just pulled or built.
  *
  * Throws `unsupported`, and `engine_refused` for an image whose details are too long to read.
  */
@@ -47,7 +54,7 @@ export async function requireShortList(
 ): Promise<void> {
   const { key: { name }, model } = release;
   const listedBy = once(
-    async (image) => image === "" ? 0 : await engine.imageListed(image, signal) ?? 0,
+    async (image) => image === "" ? NO_IMAGE : await engine.imageListed(image, signal) ?? NO_IMAGE,
     known,
   );
   // Twice the length of the known mounts, as an upper bound for the list.
@@ -62,25 +69,31 @@ export async function requireShortList(
     return sum;
   });
   const imageOf = new Map(release.services.map((each) => [each.name, each.image]));
+  const defined = servicesOf(model);
   let length = 0;
+  let tooLong: string | undefined;
   for (const { name, image, expectation: { replicas } } of services) {
-    let each = (lengths.get(name) ?? 0) + await listedBy(image) + await byContainers(name);
+    const { labels, all } = await listedBy(image);
+    tooLong ??= tooLongLabels(name, labels + labelsLength(defined[name] ?? {}));
+    let each = (lengths.get(name) ?? 0) + all + await byContainers(name);
     // Mounts inherited from another container are listed like its own.
     for (const other of others.get(name)?.services ?? []) {
-      each += await listedBy(imageOf.get(other) ?? "") + await byContainers(other);
+      each += (await listedBy(imageOf.get(other) ?? "")).all + await byContainers(other);
     }
     length += replicas * each;
   }
-  const reason = tooLongList(length) ?? await tooLongWith(engine, length, signal);
+  const reason = tooLong ?? tooLongList(length) ?? await tooLongWith(engine, length, signal);
   if (reason === undefined) return;
   throw errors.unsupported(`deployment ${name}: with its images, ${reason}. Nothing was changed`);
 }
 
+const NO_IMAGE: ImageListed = { labels: 0, all: 0 };
+
 /** A function that asks once for each name, except for `known` ones. */
-function once(
-  ask: (name: string) => Promise<number>,
-  known: ReadonlyMap<string, number> = new Map(),
-): (name: string) => Promise<number> {
+function once<Answer>(
+  ask: (name: string) => Promise<Answer>,
+  known: ReadonlyMap<string, Answer> = new Map(),
+): (name: string) => Promise<Answer> {
   const answers = new Map(known);
   return async (name) => {
     const answer = answers.get(name) ?? await ask(name);

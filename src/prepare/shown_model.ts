@@ -15,7 +15,7 @@ export function shownModel(parts: PrepareParts, release: Release): string {
 
 /** Hides a release's secrets from all output; call it before anything of the release is shown. */
 export function hideSecrets(
-  { secrets }: Pick<PrepareParts, "secrets">,
+  { secrets }: { readonly secrets: Pick<PrepareParts["secrets"], "hide"> },
   release: Pick<Release, "key" | "model" | "invocation">,
 ): void {
   secrets.hide(secretsOfRelease(release), stackAsOwner(release.key));

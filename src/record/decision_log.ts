@@ -1,7 +1,7 @@
 import { fitting, fittingText } from "./fitting.ts";
 import { forgetGoneStacks } from "./forget_releases.ts";
 import type { DecisionOutcome, StackKey, TargetDecision } from "../model/mod.ts";
-import { redactTexts } from "../system/mod.ts";
+import { isRoutine, redactTexts } from "../system/mod.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { RedactedTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
@@ -91,7 +91,7 @@ export class DecisionLog extends RedactedTable {
 
   /** A decision in stored form: redacted, and cut to what a person reads. */
   #written(key: StackKey, { changes, services, outcome, ...decision }: TargetDecision) {
-    const redact = (text: string) => this.redact(text, key);
+    const redact = (text: string) => this.redact(text, key, isRoutine(decision.message));
     const fit = <T>(value: T) => redactTexts(value, (text) => fittingText(redact(text)));
     const told = {
       changes: fitting(changes, MOST_CHARACTERS, fit),

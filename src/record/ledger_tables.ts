@@ -99,6 +99,10 @@ export class LedgerTables {
   readonly release: Releases["find"] = (id) => this.releases.find(id);
   /** The releases of a stack, newest first; a next page has those numbered below `before`. */
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
+  /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
+  readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
+  /** A number that changes when another process has changed the ledger. */
+  readonly foreignVersion: LedgerDatabase["foreignVersion"] = () => this.database.foreignVersion();
   /** A recorded release with its model and variables, ready to be deployed again. */
   readonly open: Releases["open"] = (recorded) => this.releases.open(recorded);
   /** The services of a recorded release. Throws `not_found` when it is gone. */

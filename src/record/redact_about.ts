@@ -1,4 +1,7 @@
 import type { StackKey } from "../model/mod.ts";
 
-/** Redacts secrets in a text about a stack before it is stored. */
-export type RedactAbout = (text: string, key: StackKey) => string;
+/**
+ * Redacts secrets in a text about a stack before it is stored; one that is part of a routine by what is
+ * known already, see `redactKnown` of the redactor.
+ */
+export type RedactAbout = (text: string, key: StackKey, isRoutine?: boolean) => string;

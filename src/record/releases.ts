@@ -25,6 +25,9 @@ export interface DeployedStack {
 /** Columns of a recorded release without its large parts. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
+/** Releases whose containers may be there besides the current one's: of what failed, or ran before. */
+const NEWEST = 3;
+
 /**
  * The ledger's table of releases. Call methods that write in a transaction of the ledger; times are
  * milliseconds since 1970.
@@ -89,6 +92,18 @@ export class Releases extends LedgerTable {
       before,
       limit,
     );
+  }
+
+  /**
+   * The releases whose containers may still run or be told of: the current one and the newest ones. Each
+   * with a text that changes when its model or variables are replaced.
+   */
+  alive(key: StackKey): { readonly recorded: RecordedRelease; readonly mark: string }[] {
+    const current = this.current(key);
+    const newest = this.history(key, NEWEST);
+    const isAmong = newest.some(({ id }) => id === current?.id);
+    const all = current === undefined || isAmong ? newest : [current, ...newest];
+    return all.map((recorded) => ({ recorded, mark: `${recorded.id} ${recorded.digest}` }));
   }
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */

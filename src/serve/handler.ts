@@ -1,6 +1,6 @@
 import type { Call, Power } from "../api/mod.ts";
 import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
-import type { Log } from "../system/mod.ts";
+import { type Log, stackFields } from "../system/mod.ts";
 import { type ApiKeys, type Authenticate, createAuthenticate } from "./authenticate.ts";
 import { type BodyLimits, readBytes, readJson } from "./body.ts";
 import { BodyBudget } from "./body_budget.ts";
@@ -122,8 +122,12 @@ function logFailure(answer: Answer, request: HttpRequest, log: Log): void {
     log.info("the client went away before its answer");
     return;
   }
-  const stack = thrown instanceof Error ? thrown.stack : undefined;
-  log.error(`request failed: ${messageOf(thrown)}`, { error: thrown, stack });
+  const trace = thrown instanceof Error ? thrown.stack : undefined;
+  log.error(`request failed: ${messageOf(thrown)}`, {
+    error: thrown,
+    trace,
+    ...stackFields(answer.about),
+  });
 }
 
 /** Checks in this order: path, method, key, then the input of the route. */

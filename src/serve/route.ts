@@ -152,8 +152,8 @@ function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">):
   return isKept || id === "listProjects";
 }
 
-/** The stack that an input names. */
-function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
+/** The stack that an input names, as an owner of secrets. */
+export function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {
   const { context = "" } = input;
   const name = input["name"] ?? input["stack_name"] ?? input["project_name"];
   if (typeof name !== "string" || typeof context !== "string") return undefined;

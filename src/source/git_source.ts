@@ -95,8 +95,8 @@ class GitSource implements GitSourceWithTrees {
     return found === undefined ? undefined : { source: location, ...found };
   }
 
-  async read(revision: Revision, path: string, signal: AbortSignal) {
-    return await this.#files.read(this.#first(revision), path, signal);
+  async read(revision: Revision, path: string, signal: AbortSignal, mostBytes?: number) {
+    return await this.#files.read(this.#first(revision), path, signal, mostBytes);
   }
 
   async entries(revision: Revision, paths: readonly string[], signal: AbortSignal) {

@@ -20,7 +20,8 @@ export function sourceByKind(sources: Sources): Source {
   return {
     resolve: async (request, signal) => await of(request.location).resolve(request, signal),
     lastKnown: async (request, signal) => await of(request.location).lastKnown(request, signal),
-    read: async (revision, path, signal) => await of(revision.source).read(revision, path, signal),
+    read: async (revision, path, signal, mostBytes) =>
+      await of(revision.source).read(revision, path, signal, mostBytes),
     entries: async (at, paths, signal) => await of(at.source).entries(at, paths, signal),
     list: async (revision, path, signal) => await of(revision.source).list(revision, path, signal),
     materialise: async (revision, signal) =>

@@ -23,7 +23,7 @@ export interface Limiter {
 /** A limiter with `slots` slots (at least one). Work with a `who` waits no longer than `patience`. */
 export function createLimiter(slots: number, patience?: Patience): Limiter {
   const queue = createQueue(slots);
-  const beside = patience && new Beside(queue, patience);
+  const beside = patience && new Beside(queue, slots, patience);
   const enter = (signal: AbortSignal, first: boolean, who: string | undefined) =>
     who === undefined || beside === undefined
       ? queue.enter(signal, { first })
@@ -69,27 +69,33 @@ export function boundByName(limiter: Limiter, most: number): Limiter {
   };
 }
 
-/** Longest wait of named work for a slot. */
+/** Longest wait of named work for a slot while each slot is another name's. */
 interface Patience {
   readonly clock: Clock;
   readonly milliseconds: number;
 }
 
-/** Milliseconds between two checks for other work of the same name. */
+/** Milliseconds between two looks at who has the slots. */
 const LOOK_MS = 10_000;
 
 /**
  * Admits work that waited too long beyond the slots: one piece per name, and none for a name that has
- * work under way. Otherwise a repository that fills all slots would decide how long others wait.
+ * work under way. Otherwise a repository that fills all slots would decide how long others wait. While a
+ * name has several slots, others wait for one look only, as long as no more go on beside the slots than
+ * there are slots.
  */
 class Beside {
   readonly #queue: Queue;
+  readonly #slots: number;
   readonly #patience: Patience;
   /** Number of those at work in each name. */
   readonly #working = new Map<string, number>();
+  /** Number of those that were let in beside the slots. */
+  #beside = 0;
 
-  constructor(queue: Queue, patience: Patience) {
+  constructor(queue: Queue, slots: number, patience: Patience) {
     this.#queue = queue;
+    this.#slots = slots;
     this.#patience = patience;
   }
 
@@ -98,27 +104,28 @@ class Beside {
     { first, who }: { readonly first: boolean; readonly who: string },
   ): Promise<() => void> {
     const [waiting, settled] = [new AbortController(), new AbortController()];
-    let isCounted = false;
-    const count = () => {
-      if (!isCounted) this.#count(who, 1);
-      isCounted = true;
-    };
+    let isLetIn = false;
     const onAbort = () => waiting.abort(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     const place = this.#queue.enter(waiting.signal, { first });
     const letIn = () => {
-      count();
+      isLetIn = true;
+      this.#count(who, 1);
+      this.#beside++;
       waiting.abort(LET_IN);
     };
+    const leaveBeside = () => void this.#beside--;
     this.#outwait(who, letIn, settled.signal).catch(() => {});
     try {
       const leave = await place;
-      count();
+      // It may have been let in at the moment when it got its slot.
+      if (isLetIn) leaveBeside();
+      else this.#count(who, 1);
       return this.#leaving(who, leave);
     } catch (error) {
-      if (error === LET_IN) return this.#leaving(who, () => {});
-      if (isCounted) this.#count(who, -1);
+      if (error === LET_IN) return this.#leaving(who, leaveBeside);
+      if (isLetIn) this.#leaving(who, leaveBeside)();
       throw error;
     } finally {
       settled.abort();
@@ -129,9 +136,18 @@ class Beside {
   /** Check and `letIn` must run without a wait in between: work of that name may wake at the same time. */
   async #outwait(who: string, letIn: () => void, signal: AbortSignal): Promise<void> {
     const { clock, milliseconds } = this.#patience;
-    await clock.sleep(milliseconds, signal);
-    while (this.#working.has(who)) await clock.sleep(LOOK_MS, signal);
+    let waited = 0;
+    do {
+      const pause = Math.min(LOOK_MS, milliseconds - waited) || LOOK_MS;
+      await clock.sleep(pause, signal);
+      waited = Math.min(milliseconds, waited + pause);
+    } while (this.#working.has(who) || waited < milliseconds && !this.#isCrowded());
     if (!signal.aborted) letIn();
+  }
+
+  /** Whether a name has several slots, and few went beside these. */
+  #isCrowded(): boolean {
+    return this.#beside < this.#slots && this.#working.values().some((count) => count > 1);
   }
 
   #leaving(who: string, leave: () => void): () => void {

@@ -5,7 +5,8 @@ import type { LogLevel, LogOptions } from "./log_options.ts";
 
 /**
  * Fields of a line besides its text. The names in use are `job_id`, `repository`, `target`,
- * `stack`, `reference`, `revision`, `context`, `stage`, `component`, `error`.
+ * `stack`, `reference`, `revision`, `context`, `stage`, `component`, `error`, and `trace` for where an
+ * error comes from: `stack` is the name of a stack, whose secrets are masked in the line.
  */
 export type LogFields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import { messageOf, stackKey, StackwrightError } from "../model/mod.ts";
 import { redactTexts } from "./redact_texts.ts";
-import { sourceAsOwner, stackAsOwner } from "./redactor.ts";
+import { isRoutine } from "./routine.ts";
+import { sourceAsOwner, stackAsOwner } from "./secret_owners.ts";
 import { visible } from "./visible.ts";
 import type { LogOptions } from "./log_options.ts";
 
@@ -21,7 +22,10 @@ export function formatLine(
   options: LogOptions,
 ): string {
   const about = aboutOf(given);
-  const redact = (text: string) => options.redactor.redact(text, ...about);
+  const { redactor } = options;
+  const redact = isRoutine(told)
+    ? (text: string) => redactor.redactKnown(text, ...about)
+    : (text: string) => redactor.redact(text, ...about);
   const message = redact(told);
   const texts = Object.entries(given).map(([name, value]) => [name, printable(value)]);
   const fields = redactTexts(Object.fromEntries(texts), redact);
@@ -34,13 +38,11 @@ export function formatLine(
     .map(([name, value]) =>
       ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`
     );
-  const said = visible(`${message}${rest.join("")}`);
-  if (options.format === "journal") {
-    const priority = `<${PRIORITIES[level]}>`;
-    return `${priority}${said}`.replaceAll("\n", `\n${priority}`) + "\n";
-  }
-  // Indent further lines: foreign texts could otherwise fake lines of ours.
-  const lines = said.replaceAll("\n", `\n${" ".repeat(18)}`);
+  // Further lines are indented: foreign texts could otherwise fake lines of ours.
+  const priority = options.format === "journal" ? `<${PRIORITIES[level]}>` : "";
+  const lines = visible(`${message}${rest.join("")}`)
+    .replaceAll("\n", `\n${priority}${" ".repeat(18)}`);
+  if (options.format === "journal") return `${priority}${lines}\n`;
   return `${time.slice(11, 19)} ${level.padEnd(8)} ${lines}\n`;
 }
 

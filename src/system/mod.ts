@@ -8,6 +8,7 @@ export * from "./commands.ts";
 export * from "./contains.ts";
 export { type Command, type CommandResult, type Commands, type RunningCommand } from "./command.ts";
 export * from "./deadline.ts";
+export * from "./fair_limiter.ts";
 export { requireRoom } from "./disk_room.ts";
 export * from "./files.ts";
 export { systemFiles } from "./system_files.ts";
@@ -32,11 +33,22 @@ export * from "./process_facts.ts";
 export * from "./process_owner.ts";
 export * from "./redact_texts.ts";
 export * from "./redactor.ts";
+export * from "./routine.ts";
 export * from "./scratch.ts";
+export {
+  claimAsOwner,
+  EVERYONE,
+  NOBODY,
+  sourceAsOwner,
+  stackAsOwner,
+  stackFields,
+  stackOfOwner,
+} from "./secret_owners.ts";
 export * from "./secret_texts.ts";
 export * from "./shares.ts";
 export * from "./slots.ts";
 export * from "./time_format.ts";
+export * from "./turns.ts";
 export * from "./visible.ts";
 export * from "./watched_lock.ts";
 export * from "./machine_facts.ts";

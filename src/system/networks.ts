@@ -35,3 +35,8 @@ export function addressIn(text: string): string | undefined {
   const candidate = (inBrackets ?? withoutPort ?? bare).replace(/^::ffff:(?=\d+\.)/i, "");
   return isIP(candidate) === 0 ? undefined : candidate;
 }
+
+/** True for an IPv6 address, without brackets. */
+export function isAddress6(text: string): boolean {
+  return isIP(text) === 6;
+}

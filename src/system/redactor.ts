@@ -1,6 +1,8 @@
 import type { StackKey } from "../model/mod.ts";
+import { AskedStacks } from "./asked_stacks.ts";
 import { FORM_LIMITS, type FormLimits, KnownTexts, maskKnown } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
+import { claimOf, EVERYONE, isRepositorys, partsOf } from "./secret_owners.ts";
 import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
 
@@ -27,48 +29,19 @@ export interface Redactor {
   /** Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. */
   settle(stack: string, source: string): void;
   /**
+   * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can
+   * be added first. `ask` must be cheap; what it throws is ignored, and texts that come up meanwhile ask
+   * nothing. Returns a function that ends this.
+   */
+  asks(ask: (key: StackKey) => void): () => void;
+  /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
    */
   redact(text: string, ...about: readonly string[]): string;
+  /** As {@link redact}, by what is known already: for {@link isRoutine} texts, and for what is no text to tell. */
+  redactKnown(text: string, ...about: readonly string[]): string;
 }
-
-/** A stack, as what its secrets belong to and what texts are about. */
-export function stackAsOwner({ context, name }: StackKey): string {
-  return `stack ${context}/${name}`;
-}
-
-/**
- * A stack that nobody owns yet, as what the secrets of one of the sources that name it belong to: texts
- * about it are about those of all of them, until it is {@link Redactor.settle}d whose it is.
- */
-export function claimAsOwner(key: StackKey, source: string): string {
-  return claimOf(stackAsOwner(key), sourceAsOwner(source));
-}
-
-function claimOf(stack: string, source: string): string {
-  return `${stack} of ${source}`;
-}
-
-/** The stack and the source of a claim; no name of a stack or context has a space. */
-function partsOf(owner: string): readonly string[] {
-  return /^(stack \S+) of (source .*)$/s.exec(owner)?.slice(1) ?? [];
-}
-
-/** A source, by the name of its repository, as what its secrets belong to and what texts are about. */
-export function sourceAsOwner(name: string): string {
-  return `source ${name}`;
-}
-
-/** True for what a repository may choose: its secrets, and those that are read for it from a store. */
-function isRepositorys(owner: string): boolean {
-  return /^(?:stack|source|external) /.test(owner);
-}
-
-/** Owner for texts to the caller of a command, which may hold words of any owner: all are masked. */
-export const EVERYONE = "everyone";
-/** Owner for texts in which no owner's words are masked. */
-export const NOBODY = "";
 
 /** Most stacks whose source is remembered; the least recently noted are forgotten first. */
 const MOST_STACKS = 100_000;
@@ -91,6 +64,15 @@ const AUTHORIZATION =
 /** A redactor that knows no secret yet; `limits` are those of what it knows of repositories. */
 export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   const known = new KnownSecrets(limits);
+  const asked = new AskedStacks();
+  const redactKnown = (text: string, ...about: readonly string[]) => {
+    let masked = maskKnown(text, known.about(about), MASK);
+    // Every answer and every line comes by here, and few of them have a URL or an assignment.
+    if (masked.includes("://")) masked = maskUserInformation(masked);
+    masked = masked.replace(AUTHORIZATION, `$1${MASK}`);
+    if (!masked.includes("=")) return masked;
+    return maskAssignments(masked.replace(SECRET_QUERY, `$1${MASK}`));
+  };
   return {
     add(value, owner = "") {
       const text = value.slice(0, MOST_CHARACTERS);
@@ -101,14 +83,12 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     forget: (owner) => known.forget(owner),
     belongs: (stack, source) => known.belongs(stack, source),
     settle: (stack, source) => known.settle(stack, source),
+    asks: (ask) => asked.set(ask),
     redact(text, ...about) {
-      let masked = maskKnown(text, known.about(about), MASK);
-      // Every answer and every line comes by here, and few of them have a URL or an assignment.
-      if (masked.includes("://")) masked = maskUserInformation(masked);
-      masked = masked.replace(AUTHORIZATION, `$1${MASK}`);
-      if (!masked.includes("=")) return masked;
-      return maskAssignments(masked.replace(SECRET_QUERY, `$1${MASK}`));
+      asked.about(about);
+      return redactKnown(text, ...about);
     },
+    redactKnown,
   };
 }
 

@@ -58,7 +58,7 @@ export async function preparingInSlot<T>(
   const waits = { queued: "pre_deployments_queued", active: "pre_deployments_active" } as const;
   const waited: Room["waited"] = (time, labels) =>
     meter.observe("deployment_admission_duration_seconds", { ...labels, phase: "slot" }, time);
-  const inside = (slot: Slot) => work(shares.lender(slot, nameOf(holder), signal));
+  const inside = (slot: Slot) => work(shares.lender(slot, sourceOf(holder), signal));
   return await inSlot(parts, { limiter, holder, ...waits, waited }, inside, signal);
 }
 
@@ -85,7 +85,7 @@ interface Room {
 }
 
 /** Name of the source under which work waits. */
-function nameOf({ configuration, repository }: SlotHolder): string {
+export function sourceOf({ configuration, repository }: SlotHolder): string {
   return configuration?.source.name ?? repository;
 }
 
@@ -132,7 +132,7 @@ async function inSlot<T>(
         }
       },
       signal,
-      nameOf(holder),
+      sourceOf(holder),
     );
   } finally {
     if (!inside) leaveQueue("gave_up");

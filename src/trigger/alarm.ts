@@ -1,18 +1,19 @@
 import type { Clock } from "../system/mod.ts";
-
-/** Longest single sleep, since the clock may be set in between. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+import { sleepUntil } from "./sleep_until.ts";
 
 /** One timer for the earliest of many instants. */
 export class Alarm {
   readonly #clock: Clock;
-  readonly #ring: () => void;
+  readonly #ring: (setBackMs: number) => void;
   readonly #signal: AbortSignal;
   #at: number | undefined;
   #wait = new AbortController();
 
-  /** An alarm that calls `ring`, which must not throw, until `signal` aborts. */
-  constructor(clock: Clock, ring: () => void, signal: AbortSignal) {
+  /**
+   * An alarm that calls `ring`, which must not throw, until `signal` aborts: also earlier when the
+   * clock was set back, with the milliseconds of that, as the instant is then the wrong one.
+   */
+  constructor(clock: Clock, ring: (setBackMs: number) => void, signal: AbortSignal) {
     this.#clock = clock;
     this.#ring = ring;
     this.#signal = signal;
@@ -29,16 +30,14 @@ export class Alarm {
   }
 
   async #sleep(at: number, signal: AbortSignal): Promise<void> {
-    const left = () => at - this.#clock.now().getTime();
+    let setBackMs: number;
     try {
-      for (let rest = left(); rest > 0; rest = left()) {
-        await this.#clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), signal);
-      }
+      setBackMs = await sleepUntil(this.#clock, at, signal);
     } catch {
       return;
     }
     if (signal.aborted) return;
     this.#at = undefined;
-    this.#ring();
+    this.#ring(setBackMs);
   }
 }

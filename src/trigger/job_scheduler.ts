@@ -1,16 +1,10 @@
 import type { JobSpec } from "../config/mod.ts";
 import type { ContainerEvent } from "../docker/mod.ts";
-import {
-  BEHAVIOUR_LABELS,
-  behaviourLabel,
-  isStackwrightError,
-  messageOf,
-  type RunJob,
-} from "../model/mod.ts";
-import { nextFiring } from "../plan/mod.ts";
-import { type Clock, createPauses, type Log, type Meter } from "../system/mod.ts";
+import { BEHAVIOUR_LABELS, behaviourLabel, isStackwrightError, type RunJob } from "../model/mod.ts";
+import type { Clock, Log, Meter } from "../system/mod.ts";
 import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
+import { logAbout, PlannedJobs } from "./planned_jobs.ts";
 import type { SharedEvents } from "./shared_events.ts";
 import { nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
 import { type JobToStart, startRuns } from "./start_runs.ts";
@@ -40,24 +34,11 @@ interface JobTimes {
   readonly isRunning: boolean;
 }
 
-interface Planned {
-  readonly job: ScheduledJob;
-  readonly spec: JobSpec;
-  readonly fingerprint: string;
-  next: Date | undefined;
-}
-
 /** Milliseconds in which events are collected before a look, and between failed looks. */
 const QUIET_MS = 250;
 const AGAIN_MS = 1000;
 /** Longest pause between failed looks, which doubles while the engine answers with errors. */
 const LONGEST_AGAIN_MS = 30_000;
-/** Characters of other texts that take as long to process as a new schedule. */
-const A_SCHEDULE = 8 * 1024;
-
-/** Characters of other texts that take as long as writing a line. */
-const A_LINE = 256;
-
 /**
  * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
  * come, go or are renamed, and when events may have been missed. Firings that pass while the
@@ -67,7 +48,7 @@ export class JobScheduler {
   readonly #parts: JobSchedulerParts;
   readonly #signal: AbortSignal;
   readonly #alarm: Alarm;
-  readonly #planned = new Map<string, Planned>();
+  readonly #planned: PlannedJobs;
   readonly #active = new ActiveRuns();
   readonly #lastRuns = new Map<string, Date>();
   #hasAdopted = false;
@@ -81,7 +62,8 @@ export class JobScheduler {
   constructor(parts: JobSchedulerParts, signal: AbortSignal) {
     this.#parts = parts;
     this.#signal = signal;
-    this.#alarm = new Alarm(parts.clock, () => void this.#fire(), signal);
+    this.#planned = new PlannedJobs(parts);
+    this.#alarm = new Alarm(parts.clock, (setBackMs) => void this.#fire(setBackMs > 0), signal);
   }
 
   /** Schedules until the signal aborts; never rejects. Call it once. */
@@ -114,21 +96,8 @@ export class JobScheduler {
   /** Looks for jobs; the first time it adopts runs that an earlier process began. */
   async refresh(): Promise<void> {
     const jobs = await this.#parts.find(this.#signal);
-    const now = this.#parts.clock.now();
     const found = new Map(jobs.map((job) => [nameOfJob(job), job]));
-    const pauses = createPauses();
-    for (const [name, { job }] of this.#planned) {
-      const still = found.get(name);
-      if (still?.spec?.enabled === true) continue;
-      this.#planned.delete(name);
-      const reason = still === undefined ? "removed" : "disabled";
-      this.#log(job).info("job unscheduled", { reason });
-      await pauses.after(A_LINE);
-    }
-    for (const [name, job] of found) {
-      // Thousands of new schedules with different zones take seconds to read.
-      if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
-    }
+    await this.#planned.follow(found);
     for (const name of this.#lastRuns.keys()) {
       if (!found.has(name) && !this.#active.has(name)) this.#lastRuns.delete(name);
     }
@@ -144,6 +113,12 @@ export class JobScheduler {
     await this.#startAll(
       jobs.flatMap((job) => job.executions.map((adopts) => ({ job, how: { adopts } }))),
     );
+  }
+
+  /** Notes how an automatic run of a job ended, and plans its next one accordingly. */
+  noteEnd(job: Pick<ScheduledJob, "key" | "service">, wasRefused: boolean): void {
+    this.#planned.noteEnd(nameOfJob(job), wasRefused);
+    this.#arm();
   }
 
   /** Records that a run begins; returns a function that records its end. */
@@ -195,48 +170,15 @@ export class JobScheduler {
     this.#looks = undefined;
   }
 
-  /** Schedules a job; returns whether its schedule is new, which takes a while to read. */
-  #plan(name: string, job: ScheduledJob, now: Date): boolean {
-    const { spec } = job;
-    const before = this.#planned.get(name);
-    if (spec === undefined || !spec.enabled) {
-      if (job.problem !== undefined && before !== undefined) this.#planned.delete(name);
-      return false;
-    }
-    const fingerprint = JSON.stringify(spec);
-    if (before?.fingerprint === fingerprint) {
-      this.#planned.set(name, { ...before, job });
-      return false;
-    }
-    const next = this.#nextOf(spec, now);
-    this.#planned.set(name, { job, spec, fingerprint, next });
-    const at = next?.toISOString() ?? "never";
-    this.#log(job).info("job scheduled", { schedule: spec.schedule, next_run: at });
-    return true;
-  }
-
-  #nextOf({ schedule }: JobSpec, after: Date): Date | undefined {
-    try {
-      return nextFiring(schedule, after, this.#parts.timeZone);
-    } catch (error) {
-      this.#parts.log.warning(`a job has no schedule: ${messageOf(error)}`);
-      return undefined;
-    }
-  }
-
   #arm(): void {
-    let earliest: number | undefined;
-    for (const { next } of this.#planned.values()) {
-      const at = next?.getTime();
-      if (at !== undefined && (earliest === undefined || at < earliest)) earliest = at;
-    }
+    const earliest = this.#planned.earliest();
     const soonest = this.#isCrowded ? this.#parts.clock.now().getTime() + AGAIN_MS : 0;
     this.#alarm.set(earliest === undefined ? undefined : Math.max(earliest, soonest));
   }
 
   #leaveOut(job: ScheduledJob, spec: JobSpec): void {
     const { context, name: stack } = job.key;
-    this.#log(job).warning("the job is left out: its last run is under way");
+    logAbout(job, this.#parts.log).warning("the job is left out: its last run is under way");
     this.#parts.meter.count("scheduled_run_skipped_total", {
       context,
       stack,
@@ -247,7 +189,8 @@ export class JobScheduler {
     });
   }
 
-  async #fire(): Promise<void> {
+  async #fire(wasSetBack: boolean): Promise<void> {
+    if (wasSetBack) await this.#planned.replan();
     if (this.#isFiring) return;
     this.#isFiring = true;
     try {
@@ -261,21 +204,22 @@ export class JobScheduler {
   *#due(): Generator<JobToStart<ScheduledJob>> {
     const hadToWait = this.#isCrowded;
     this.#isCrowded = false;
-    for (const [name, planned] of this.#planned) {
-      const { job, spec, next } = planned;
+    for (const [name, { job, spec, next }] of this.#planned.all()) {
       const now = this.#parts.clock.now();
       if (next === undefined || next > now) continue;
       const isLeftOut = spec.skipRunning &&
         (this.#active.has(name) || job.isRunning && spec.mode === "restart");
       if (!isLeftOut && this.#hasItsShare(job)) {
         if (!hadToWait && !this.#isCrowded) {
-          this.#log(job).warning("jobs that are due wait: too many of their repository run");
+          logAbout(job, this.#parts.log).warning(
+            "jobs that are due wait: too many of their repository run",
+          );
         }
         this.#isCrowded = true;
         continue;
       }
       // Firings that passed while the machine slept count as one.
-      planned.next = this.#nextOf(spec, now);
+      this.#planned.again(name);
       if (isLeftOut) this.#leaveOut(job, spec);
       else yield { job, how: {} };
     }
@@ -298,16 +242,12 @@ export class JobScheduler {
       void this.#parts.submit(this.#work(job, how));
     } catch (error) {
       if (isStackwrightError(error, "shutting_down")) return;
-      this.#log(job).error("BUG: a job could not be started", { error });
+      logAbout(job, this.#parts.log).error("BUG: a job could not be started", { error });
     }
   }
 
   #work({ key, service }: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): RunJob {
     return { kind: "job", trigger: "scheduled_job", key, service, ...how };
-  }
-
-  #log({ name, key }: ScheduledJob): Log {
-    return this.#parts.log.with({ job: name, stack: key.name, context: key.context });
   }
 }
 

@@ -29,7 +29,8 @@ export class OpeningAlarm {
     this.#parts = parts;
     this.#alarm = new Alarm(
       parts.clock,
-      () => this.#open(parts.deferred.due(parts.clock.now())),
+      (setBackMs) =>
+        this.#open(setBackMs > 0 ? parts.deferred.all() : parts.deferred.due(parts.clock.now())),
       signal,
     );
   }

@@ -3,10 +3,9 @@ import type { PollRound, Sync } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { abortable } from "../system/mod.ts";
 import { LONGEST_SPREAD, type PollParts } from "./poll_parts.ts";
+import { sleepUntil } from "./sleep_until.ts";
 import type { LookAtRepository } from "./repository_changes.ts";
 
-/** Longest single sleep, since the clock may be set in between. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 /** Milliseconds between looks at a watched repository. */
 const LOOK_EVERY_MS = 2000;
 /** Most references named by deployments that are remembered for the next round. */
@@ -168,7 +167,7 @@ export class RepositoryPolls {
       if (firings.length === 0) return;
       const next = new Date(Math.min(...firings.map(({ at }) => at)));
       log.debug("next poll", { at: next.toISOString(), target: this.#entries[0].request.target });
-      await this.#sleepUntil(next);
+      if (await sleepUntil(clock, next.getTime(), this.#signal) > 0) continue;
       await this.#waitForHost();
       const reached = clock.now().getTime();
       this.#start(firings.filter(({ at }) => at <= reached).flatMap(({ entries }) => entries));
@@ -237,13 +236,5 @@ export class RepositoryPolls {
   /** Sleeps by elapsed time, so that setting the clock back does not stop polling. */
   async #sleep(seconds: number): Promise<void> {
     if (seconds > 0) await this.#parts.clock.sleep(seconds * 1000, this.#signal);
-  }
-
-  async #sleepUntil(instant: Date): Promise<void> {
-    const { clock } = this.#parts;
-    const left = () => instant.getTime() - clock.now().getTime();
-    for (let rest = left(); rest > 0; rest = left()) {
-      await clock.sleep(Math.min(rest, LONGEST_SLEEP_MS), this.#signal);
-    }
   }
 }

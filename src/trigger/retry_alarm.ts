@@ -44,7 +44,7 @@ export class RetryAlarm {
   /** An alarm that works until `signal` aborts. */
   constructor(parts: RetryAlarmParts, signal: AbortSignal) {
     this.#parts = parts;
-    this.#alarm = new Alarm(parts.clock, () => this.#ring(), signal);
+    this.#alarm = new Alarm(parts.clock, (setBackMs) => this.#ring(setBackMs), signal);
   }
 
   /** Notes a finished run: sets the retry of its source, or removes it when the run names none. */
@@ -79,12 +79,15 @@ export class RetryAlarm {
     this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));
   }
 
-  #ring(): void {
+  #ring(setBackMs: number): void {
     const now = this.#parts.clock.now().getTime();
     for (const [name, due] of [...this.#due]) {
-      if (due.at > now) continue;
-      this.#due.delete(name);
-      this.#start(due);
+      const at = due.at - setBackMs;
+      if (at > now) this.#due.set(name, { ...due, at });
+      else {
+        this.#due.delete(name);
+        this.#start(due);
+      }
     }
     this.#arm();
   }

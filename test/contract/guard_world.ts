@@ -14,7 +14,7 @@ import type { ComposeProject } from "../../src/deploy/mod.ts";
 import { guardRendering } from "../../src/prepare/compose_guard.ts";
 import { interpolate } from "../../src/prepare/interpolate.ts";
 import type { PrepareParts } from "../../src/prepare/parts.ts";
-import { type Files, systemFiles } from "../../src/system/mod.ts";
+import { createTurns, type Files, systemClock, systemFiles } from "../../src/system/mod.ts";
 import { DOTENV, EXTENDED, INCLUDED, PLACES, type Repository } from "./guard_cases.ts";
 
 /** Directories around a checkout, the outermost first, in which all files are somebody else's. */
@@ -132,8 +132,10 @@ export class GuardWorld {
       },
       {
         files,
+        turns: createTurns(systemClock),
         interpolate: (texts) => interpolate(parts, { project, variables: {} }, texts, signal),
       },
+      signal,
     );
   }
 

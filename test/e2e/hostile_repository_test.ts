@@ -338,6 +338,30 @@ describe("a hostile repository before the executable", { skip }, () => {
     }
   });
 
+  it("gets nothing written into a commit's files by a volume that shows them", async () => {
+    const name = `${world.stack}-shown`;
+    const driver_opts = { type: "none", o: "bind", device: "./shown" };
+    const shows = { name, driver: "local", driver_opts };
+    const writes = service({
+      command: ["sh", "-c", "echo written > /x/written; sleep 1000"],
+      volumes: ["again:/x"],
+      depends_on: ["web"],
+    });
+    const ended = await commitAndApply({
+      "compose.yaml": composeFile({
+        web: service({ volumes: ["shown:/x:ro", "./state:/state"] }),
+        writes,
+      }, { volumes: { shown: shows, again: { name } } }),
+      "shown/file": "one",
+    });
+    assert.equal(ended.code, 0, ended.stderr);
+    const live = join(world.dataDir, "releases/default", world.stack, "live/shown");
+    assert.deepEqual((await readdir(live)).sort(), ["file", "written"]);
+    const below = await readdir(join(world.dataDir, "sources"), { recursive: true });
+    assert.ok(below.some((path) => path.endsWith("shown/file")));
+    assert.deepEqual(below.filter((path) => path.endsWith("written")), []);
+  });
+
   it("gets nothing written where a container's link leads", async () => {
     await world.repository.reset(good);
     assert.equal((await apply()).code, 0);

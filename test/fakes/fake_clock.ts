@@ -8,6 +8,8 @@ export interface FakeClock extends Clock {
    * before the next one, so that a sleeper that sleeps again is woken again.
    */
   advance(milliseconds: number): Promise<void>;
+  /** Sets the clock on, or back with a negative number: sleepers sleep on as if nothing had been. */
+  set(byMilliseconds: number): void;
   /** How many sleep now. */
   readonly sleepers: number;
 }
@@ -15,11 +17,12 @@ export interface FakeClock extends Clock {
 /** A fake clock that shows `start` (ISO 8601). */
 export function createFakeClock(start = "2026-03-10T11:00:00.123Z"): FakeClock {
   let now = Date.parse(start);
+  let shift = 0;
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   const next = (limit: number) =>
     [...sleepers].filter(({ at }) => at <= limit).sort((a, b) => a.at - b.at)[0];
   return {
-    now: () => new Date(now),
+    now: () => new Date(now + shift),
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
@@ -47,6 +50,9 @@ export function createFakeClock(start = "2026-03-10T11:00:00.123Z"): FakeClock {
         await settle();
       }
       now = end;
+    },
+    set(byMilliseconds) {
+      shift += byMilliseconds;
     },
     get sleepers() {
       return sleepers.size;

@@ -48,6 +48,7 @@ export function runningContainer(
     labels: {
       [COMPOSE_LABELS.project]: project,
       [COMPOSE_LABELS.service]: service,
+      [COMPOSE_LABELS.number]: "1",
       ...labels,
     },
     ...rest,
@@ -158,7 +159,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     imageContent: (reference) => Promise.resolve(engine.images[reference]),
     imageVolumes: () => Promise.resolve([]),
     imageListed: (reference) =>
-      Promise.resolve(engine.images[reference] === undefined ? undefined : 0),
+      Promise.resolve(engine.images[reference] === undefined ? undefined : { labels: 0, all: 0 }),
     listedBytes: () => Promise.resolve(0),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),

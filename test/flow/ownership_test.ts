@@ -218,6 +218,29 @@ describe("a stack of another repository", () => {
         await wants("succeeded", thief, { external: true });
       })));
 
+  it("joins no network that another made under the name of its own", () =>
+    inWorld("fake", (world) =>
+      withOther(world, async (other) => {
+        const name = `${world.stack}_inner`;
+        const trap = async (status: string, inner: Part) => {
+          await other.repository.commit({
+            ".stackwright.yaml": `name: ${world.stack}-trap\n`,
+            "compose.yaml": composeFile({ web: service({ networks: ["inner"] }) }, {
+              networks: { inner },
+            }),
+          });
+          await pollTo(world, status, { url: other.repository.url });
+        };
+        await trap("succeeded", { name });
+        await commit(world, WANTED());
+        world.proxy.reset();
+        const refused = JSON.stringify(await pollTo(world, "failed"));
+        assert.ok(refused.includes(`network ${name} is stack ${world.stack}-trap's`), refused);
+        assert.equal(world.proxy.mutations(), 0);
+        const { out, err } = await commandTo(world, 1, ["plan", world.repository.url]);
+        assert.ok(`${out}${err}`.includes(`network ${name} is stack ${world.stack}-trap's`));
+      })));
+
   it("keeps its volumes to itself where another goes back to a release from before them", () =>
     inWorld("fake", (world) =>
       withOther(world, async (other) => {

@@ -163,6 +163,31 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
     );
 
     more(
+      "fails, and changes nothing, where its network is to be another one: no swarm can change it",
+      inSwarm(async (world) => {
+        const files = (internal: boolean) => ({
+          "compose.yaml": composeFile({ web: service({ networks: ["back"] }) }, {
+            networks: { back: { internal } },
+          }),
+        });
+        await commit(world, files(false));
+        await pollTo(world, "succeeded");
+        await commit(world, files(true));
+        world.proxy.reset();
+        const [target] = (await pollTo(world, "failed")).deployments ?? [];
+        assert.match(
+          target?.message ?? "",
+          /^networks\.back: .* another internal, .* a swarm's, so/,
+        );
+        assert.equal(world.proxy.mutations(), 0);
+        const { out, err } = await commandTo(world, 1, ["plan", world.repository.url]);
+        assert.match(out + err, /networks\.back: network \S+_back exists with another internal/);
+        await commit(world, files(false));
+        await pollTo(world, "skipped");
+      }),
+    );
+
+    more(
       "keeps as many old configs as the deployment says, whatever the instance says",
       inSwarm(async (world) => {
         for (const greeting of ["a", "b", "c", "d"]) {

@@ -62,7 +62,7 @@ export interface World {
   readonly engine: EngineClient;
   readonly dataDir: string;
   readonly lines: readonly LoggedLine[];
-  /** What a real log puts its lines through. */
+  /** What a real log puts its lines through; a service that is started again has another. */
   readonly redactor: Redactor;
   /** A stack name that no other world uses. */
   readonly stack: string;
@@ -141,7 +141,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const repository = await createRepository(join(directory, "git"));
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
-  const redactor = createRedactor();
+  let redactor = createRedactor();
   const commands = options.commands ?? systemCommands;
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
@@ -176,7 +176,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     engine,
     dataDir,
     lines: log.lines,
-    redactor,
+    get redactor() {
+      return redactor;
+    },
     stack,
     get app() {
       return app;
@@ -201,6 +203,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     async restart(env) {
       await app.close();
+      redactor = createRedactor();
       app = await start(env);
     },
     stop: () => app.close(),

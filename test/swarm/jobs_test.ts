@@ -77,6 +77,9 @@ if (swarm.unavailable !== undefined) {
         service: found.swarm,
         nextId: () => crypto.randomUUID(),
         auth: () => Promise.resolve(""),
+        ready: () => Promise.resolve([]),
+        requireStartable: () => Promise.resolve(),
+        requireInside: () => Promise.resolve(),
       };
       return { run: new JobRun(facts, new SwarmJobs(facts)), found };
     }

@@ -22,7 +22,7 @@ import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
 import { actingCall } from "../../src/deploy/compose/environment.ts";
 import { configHash } from "../../src/deploy/engine/config_hash.ts";
 import { containerWish } from "../../src/deploy/engine/container_body.ts";
-import { requireExternals } from "../../src/deploy/engine/ensure_resources.ts";
+import { requireExternals, usedBy } from "../../src/deploy/engine/ensure_resources.ts";
 import { fieldDrift, mountedVolumes } from "../../src/deploy/engine/field_drift.ts";
 import { addressKeepers } from "../../src/deploy/engine/gate.ts";
 import { injectedFiles } from "../../src/deploy/engine/injected_files.ts";
@@ -230,6 +230,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   namesBuilt: ({ model, release }) =>
     compose.namesBuilt(model, release.services.map(({ name }) => name)),
   listedLengths: ({ model }) => compose.listedLengths(model),
+  labelsLength: forServices((service) => compose.labelsLength(service)),
   buildPaths: forServices((service, { model }) =>
     buildPaths(compose.objectAt(service, "build"), model)
   ),
@@ -396,6 +397,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
       imageVolumes: new Set(Array.from({ length: 40 }, (_, at) => `/data/${at}`)),
     })
   ),
+  usedBy: ({ model, names }) => usedBy(model, names),
   requireExternals: ({ model, names }) => requireExternals(engine, model, names, signal),
   fieldDrift: ({ model, stopped }) => stopped.map((each) => fieldDrift(model, detailsOf(each), 1)),
   mountedVolumes: forEach((name, { model }) => mountedVolumes(model, name)),

@@ -74,6 +74,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   readContents: "asks the engine for each thing that it looks at",
   requireSafeModel: "asks the engine for each thing that it looks at",
   existingVolumes: "asks the engine once, and looks at each volume once",
+  requireOwnNetworks: "asks the engine once, and looks at each network once",
   requireOwnVolumes: "asks the engine once, and looks at each volume once",
   prepareImages: "asks the engine for each thing that it looks at",
   requireImages: "asks the engine for each thing that it looks at",

@@ -7,13 +7,11 @@ import {
   type Release,
   wantedName,
 } from "../../model/mod.ts";
-import { claimsOf, servicesOf } from "../../compose/mod.ts";
-
-/** A name with a short id in front; see {@link nameAside}. */
-export const ASIDE = /^[0-9a-f]{12}_/;
+import { ASIDE, claimsOf, servicesOf } from "../../compose/mod.ts";
 
 /**
- * Name of a container that has to leave its own to another one: a short id in front. The id is its own
+ * Name of a container that has to leave its own to another one: a short id in front, as {@link ASIDE}
+ * says. The id is its own
  * for one that was put aside, that of the old one for a new one that waits, and that of the proven new
  * one for an old one that retires.
  */

@@ -24,9 +24,11 @@ export function failureOf(
     readonly model?: JsonObject | undefined;
   },
 ): StackwrightError {
+  const isTooLong = KILLED.has(result.code) && command.mostProcessorSeconds !== undefined;
+  const tookTooMuch = isOutOfMemory(result.stderr) || isTooLong;
   const why = isOutOfMemory(result.stderr)
     ? tookAllMemory(code)
-    : KILLED.has(result.code) && command.mostProcessorSeconds !== undefined
+    : isTooLong
     ? TOOK_ALL_TIME
     : code === "build_failed"
     ? `${failedStep(utf8(result.stdout))}${result.stderr}`
@@ -35,7 +37,7 @@ export function failureOf(
   // Compose never names the included file of an error, so the hint can only name the main files.
   const files = project.files.map((file) => asWritten(file, project));
   const hint = code === "render_failed" ? renderHint(said, files) : "";
-  return new StackwrightError(code, `${said}${hint}`);
+  return new StackwrightError(code, `${said}${hint}`, { tookTooMuch });
 }
 
 /** The error of a command that was ended for the size of its output, or for its memory. */
@@ -43,6 +45,7 @@ export function tookTooMuch(code: ErrorCode, cause: StackwrightError): Stackwrig
   const why = /memory/.test(cause.message) ? tookAllMemory(code) : PRINTS_TOO_MUCH;
   return new StackwrightError(code, `docker compose ${DOING[code] ?? "config"} failed: ${why}`, {
     cause,
+    tookTooMuch: true,
   });
 }
 
@@ -155,12 +158,17 @@ function isProgress(line: string): boolean {
 /** Limit of reported warnings: compose prints one for each unset variable. */
 const MOST_WARNINGS = 50;
 
+/** Characters of a warning that are told: a name in it may be as long as a file. */
+const MOST_SAID = 1000;
+
 /** The distinct warnings that compose printed, and the number of those beyond the limit. */
 export function warnings(stderr: string): string[] {
   const all = [...new Set(stderr.split("\n").filter((line) => /level=warning/.test(line)))];
   const told = all.slice(0, MOST_WARNINGS).map((line) =>
     /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
-  ).map(withoutValueInName);
+  ).map(withoutValueInName)
+    // Cut at its end, with an ellipsis: what masks secrets knows their beginnings there.
+    .map((each) => each.length > MOST_SAID ? `${each.slice(0, MOST_SAID)}…` : each);
   const more = all.length - told.length;
   return more > 0 ? [...told, `docker compose printed ${more} more warnings`] : told;
 }

@@ -1,5 +1,5 @@
 import type { ComposeModel } from "../../model/mod.ts";
-import type { Commands, Limiter, Log } from "../../system/mod.ts";
+import type { Commands, FairLimiter, Lend, Log } from "../../system/mod.ts";
 import type { ComposeProject } from "./command.ts";
 import type { RegistryLogins } from "./registry_logins.ts";
 
@@ -22,6 +22,8 @@ export interface ComposeParts {
   readonly commands: Commands;
   /** The program that is called with `compose …`; `docker` by default. */
   readonly findProgram?: () => Promise<string>;
+  /** Whether docker finds its plugin `buildx`; taken for granted by default. */
+  readonly hasBuildx?: () => Promise<boolean>;
   /** Variables the docker program itself needs, see `programEnvironment`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   readonly log: Log;
@@ -34,7 +36,9 @@ export interface ComposeParts {
   /** Further registry credentials for fetching images; see {@link withRegistryLogins}. */
   readonly logins?: Pick<RegistryLogins, "directory" | "logins">;
   /** Bounds how many projects are rendered at once; unbounded by default. */
-  readonly rendering?: Limiter;
+  readonly rendering?: FairLimiter;
+  /** The source for which projects are rendered, and how its work waits meanwhile. */
+  readonly renders?: { readonly lend: Lend; readonly who: string };
   /** Whether output of programs is logged at `debug` (the default) instead of `info`. */
   readonly quiet?: boolean;
   /** Called before each command that changes something on the engine. */

@@ -22,6 +22,22 @@ export async function findComposeProgram(
   files: Files,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
+  return await findPlugin(files, env, "docker-compose") ?? "docker";
+}
+
+/** Whether docker would find the plugin `buildx`; otherwise as {@link findComposeProgram}. */
+export async function hasBuildx(
+  files: Files,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
+  return await findPlugin(files, env, "docker-buildx") !== undefined;
+}
+
+async function findPlugin(
+  files: Files,
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+): Promise<string | undefined> {
   const configuration = env["DOCKER_CONFIG"] ?? join(env["HOME"] ?? "/root", ".docker");
   const directories = [
     ...await extraDirectories(files, join(configuration, "config.json")),
@@ -29,16 +45,20 @@ export async function findComposeProgram(
     ...SYSTEM_DIRECTORIES,
   ];
   for (const directory of directories) {
-    const program = await pluginIn(files, directory);
+    const program = await pluginIn(files, directory, name);
     if (program !== undefined) return program;
   }
-  return "docker";
+  return undefined;
 }
 
 /** The plugin in a directory; like docker, passes over a directory that cannot be read. */
-async function pluginIn(files: Files, directory: string): Promise<string | undefined> {
+async function pluginIn(
+  files: Files,
+  directory: string,
+  name: string,
+): Promise<string | undefined> {
   try {
-    const program = await files.realPath(join(directory, "docker-compose"));
+    const program = await files.realPath(join(directory, name));
     const info = program === undefined ? undefined : await files.stat(program);
     return info?.kind === "file" && (info.mode & 0o111) !== 0 ? program : undefined;
   } catch {

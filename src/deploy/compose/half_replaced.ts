@@ -1,3 +1,5 @@
+import { ASIDE } from "../../compose/mod.ts";
+import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -5,8 +7,8 @@ import {
   type ObservedStack,
   type StackKey,
 } from "../../model/mod.ts";
-import { isPartOfStack, observe } from "../observe.ts";
-import { ASIDE, nameAside, stopAndRemove } from "./act_on_services.ts";
+import { isHook, isPartOfStack, observe } from "../observe.ts";
+import { nameAside, stopAndRemove } from "./act_on_services.ts";
 
 /**
  * True for a container that was made to replace another one, if its maker died half-way. While it
@@ -23,8 +25,8 @@ export function isHalfReplaced({ labels, name, state }: ObservedContainer): bool
  * Clears replacements that an interrupted process left half done, see {@link isHalfReplaced}. The
  * new container is removed while the old one still serves. If the old one is gone or retiring, the
  * new one gets the final name: it serves, and it alone has the anonymous volumes. Call it before
- * planning how to go on; it may be called again, while nobody else works on the stack. Returns the
- * containers afterwards.
+ * planning how to go on; it may be called again, while nobody else works on the stack. Removes hooks of
+ * services that compose left behind. Returns the containers afterwards.
  */
 export async function clearHalfReplaced(
   engine: Engine,
@@ -33,6 +35,10 @@ export async function clearHalfReplaced(
 ): Promise<ObservedStack> {
   const containers = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
   const halves = containers.filter(isHalfReplaced);
+  const hooks = containers.filter((each) => isHook(each) && !isSwarmTask(each) && !isOneOff(each));
+  for (const { id } of hooks) {
+    await engine.removeContainer(id, { force: true, volumes: true }, signal);
+  }
   for (const container of halves) {
     const { id } = container;
     const name = container.name.replace(ASIDE, "");

@@ -7,7 +7,7 @@ import {
   messageOf,
   utf8,
 } from "../../model/mod.ts";
-import { type Command, withTemporaryDirectory } from "../../system/mod.ts";
+import { type Command, type Lend, withTemporaryDirectory } from "../../system/mod.ts";
 import {
   type BuildArguments,
   buildArguments,
@@ -23,6 +23,7 @@ import { limitedOutput } from "./limited_output.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
+  buildsByBuildx,
   isObject,
   type JsonObject,
   makesPathsByDefault,
@@ -51,10 +52,19 @@ const KEPT_BYTES = 1024 * 1024;
 /** Runs `docker compose`. Each method waits for the program and may be called again at any time. */
 export class Compose {
   readonly #parts: ComposeParts;
-  #known: string | undefined;
+  readonly #known: { version?: string | undefined };
 
-  constructor(parts: ComposeParts) {
+  constructor(parts: ComposeParts, known = {}) {
     this.#parts = parts;
+    this.#known = known;
+  }
+
+  /**
+   * The same program for the work of a source, which waits for renderings by `lend`: sources take turns, and
+   * one whose projects take long keeps nobody's slot.
+   */
+  lending(lend: Lend, who: string): Compose {
+    return new Compose({ ...this.#parts, renders: { lend, who } }, this.#known);
   }
 
   /** Version of the compose plugin, such as `2.26.1`. Throws `command_failed` when there is none. */
@@ -77,16 +87,17 @@ export class Compose {
    * The version as asked once: a program replaced since may have another. Empty when it is unknown.
    */
   async knownVersion(signal: AbortSignal): Promise<string> {
-    this.#known ??= await this.version(signal).catch(() => undefined);
+    this.#known.version ??= await this.version(signal).catch(() => undefined);
     signal.throwIfAborted();
-    return this.#known ?? "";
+    return this.#known.version ?? "";
   }
 
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
-    const { rendering } = this.#parts;
+    const { rendering, renders } = this.#parts;
     const work = () => this.#render(call, signal);
-    const output = await (rendering?.run(work, signal) ?? work());
+    const inTurn = () => rendering?.run(renders?.who ?? "", work, signal) ?? work();
+    const output = await (renders?.lend([], inTurn) ?? inTurn());
     return await this.#normal(withPlainKeys(modelIn(output)), signal);
   }
 
@@ -97,6 +108,7 @@ export class Compose {
 
   /** Builds images. Throws `build_failed`. */
   async build(call: ComposeCall, build: BuildArguments, signal: AbortSignal): Promise<void> {
+    await this.#requireBuilder(signal);
     // TMPDIR is private: compose leaves every inline Dockerfile there.
     const { files, prefix } = this.#parts.scratch;
     await withTemporaryDirectory(files, prefix, async (directory) => {
@@ -108,6 +120,21 @@ export class Compose {
       };
       await this.#act("build_failed", call, args, signal, more);
     });
+  }
+
+  /**
+   * Refuses to build with the engine's classic builder, as compose 5 does without buildx: that makes
+   * containers with the labels of the Dockerfile, which pass for containers of other stacks.
+   */
+  async #requireBuilder(signal: AbortSignal): Promise<void> {
+    const { hasBuildx } = this.#parts;
+    if (hasBuildx === undefined || await hasBuildx()) return;
+    const version = await this.version(signal);
+    if (!buildsByBuildx(version)) return;
+    throw errors.build_failed(
+      `docker compose ${version} builds images with docker's plugin buildx, which is not installed; ` +
+        "nothing was touched, install it (docker-buildx, docker-buildx-plugin) and deploy again",
+    );
   }
 
   /** Makes and starts containers. Throws `deploy_failed`; some of them may have been changed then. */

@@ -1,7 +1,6 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
 import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
-  COMPOSE_LABELS,
   type ComposeModel,
   errors,
   isStackwrightError,
@@ -30,7 +29,7 @@ import { withoutNetworks } from "./without_networks.ts";
  *
  * Throws `deploy_failed`, before anything is made, for a missing external one, and when the engine
  * has no addresses left for a network; `conflict` for a volume that became another stack's meanwhile,
- * and for another's network where an internal one is wanted.
+ * and for a network that leads outside where an internal one is wanted.
  */
 export async function ensureResources(
   { parts: { engine, clock }, changes, model, api, tell }: EngineWork,
@@ -41,7 +40,7 @@ export async function ensureResources(
     .filter(({ key, name }) => joined.has(key) && !OWN.has(name));
   const volumes = wantedVolumes(model).filter(({ key }) => mounted.has(key));
   const there = await engine.findNetworks(networks.map(nameOf), signal);
-  requireInternal(networks, there, (labels) => labels[COMPOSE_LABELS.project] === changes.key.name);
+  requireInternal(networks, there);
   const newNetworks = without(networks, there);
   const newVolumes = without(volumes, await engine.findVolumes(volumes.map(nameOf), signal));
   requireNone("network", newNetworks);
@@ -135,7 +134,7 @@ export function lacksExternal(error: unknown): boolean {
 }
 
 /** Keys of the networks that services join, and of the volumes that they mount. */
-function usedBy(model: ComposeModel, names: readonly string[]) {
+export function usedBy(model: ComposeModel, names: readonly string[]) {
   const services = names.map((name) => serviceOf(model, name));
   const mounted = new Set(
     services.flatMap((each) => objectsAt(each, "volumes")).map((each) => textAt(each, "source")),

@@ -189,9 +189,10 @@ export async function removeSurplus(
   }
 }
 
-/** The number of a container within its service. */
+/** The number of a container within its service; 1 where its label has no number that compose gives. */
 export function numberOf({ labels }: ObservedContainer): number {
-  return Number(labels[COMPOSE_LABELS.number] ?? 1) || 1;
+  const number = Number(labels[COMPOSE_LABELS.number]);
+  return Number.isSafeInteger(number) && number > 0 ? number : 1;
 }
 
 function serviceWork(

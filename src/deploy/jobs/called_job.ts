@@ -38,11 +38,16 @@ interface Releases<R> {
 /** Services of a release by name: digest, and whether deployments start it. */
 type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: boolean }>;
 
+/** Whether the newest release of a stack is being applied: the stack is ours before it has one. */
+function isApplying([newest]: readonly Recorded[]): boolean {
+  return newest?.status === "applying";
+}
+
 /**
  * Tells whether a service was made a job by its author. Containers also carry their image's labels,
  * and an image's author must not have services run on a schedule, stop others or delay deployments.
- * So labels are taken from the recorded release of the container, and from the container only if no
- * record exists.
+ * So labels are taken from the recorded release of the container, and from the container only if
+ * nothing is recorded of its stack.
  *
  * Each release, and the list of those of a stack, is read once, with a pause afterwards: a stack may have any number of jobs.
  */
@@ -57,22 +62,29 @@ class AuthorsJobs<R extends Recorded> {
     this.#ledger = ledger;
   }
 
-  /** Whether a container belongs to a service that its author made a job. */
+  /** Whether a container runs a job, or belongs to a service that its author made one. */
   async isJob(
     key: StackKey,
-    { labels, service }: Pick<ObservedContainer, "service" | "labels">,
+    container: Pick<ObservedContainer, "service" | "labels">,
   ): Promise<boolean> {
+    const { labels, service } = container;
     const digest = labels[LABELS.digest];
-    if (digest === undefined || !isJobService(labels)) return true;
     const { current, history } = await this.releasesOf(key);
+    const isRecorded = current !== undefined || isApplying(history);
+    // Anybody's container may have the name of a stack in a label, such as one that builds an image.
+    if (digest === undefined) return !isRecorded;
+    if (isExecution(container) || !isJobService(labels)) return true;
     // A release that is being deployed is in the history before its containers are made.
-    for (const each of [...current ? [current] : [], ...history]) {
+    const releases = [...current ? [current] : [], ...history];
+    for (const each of releases) {
       const found = (await this.#saidBy(each)).get(service);
       if (found?.digest !== digest) continue;
       // Jobs never have it, but before jobs existed every recorded service had it.
       return !found.autostart || (await this.#calledBy(each)).has(service);
     }
-    return true;
+    // Of an older release, which left the container as it was.
+    for (const each of releases) if ((await this.#calledBy(each)).has(service)) return true;
+    return !isRecorded;
   }
 
   /** The recorded releases of a stack. */
@@ -123,8 +135,8 @@ export async function calledJobs<R extends Recorded>(
   const authors = new AuthorsJobs(ledger);
   const isAnothers = async ({ key, container }: FoundJob) => {
     if (container.labels[LABELS.manager] === undefined) return false;
-    const { current, history: [newest] } = await authors.releasesOf(key);
-    return current === undefined && newest?.status !== "applying";
+    const { current, history } = await authors.releasesOf(key);
+    return current === undefined && !isApplying(history);
   };
   return await filtered(
     jobs,
@@ -139,10 +151,7 @@ export async function awaitedJobs<R extends Recorded>(
   running: readonly ObservedContainer[],
 ): Promise<ObservedContainer[]> {
   const authors = new AuthorsJobs(ledger);
-  return await filtered(
-    running,
-    async (each) => isExecution(each) || await authors.isJob(key, each),
-  );
+  return await filtered(running, (each) => authors.isJob(key, each));
 }
 
 async function filtered<T>(

@@ -1,12 +1,11 @@
 import type { EngineClient } from "../../docker/mod.ts";
 import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
 import type { Clock, Limiter } from "../../system/mod.ts";
-import type { InjectedFile } from "../engine/injected_files.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
-import type { JobEngine, JobOrder } from "./job_run.ts";
+import type { JobEngine, JobOrder, JobRunFacts } from "./job_run.ts";
 
 interface ContainerJobFacts {
   readonly engine: EngineClient;
@@ -15,27 +14,24 @@ interface ContainerJobFacts {
   readonly making: Pick<Limiter, "run">;
   readonly found: FoundJob;
   readonly spec: JobOrder;
-  /** Ensures that the image is present; returns the files to put into a new container. */
-  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
+  readonly requireInside: JobRunFacts["requireInside"];
   readonly nextId: () => string;
 }
 
 /** Runs jobs in containers: the job's own container again, or a new one made like it. */
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
-  const toStop = async (signal: AbortSignal) => {
-    const lists = await Promise.all(stopServices.map(({ project, service }) => {
-      const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
-      return engine.listContainers(labels, signal);
-    }));
-    const running = lists.flat().filter((each) => each.state === "running" && !isOneOff(each));
-    return [...new Set(running.map(({ id }) => id))];
-  };
+  const toStop = (signal: AbortSignal) => runningOf(engine, stopServices, signal);
+  const { requireInside, start } = startingOf(facts);
   return {
     noun: "container",
     toStop,
     stop: (id, signal) => engine.stopContainer(id, stopTimeoutSeconds, signal),
-    startAgain: (id, signal) => engine.startContainer(id, signal),
+    async stackOf(id, signal) {
+      const { container } = await engine.inspectContainer(id, signal) ?? {};
+      return container?.labels[COMPOSE_LABELS.project] ?? "";
+    },
+    startAgain: start,
     requireRestart() {
       if (scale === 1) return;
       throw errors.config_invalid(
@@ -45,12 +41,14 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     async restart(signal) {
       const { id, state } = container;
       // The existing container needs neither image nor files again.
-      if (state === "running") await engine.restartContainer(id, {}, signal);
-      else await engine.startContainer(id, signal);
+      if (state !== "running") await start(id, signal);
+      else {
+        await requireInside(id, signal);
+        await engine.restartContainer(id, {}, signal);
+      }
       return id;
     },
-    async make(told, signal) {
-      const files = await facts.ready(signal);
+    async make(told, files, signal) {
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops };
       const { id } = await facts.making.run(
@@ -62,7 +60,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
         const seconds = Math.floor(facts.clock.now().getTime() / 1000);
         await engine.unpackInto(id, tarOf(files, seconds), signal);
       }
-      return (within) => engine.startContainer(id, within);
+      return (within) => start(id, within);
     },
     async made(id, signal) {
       const { container } = await engine.inspectContainer(id, signal) ?? {};
@@ -77,4 +75,31 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     printed: (id, lines, signal) => engine.containerLogs(id, lines, signal),
   };
+}
+
+/** How containers are started: after a look at where their mounts lead. */
+function startingOf({ engine, requireInside: look }: ContainerJobFacts) {
+  const requireInside = async (id: string, signal: AbortSignal) => {
+    const details = await engine.inspectContainer(id, signal);
+    await look(details?.mounts ?? [], signal);
+  };
+  const start = async (id: string, signal: AbortSignal) => {
+    await requireInside(id, signal);
+    await engine.startContainer(id, signal);
+  };
+  return { requireInside, start };
+}
+
+/** Ids of the running containers of services. */
+async function runningOf(
+  engine: Pick<EngineClient, "listContainers">,
+  services: JobOrder["stopServices"],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const lists = await Promise.all(services.map(({ project, service }) => {
+    const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
+    return engine.listContainers(labels, signal);
+  }));
+  const running = lists.flat().filter((each) => each.state === "running" && !isOneOff(each));
+  return [...new Set(running.map(({ id }) => id))];
 }

@@ -4,6 +4,7 @@ import {
   BEHAVIOUR_LABELS,
   byText,
   COMPOSE_LABELS,
+  isOurs,
   LABELS,
   MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
@@ -49,7 +50,10 @@ export async function findJobs(
     );
 }
 
-function jobOf(context: string, containers: readonly ObservedContainer[]): FoundJob[] {
+function jobOf(context: string, all: readonly ObservedContainer[]): FoundJob[] {
+  // Where we made some, those of others only have their names, and must not stand for the service.
+  const ours = all.filter(isOurs);
+  const containers = ours.length > 0 ? ours : all;
   const own = containers.filter((each) => !isOneOff(each))
     .sort((a, b) => byText(a.name, b.name));
   const container = own.find(({ state }) => state === "running") ?? own[0];
@@ -65,6 +69,6 @@ function jobOf(context: string, containers: readonly ObservedContainer[]): Found
 }
 
 /** Whether a container was made for one run of a job. */
-export function isExecution(container: ObservedContainer): boolean {
+export function isExecution(container: Pick<ObservedContainer, "labels">): boolean {
   return isOneOff(container) && container.labels[LABELS.jobRun] !== undefined;
 }

@@ -1,5 +1,7 @@
 import { errors, messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
 import { type Clock, createLimiter, type Log, withDeadline } from "../../system/mod.ts";
+import type { InjectedFile } from "../engine/injected_files.ts";
+import type { KnownMount } from "../mounts_inside.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
@@ -22,6 +24,15 @@ export interface JobRunFacts {
   readonly spec: JobOrder;
   readonly leaves: () => boolean;
   readonly progress: Progress;
+  /**
+   * Throws when the job must not run; asked before anything is stopped. Returns the files for a
+   * container of the run.
+   */
+  readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
+  /** Throws when nothing of a stack may be started now, by what its containers did to its files. */
+  readonly requireStartable: (stack: string, signal: AbortSignal) => Promise<void>;
+  /** Throws when a mount leads elsewhere by now; asked right before its container or task starts. */
+  readonly requireInside: (mounts: readonly KnownMount[], signal: AbortSignal) => Promise<void>;
 }
 
 /** Port for running one job: as containers, or as services of a swarm. */
@@ -32,6 +43,8 @@ export interface JobEngine<Stopped> {
   toStop(signal: AbortSignal): Promise<readonly Stopped[]>;
   /** Stops one of these, and waits until it has ended. */
   stop(stopped: Stopped, signal: AbortSignal): Promise<void>;
+  /** The name of the stack that one of these belongs to; empty without any. */
+  stackOf(stopped: Stopped, signal: AbortSignal): Promise<string>;
   /** Starts one again, unless somebody else did meanwhile. */
   startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
   /** Throws when the job's own container or service cannot be run again. */
@@ -40,10 +53,12 @@ export interface JobEngine<Stopped> {
   restart(signal: AbortSignal): Promise<string>;
   /**
    * Makes a container or service for one run, labelled with what the run stops, without starting
-   * it. Reports it to `told` as soon as it exists; returns a function that starts it.
+   * it; `files` are for a container. Reports it to `told` as soon as it exists; returns a function
+   * that starts it.
    */
   make(
     told: (own: OwnOfRun<Stopped>) => void,
+    files: readonly InjectedFile[],
     signal: AbortSignal,
   ): Promise<(signal: AbortSignal) => Promise<void>>;
   /** A run's own container or service, made by a process that died; nothing when it is gone. */
@@ -147,21 +162,34 @@ export class JobRun<Stopped> {
   async #restart(signal: AbortSignal): Promise<void> {
     const { stopServices, maxSeconds } = this.#facts.spec;
     await this.#engine.requireRestart(signal);
+    await this.#facts.ready(signal);
     this.#stopped = this.#few(await this.#engine.toStop(signal));
     await this.#stop(signal);
+    await this.#requireStartable(signal);
     const id = await this.#engine.restart(signal);
     if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
   }
 
   async #beginOneOff(signal: AbortSignal): Promise<void> {
     let stops: readonly Stopped[] = [];
-    const start = await this.#engine.make((own) => {
-      [this.#awaited, this.#isOwn] = [own.id, true];
-      stops = own.stops;
-    }, signal);
+    const files = await this.#facts.ready(signal);
+    const start = await this.#engine.make(
+      (own) => {
+        [this.#awaited, this.#isOwn] = [own.id, true];
+        stops = own.stops;
+      },
+      files,
+      signal,
+    );
     this.#stopped = this.#few(stops);
     await this.#stop(signal);
+    await this.#requireStartable(signal);
     await start(signal);
+  }
+
+  /** Looks again at the last moment: what is stopped may do its worst while it ends. */
+  #requireStartable(signal: AbortSignal): Promise<void> {
+    return this.#facts.requireStartable(this.#facts.found.key.name, signal);
   }
 
   #few(stops: readonly Stopped[]): readonly Stopped[] {
@@ -224,7 +252,14 @@ export class JobRun<Stopped> {
     const results = await withDeadline(
       { clock, milliseconds: CLEANUP_MS + stopped.length * START_MS, late },
       async (patient) => {
-        const start = (each: Stopped) => this.#engine.startAgain(each, patient);
+        const asked = new Map<string, Promise<void>>();
+        const start = async (each: Stopped) => {
+          const stack = await this.#engine.stackOf(each, patient);
+          const may = asked.get(stack) ?? this.#facts.requireStartable(stack, patient);
+          asked.set(stack, may);
+          await may;
+          await this.#engine.startAgain(each, patient);
+        };
         const started = await someAtOnce(stopped, start, patient);
         if (own === undefined) return started;
         // The run's own label is the only record of what was stopped, so it goes last.

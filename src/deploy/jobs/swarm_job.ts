@@ -1,6 +1,7 @@
-import { asList, asRecord, type JsonRecord } from "../../docker/json.ts";
+import { asList, asRecord, asText, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import { errors, JOB_INFIX, LABELS, listOf, parseJson, recordOf } from "../../model/mod.ts";
+import type { KnownMount } from "../mounts_inside.ts";
 import { currentTasks, isWanted } from "../swarm/observed_services.ts";
 import { withoutUpdates } from "../swarm/stack_actions.ts";
 import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
@@ -16,6 +17,18 @@ interface SwarmExecution {
   readonly stops: readonly StoppedService[];
   /** Number of tasks, run at once, that must end well; unless the job runs on every node. */
   readonly completions: number;
+}
+
+/** The mounts of a service's tasks. */
+export function mountsOf({ spec }: Pick<SwarmService, "spec">): KnownMount[] {
+  const container = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"]);
+  return asList(container["Mounts"]).map((each) => {
+    const { Type, Source, VolumeOptions } = asRecord(each);
+    const [kind, source] = [asText(Type), asText(Source)];
+    if (kind !== "volume") return { kind, name: "", source };
+    const { Options } = asRecord(asRecord(VolumeOptions)["DriverConfig"]);
+    return { kind, name: source, source: asText(asRecord(Options)["device"]) };
+  });
 }
 
 /** Longest name of a service that the engine accepts. */

@@ -1,7 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors, type StackKey } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
-import { isInUse, volumesOf } from "../destroy.ts";
+import { type Destroy, isInUse, removeVolumeOf, volumesOf } from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -19,20 +19,23 @@ interface DestroyParts {
 /**
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
  * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
- * the connected node. May be called again after an interruption. Returns the names of the deleted
- * volumes; volumes of other nodes stay.
+ * the connected node; `requireStill` is asked before each service and volume. May be called again
+ * after an interruption. Returns the names of the deleted volumes; volumes of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */
 export async function destroyServices(
   { engine, clock }: DestroyParts,
-  { key, removeVolumes }: { readonly key: StackKey; readonly removeVolumes: boolean },
+  { key, removeVolumes, requireStill }: Pick<Destroy, "key" | "removeVolumes" | "requireStill">,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { swarm } = engine;
   const label = { [STACK_LABELS.namespace]: key.name };
   const services = await swarm.services(label, signal);
-  for (const { id } of services) await swarm.removeService(id, signal);
+  for (const { id } of services) {
+    requireStill?.();
+    await swarm.removeService(id, signal);
+  }
   await tasksEnded({ engine, clock }, key, signal);
   for (const kind of ["secrets", "configs"] as const) {
     for (const { id } of await swarm.objects(kind, label, signal)) {
@@ -45,10 +48,10 @@ export async function destroyServices(
       if (!isInUse(error)) throw error;
     });
   }
-  if (!removeVolumes) return [];
-  const volumes = await volumesOf(engine, key, signal);
-  for (const name of volumes) {
-    await patiently(clock, () => engine.removeVolume(name, signal), signal);
+  const volumes: string[] = [];
+  for (const name of removeVolumes ? await volumesOf(engine, key, signal) : []) {
+    const remove = () => removeVolumeOf(engine, { key, requireStill }, name, signal);
+    if (await patiently(clock, remove, signal)) volumes.push(name);
   }
   return volumes;
 }
@@ -73,11 +76,11 @@ async function tasksEnded(
 }
 
 /** Repeats work while a resource is in use: the engine releases it some time after a task ended. */
-async function patiently(
+async function patiently<Result>(
   clock: Clock,
-  work: () => Promise<void>,
+  work: () => Promise<Result>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Result> {
   for (let attempt = 1;; attempt++) {
     try {
       return await work();

@@ -1,7 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors } from "../../model/mod.ts";
 import { requireInternal } from "../engine/require_internal.ts";
-import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
+import type { StackParts } from "./stack_parts.ts";
 import type { WantedStack } from "./stack_of.ts";
 
 /** Predefined networks of every node. */
@@ -11,7 +11,7 @@ export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
  * Makes the missing networks, configs and secrets of a stack; existing ones are left as they are.
  * Returns a function that finds its configs and secrets.
  *
- * Throws `conflict` when something external is missing, when another's network is there where an
+ * Throws `conflict` when something external is missing, when a network leads outside where an
  * internal one is wanted, and when an existing config has other content: the digest in the name is so
  * short that somebody can prepare a config with the same one.
  */
@@ -25,7 +25,7 @@ export async function ensureStack(
       `stack ${stack.name}: ${what} is external and not there in the swarm; make it first`,
     );
   const known = await swarm.networks(signal);
-  requireInternal(stack.networks, known, (labels) => labels[STACK_LABELS.namespace] === stack.name);
+  requireInternal(stack.networks, known);
   const networks = new Set(known.map(({ name }) => name));
   for (const { name, external, body } of stack.networks) {
     if (networks.has(name) || (external && OF_NODES.includes(name))) continue;

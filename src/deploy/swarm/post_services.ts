@@ -10,13 +10,15 @@ import {
   StackwrightError,
   toStackwrightError,
 } from "../../model/mod.ts";
-import { objectAt, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
+import { objectAt, resourcesOf } from "../../compose/mod.ts";
+import { usedBy } from "../engine/ensure_resources.ts";
 import { imageOf } from "./observed_services.ts";
 import { postAgain } from "./post_again.ts";
 import { serviceBody } from "./service_body.ts";
 import { STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import type { WantedStack } from "./stack_of.ts";
+import { volumesOfTasks } from "./volumes_of_tasks.ts";
 
 /** Services of a stack to make or change. */
 interface ToPost {
@@ -29,17 +31,28 @@ interface ToPost {
 type PostParts = Pick<StackRolloutParts, "engine" | "swarm" | "requireOwn">;
 
 /**
- * Makes and changes services, each by one call. Whose its volumes are is asked right before: another
- * stack may make one while the services before it are posted.
+ * Makes and changes services, each by one call. Whose its volumes and networks are is asked right
+ * before: another stack may make one while the services before it are posted. Those that a service
+ * of this stack has already are nobody else's to make.
  */
 export async function postServices(
   parts: PostParts,
   work: ToPost,
   signal: AbortSignal,
 ): Promise<void> {
+  const label = { [STACK_LABELS.namespace]: work.stack.name };
+  const own = await parts.engine.swarm.services(label, signal);
+  const ids = new Map(own.map(({ name, id }) => [name, id]));
+  // The node fills templates in, which stay as they are written here.
+  const had = new Set(volumesOfTasks(own, "").map(({ name }) => `volumes ${name}`));
   for (const plan of work.services) {
+    const id = ids.get(`${work.stack.name}_${plan.name}`);
+    const asked = withPartsOf(plan.name, work.next.release, had);
     try {
-      await postAgain(() => post(parts, work, plan, signal));
+      await postAgain(() => post(parts, work, { plan, id, asked }, signal));
+      for (const kind of ASKED) {
+        for (const { name } of resourcesOf(asked.model, kind)) had.add(`${kind} ${name}`);
+      }
     } catch (thrown) {
       signal.throwIfAborted();
       const { code, message } = toStackwrightError(thrown, "a call of the engine");
@@ -48,29 +61,41 @@ export async function postServices(
   }
 }
 
-/** The release without volumes that a service does not mount. */
-function withVolumesOf(service: string, release: Release): Release {
-  const mounts = objectsAt(serviceOf(release.model, service), "volumes");
-  const mounted = new Set(mounts.map((each) => textAt(each, "source")));
-  const volumes = Object.entries(objectAt(release.model, "volumes"))
-    .filter(([key]) => mounted.has(key));
-  return { ...release, model: { ...release.model, volumes: Object.fromEntries(volumes) } };
+/** What may be another stack's. */
+const ASKED = ["volumes", "networks"] as const;
+
+/** The release with the volumes and networks of one service that the stack has not `had`. */
+function withPartsOf(service: string, release: Release, had: ReadonlySet<string>): Release {
+  const { mounted, joined } = usedBy(release.model, [service]);
+  const used = { volumes: mounted, networks: joined };
+  const asked = ASKED.map((kind) => {
+    const all = objectAt(release.model, kind);
+    const keys = resourcesOf(release.model, kind)
+      .filter(({ key, name }) => used[kind].has(key) && !had.has(`${kind} ${name}`));
+    return [kind, Object.fromEntries(keys.map(({ key }) => [key, all[key]]))];
+  });
+  return { ...release, model: { ...release.model, ...Object.fromEntries(asked) } };
 }
 
 async function post(
   { engine: { swarm }, swarm: { auth }, requireOwn }: PostParts,
   { stack, next, object }: ToPost,
-  plan: ServicePlan,
+  { plan, id, asked }: {
+    readonly plan: ServicePlan;
+    /** Of the service that is there. */
+    readonly id: string | undefined;
+    /** The release with the volumes and networks that are asked for. */
+    readonly asked: Release;
+  },
   signal: AbortSignal,
 ): Promise<void> {
-  const all = await swarm.services({ [STACK_LABELS.namespace]: stack.name }, signal);
-  const existing = all.find(({ name }) => name === `${stack.name}_${plan.name}`);
+  const existing = id === undefined ? undefined : await swarm.service(id, signal);
   const service = next.release.services.find(({ name }) => name === plan.name);
   const image = own(next.images, plan.name) ?? keptImage(existing, service?.image ?? "");
   const images = image === undefined ? {} : { [plan.name]: image };
   const body = serviceBody(plan.name, { ...stack.parts, object, images });
   const change = { auth: await auth(service?.image ?? "") };
-  await requireOwn(withVolumesOf(plan.name, next.release), signal);
+  await requireOwn(asked, signal);
   if (existing === undefined || modeName(existing) !== Object.keys(body.Mode)[0]) {
     // A swarm cannot change the mode of a service.
     if (existing !== undefined) await swarm.removeService(existing.id, signal);

@@ -1,15 +1,17 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors, type Release } from "../../model/mod.ts";
 import { resourcesOf } from "../../compose/mod.ts";
+import { changedNetworks } from "../changed_networks.ts";
 import { lacking } from "../engine/ensure_resources.ts";
+import { requireNoNewNetworks } from "../new_networks.ts";
 import { OF_NODES } from "./ensure_stack.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /**
  * Checks, before anything is changed, that a swarm can take the changed services of a stack:
- * external objects exist, no external config or secret belongs to another stack, whose author never
- * shared its content, and no service name is taken by another stack, as `b_c` of stack `a` and `c`
- * of stack `a_b` would clash.
+ * external objects exist, the stack's networks are as it defines them, no external config or secret
+ * belongs to another stack, whose author never shared its content, and no service name is taken by
+ * another stack, as `b_c` of stack `a` and `c` of stack `a_b` would clash.
  *
  * Throws `deploy_failed` for a missing object, which another deployment may make, and `conflict`.
  */
@@ -23,12 +25,13 @@ export async function requireStackParts(
   await requireOwnNames({ swarm }, stack, services, signal);
   const external = (kind: "networks" | "configs" | "secrets") =>
     resourcesOf(model, kind).filter((each) => each.external);
-  const networks = external("networks").filter(({ name }) => !OF_NODES.includes(name));
-  if (networks.length > 0) {
-    const there = new Set((await swarm.networks(signal)).map(({ name }) => name));
-    for (const { key, name } of networks) {
-      if (!there.has(name)) throw lacking("network", { key, name }, "-d overlay ");
-    }
+  const lan = await swarm.networks(signal);
+  const own = lan.filter(({ labels }) => labels[STACK_LABELS.namespace] === stack);
+  requireNoNewNetworks(changedNetworks(model, own), "it is a swarm's");
+  const names = new Set(lan.map(({ name }) => name));
+  for (const { key, name } of external("networks")) {
+    if (names.has(name) || OF_NODES.includes(name)) continue;
+    throw lacking("network", { key, name }, "-d overlay ");
   }
   for (const kind of ["configs", "secrets"] as const) {
     const wanted = external(kind);

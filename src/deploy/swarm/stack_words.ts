@@ -31,7 +31,7 @@ export interface StackRolloutParts {
   readonly log: Log;
   readonly files: Pick<StackFiles, "switchTo">;
   readonly progress: Progress;
-  /** Refuses, by throwing `conflict`, a release with volumes that are another owner's stack's. */
+  /** Refuses, by throwing `conflict`, a release with volumes or networks that are another stack's. */
   requireOwn(release: Release, signal: AbortSignal): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];

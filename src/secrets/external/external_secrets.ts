@@ -94,7 +94,7 @@ export function createExternalSecrets(
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source) => redactor.belongs(stack, source),
     settle: (stack, source) => redactor.settle(stack, source),
-    hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redact(text, about)),
+    hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),
   };
 }
 

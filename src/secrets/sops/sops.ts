@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { parseYaml } from "../../config/mod.ts";
 import { errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
-import { createPauses, MOST_OF_AN_OWNER, type Redactor } from "../../system/mod.ts";
+import { MOST_OF_AN_OWNER, type Redactor, type Turns } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
@@ -45,6 +45,8 @@ interface SopsParts {
   readonly ageKey: string | undefined;
   readonly program: SopsProgram;
   readonly redactor: Redactor;
+  /** Turns for taking files apart. */
+  readonly turns: Turns;
 }
 
 /** Bytes of plain files kept in memory so that the same cipher text is decrypted once. */
@@ -71,21 +73,20 @@ export function createSops(parts: SopsParts): Sops {
   return {
     async decrypt({ name, bytes, owner }, signal) {
       if (!mayBeEncrypted(bytes)) return undefined;
+      const turns = parts.turns.by(owner ?? "");
       const ending = /\.[^./]*$/.exec(name)?.[0] ?? "";
       const id = createHash("sha256").update(`${ending}\0`).update(bytes).digest("base64");
       const known = kept.get(id);
       if (known !== undefined) return hidden(known, owner);
       try {
-        const file = readSopsText(name, bytes);
+        const file = await turns.take(() => readSopsText(name, bytes), signal);
         if (file === undefined) return undefined;
-        const pauses = createPauses();
-        await pauses.after(bytes.length);
         const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
-        await pauses.after(bytes.length);
-        if (isEncryptedAgain(name, decrypted.bytes)) throw new SopsFormatError(TWICE);
-        const plain = { bytes: decrypted.bytes, secrets: secretTexts(name, file, decrypted) };
+        const isEncrypted = () => isEncryptedAgain(name, decrypted.bytes);
+        if (await turns.take(isEncrypted, signal)) throw new SopsFormatError(TWICE);
+        const secrets = await turns.take(() => secretTexts(name, file, decrypted), signal);
+        const plain = { bytes: decrypted.bytes, secrets };
         if (plain.secrets.length > MOST_OF_AN_OWNER) throw new SopsFormatError(TOO_MANY);
-        await pauses.after(bytes.length);
         keep(id, plain);
         return hidden(plain, owner);
       } catch (error) {

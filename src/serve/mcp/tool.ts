@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Call, Operation, Power, RunResult } from "../../api/mod.ts";
-import { aboutWhom } from "../route.ts";
+import { aboutWhom, stackIn } from "../route.ts";
 
 /** Hints for clients that decide whether an agent may call a tool; the names are the protocol's. */
 interface ToolHints {
@@ -31,6 +31,8 @@ export interface Tool {
   readonly output: z.ZodType;
   /** Stack whose secrets are masked in the result; see `about` of the answers of routes. */
   about(input: ToolInput): string | undefined;
+  /** Stack that the input names, whose secrets are masked in what is said of a failure. */
+  stack(input: ToolInput): string | undefined;
   /** Throws what the operation throws. */
   run(input: ToolInput, call: Call): Promise<ToolResult>;
 }
@@ -72,6 +74,7 @@ export function operationTool<Output>(table: ToolTable<Output>): Tool {
     input: table.input ?? operation.input,
     output: table.output ?? operation.output,
     about: (input) => aboutWhom(operation, input),
+    stack: stackIn,
     async run(input, call) {
       const shown = view(await operation.call(ask(input), call), input);
       return isResult(shown) ? shown : { value: shown };

@@ -9,7 +9,14 @@ import {
   type StackwrightError,
 } from "../../model/mod.ts";
 import type { RunStore } from "../../record/mod.ts";
-import { type Clock, type Log, type Meter, redactLists, type Redactor } from "../../system/mod.ts";
+import {
+  type Clock,
+  type Log,
+  type Meter,
+  redactLists,
+  type Redactor,
+  stackFields,
+} from "../../system/mod.ts";
 import { refusalOf } from "../problem.ts";
 import type { Exchange } from "../route.ts";
 import type { RunningCalls } from "./running_calls.ts";
@@ -151,7 +158,8 @@ async function callTool(asked: ToolCall, parts: ToolServerParts) {
   meter.count("mcp_requests_total", labels);
   meter.count("mcp_errors_total", labels, result.failure === undefined ? 0 : 1);
   meter.observe("mcp_request_duration_seconds", labels, (clock.now().getTime() - began) / 1000);
-  const stack = tool.about(input);
+  // What a failure says was not stored, whatever the tool shows else.
+  const stack = result.failure === undefined ? tool.about(input) : tool.stack(input);
   const about = stack === undefined ? [] : [stack];
   return await answerOf(result, (text) => redactor.redact(text, ...about));
 }
@@ -192,12 +200,14 @@ function tooLittlePower({ name, power }: Tool): StackwrightError {
 }
 
 /** Logs a failure on our side. */
-function logFailure(error: unknown, { tool, call: { log, signal } }: ToolCall): void {
-  if (signal.aborted) return log.debug("the client of a tool went away", { tool: tool.name });
+function logFailure(error: unknown, { tool, input, call }: ToolCall): void {
+  const { signal } = call;
+  const log = call.log.with({ tool: tool.name, ...stackFields(tool.stack(input)) });
+  if (signal.aborted) return log.debug("the client of a tool went away");
   const isOurs = isStackwrightError(error) && error.code !== "internal";
-  if (isOurs) return log.debug(`a tool failed: ${error.message}`, { tool: tool.name });
-  const stack = error instanceof Error ? error.stack : undefined;
-  log.error(`a tool failed: ${messageOf(error)}`, { tool: tool.name, error, stack });
+  if (isOurs) return log.debug(`a tool failed: ${error.message}`);
+  const trace = error instanceof Error ? error.stack : undefined;
+  log.error(`a tool failed: ${messageOf(error)}`, { error, trace });
 }
 
 async function answerOf({ value, failure }: ToolResult, redact: (text: string) => string) {

@@ -5,42 +5,53 @@ import { utf8 } from "../../model/mod.ts";
 export interface GitObject {
   readonly id: string;
   readonly type: string;
+  /** Size of the content in bytes. */
+  readonly size: number;
+  /** The content; empty where only the size was asked for. */
   readonly data: Uint8Array;
 }
 
-/** Splits the output of `git cat-file --batch` into answers, whatever the chunks are. */
+/** Splits the output of `git cat-file --batch-command` into answers, whatever the chunks are. */
 export class AnswerParser {
+  readonly #hasContent: () => boolean;
   #held: Uint8Array[] = [];
   #length = 0;
-  #head: { id: string; type: string; size: number } | undefined;
+  #head: Omit<GitObject, "data"> | undefined;
+
+  /** `hasContent` says whether the next answer has the content of its object, or its size alone. */
+  constructor(hasContent: () => boolean) {
+    this.#hasContent = hasContent;
+  }
 
   /** Size in bytes of the content that is being received, 0 between answers. */
   get awaited(): number {
     return this.#head?.size ?? 0;
   }
 
-  /** Takes the next chunk and returns the answers it completed; `undefined` stands for "missing". */
-  push(chunk: Uint8Array): (GitObject | undefined)[] {
+  /** Takes the next chunk and yields the answers it completed; `undefined` stands for "missing". */
+  *push(chunk: Uint8Array): Generator<GitObject | undefined> {
     this.#held.push(chunk);
     this.#length += chunk.length;
-    const answers: (GitObject | undefined)[] = [];
     for (;;) {
       // Joining only when the content is complete keeps large objects linear.
-      if (this.#head !== undefined && this.#length < this.#head.size + 1) return answers;
+      if (this.#head !== undefined && this.#length < this.#head.size + 1) return;
       const bytes = this.#join();
       if (this.#head === undefined) {
         const end = bytes.indexOf(0x0a);
-        if (end < 0) return answers;
+        if (end < 0) return;
         const line = utf8(bytes.subarray(0, end));
         this.#keep(bytes.subarray(end + 1));
         const match = /^([0-9a-f]+) (commit|tree|blob|tag) (\d+)$/.exec(line);
-        if (match === null) answers.push(undefined);
-        else this.#head = { id: match[1] ?? "", type: match[2] ?? "", size: Number(match[3]) };
+        const [, id = "", type = "", size] = match ?? [];
+        if (match === null) yield undefined;
+        else if (this.#hasContent()) this.#head = { id, type, size: Number(size) };
+        else yield { id, type, size: Number(size), data: new Uint8Array() };
       } else {
-        const { id, type, size } = this.#head;
-        answers.push({ id, type, data: new Uint8Array(bytes.subarray(0, size)) });
+        const { size } = this.#head;
+        const answer = { ...this.#head, data: new Uint8Array(bytes.subarray(0, size)) };
         this.#keep(bytes.subarray(size + 1));
         this.#head = undefined;
+        yield answer;
       }
     }
   }

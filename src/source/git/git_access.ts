@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
+import { CONTROL } from "../../config/repository_url.ts";
 import { DEFAULT_TOKEN_USER, findDomain, type GitLogin, resolveLogin } from "./credentials.ts";
 import type { RemoteAccess } from "./git_command.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { sshCommand } from "./ssh_command.ts";
 import type { AccessParts } from "./access_options.ts";
 import { httpAccess } from "./http_access.ts";
+
+/**
+ * Bytes of `known_hosts`, in which new hosts are added up to then: authors name any number of hosts,
+ * and ssh reads all of it each time. These are more than five thousand hosts.
+ */
+const MOST_KNOWN_HOSTS = 1 << 20;
 
 const ASKPASS = "#!/bin/sh\nprintf '%s\\n' \"$STACKWRIGHT_SSH_PASSPHRASE\"\n";
 
@@ -71,6 +78,20 @@ export class GitAccess {
   }
 
   async #login(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin> {
+    const login = await this.#anyLogin(url, signal);
+    const isBad = login.kind === "ssh_key"
+      ? login.passphrase.includes("\0")
+      : login.kind === "password" && CONTROL.test(login.user + login.password);
+    if (!isBad) return login;
+    // No environment holds a NUL, and git reads what helpers tell it in lines.
+    throw errors.repository_denied(
+      `what logs in to ${url.host} has a control character, such as a NUL or a line break, which git ` +
+        "cannot be given: check its token, password or passphrase in the settings, or what its GitHub " +
+        "App got for a token",
+    );
+  }
+
+  async #anyLogin(url: RepositoryUrl, signal: AbortSignal): Promise<GitLogin> {
     const login = resolveLogin(url, this.#parts.credentials);
     if (login.kind !== "github_app") return login;
     const mint = this.#parts.options.githubToken;
@@ -85,6 +106,16 @@ export class GitAccess {
     const path = join(await this.#private(), "local.gitconfig");
     await this.#place(path, "[safe]\n\tdirectory = *\n", 0o600);
     return { scheme: "file", config: [], env: { GIT_CONFIG_GLOBAL: path } };
+  }
+
+  /** Whether no keys of new SSH hosts are accepted, where the operator did not name the host. */
+  async #isStrict(url: RepositoryUrl, knownHosts: string): Promise<boolean> {
+    const { credentials: { domains, tokenHosts }, files, options } = this.#parts;
+    if (options.knownHostsFile !== "") return true;
+    const { size = 0 } = await files.stat(knownHosts) ?? {};
+    if (size <= MOST_KNOWN_HOSTS) return false;
+    const isPolled = tokenHosts.some((each) => each.replace(/:\d+$/, "") === url.host);
+    return !isPolled && findDomain(url, domains) === undefined;
   }
 
   /** Whether certificates of the host are not checked. */
@@ -110,12 +141,13 @@ export class GitAccess {
     const asks = login.passphrase !== "";
     if (asks) await this.#place(askpass, ASKPASS, 0o700);
     const { options: { knownHostsFile }, dataDir, lender = dataDir } = this.#parts;
-    const known = new Set([dataDir, lender].map((each) => join(each, "known_hosts")));
+    const own = join(dataDir, "known_hosts");
+    const known = new Set([own, join(lender, "known_hosts")]);
     const env = {
       GIT_SSH_COMMAND: sshCommand({
         key,
         knownHosts: knownHostsFile === "" ? [...known] : [knownHostsFile],
-        strict: knownHostsFile !== "",
+        strict: await this.#isStrict(url, own),
         asks,
       }),
       GIT_SSH_VARIANT: "ssh",

@@ -14,6 +14,7 @@ export type GitFailure =
   | "too_large"
   | "transient"
   | "unkept_host_key"
+  | "unknown_host"
   | "unreachable"
   | "unwanted";
 
@@ -38,6 +39,7 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     "corrupt",
     /not a git repository|object file .* is empty|loose object .* is corrupt|packfile .* cannot|inflate:|bad config|reference broken|pack has bad object|unable to find [0-9a-f]{40}|non-monotonic index|index file .* is too small|differ in contents/i,
   ],
+  ["unknown_host", /^No \S+ host key is known for .* you have requested strict checking/m],
   ["host_key", /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i],
   [
     "certificate",
@@ -130,6 +132,7 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
   too_large: "source_invalid",
   transient: "repository_unreachable",
   unkept_host_key: "data_dir_unusable",
+  unknown_host: "repository_denied",
   unreachable: "repository_unreachable",
   unwanted: "reference_not_found",
 };
@@ -157,6 +160,10 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
     "the SSH host key could not be kept, so that any other one would be taken for it the " +
     "next time; what came was not used. Make known_hosts in the data directory a file that can be " +
     "written, or name one with the keys in SSH_KNOWN_HOSTS_FILE",
+  unknown_host:
+    "no key of this SSH host is known, and no new one is accepted: SSH_KNOWN_HOSTS_FILE lacks it, or, " +
+    "without that, known_hosts in the data directory has grown beyond 1 MiB; take hosts out of it " +
+    "that nobody needs, or add the key of this host",
   unreachable: "check the URL, and whether these credentials may see the repository",
   unwanted: "the commit does not exist there",
 };

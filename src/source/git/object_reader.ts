@@ -2,7 +2,7 @@ import { errors } from "../../model/mod.ts";
 import { abortable } from "../../system/mod.ts";
 import type { GitObject } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
-import { ENDED, type ReaderParts, Session } from "./object_session.ts";
+import { type Asked, ENDED, type ReaderParts, Session } from "./object_session.ts";
 
 /**
  * Reads objects of one mirror through one long-lived program: a question costs a tenth of a
@@ -26,13 +26,22 @@ export class ObjectReader {
    * `timeout` when git says nothing for too long.
    */
   async read(name: string, signal: AbortSignal): Promise<GitObject | undefined> {
+    return await this.#ask("contents", name, signal);
+  }
+
+  /** The size of an object in bytes, without reading its content. Like `read` otherwise. */
+  async size(name: string, signal: AbortSignal): Promise<number | undefined> {
+    return (await this.#ask("info", name, signal))?.size;
+  }
+
+  async #ask(asked: Asked, name: string, signal: AbortSignal): Promise<GitObject | undefined> {
     if (/[\n\0]/.test(name)) {
       throw errors.internal("BUG: object name with a break");
     }
     for (let attempt = 1;; attempt++) {
       const session = await this.#open();
       try {
-        return await abortable(session.ask(name), signal);
+        return await abortable(session.ask(asked, name), signal);
       } catch (error) {
         if (error !== ENDED) throw error;
         if (this.#session === session) this.#session = undefined;

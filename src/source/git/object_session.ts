@@ -4,7 +4,7 @@ import { AnswerParser, type GitObject } from "./answer_parser.ts";
 
 /** Parts of a reader. */
 export interface ReaderParts {
-  /** Starts `git cat-file --batch` for the repository. */
+  /** Starts `git cat-file --batch-command` for the repository. */
   readonly start: () => Promise<RunningCommand>;
   readonly clock: Clock;
   /** Milliseconds without a question after which the program is ended. */
@@ -15,8 +15,11 @@ export interface ReaderParts {
   readonly largest: number;
 }
 
+/** What is asked about an object: all of it, or its type and size without the content. */
+export type Asked = "contents" | "info";
+
 interface Question {
-  readonly name: string;
+  readonly asked: Asked;
   readonly resolve: (object: GitObject | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -43,13 +46,13 @@ export class Session {
     this.#watch();
   }
 
-  ask(name: string): Promise<GitObject | undefined> {
+  ask(asked: Asked, name: string): Promise<GitObject | undefined> {
     if (this.#ended) return Promise.reject(ENDED);
     // Further questions must not postpone the timeout of an unanswered one.
     if (this.#questions.length === 0) this.#use();
     return new Promise((resolve, reject) => {
-      this.#questions.push({ name, resolve, reject });
-      this.#program.write(`${name}\n`);
+      this.#questions.push({ asked, resolve, reject });
+      this.#program.write(`${asked} ${name}\n`);
     });
   }
 
@@ -60,7 +63,7 @@ export class Session {
   }
 
   async #pump(): Promise<void> {
-    const parser = new AnswerParser();
+    const parser = new AnswerParser(() => this.#questions[0]?.asked !== "info");
     try {
       for await (const chunk of this.#program.output) {
         this.#use();

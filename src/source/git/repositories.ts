@@ -51,7 +51,7 @@ export class Repositories {
 
   #make(directory: string, name: string): Repository {
     const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
-    const start = () => git.start({ args: ["cat-file", "--batch"], gitDir: directory });
+    const start = () => git.start({ args: ["cat-file", "--batch-command"], gitDir: directory });
     const reader = new ObjectReader({ start, clock, idleMs, answerMs, largest });
     const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
     return createRepository(mirror, reader, this.#caches);

@@ -1,5 +1,6 @@
 import { CONTROL, LONGEST_URL } from "../../config/repository_url.ts";
 import { errors, type StackwrightError, withoutEnd } from "../../model/mod.ts";
+import { isAddress6 } from "../../system/mod.ts";
 
 /** Schemes by which repositories are reached. */
 export type RepositoryScheme = "http" | "https" | "ssh" | "file";
@@ -132,7 +133,11 @@ function splitHost(authority: string, text: string): { host: string; port: strin
   const match = /^(.*?)(?::(\d*))?$/.exec(authority);
   const host = (match?.[1] ?? "").toLowerCase();
   const port = match?.[2] ?? "";
-  if (!HOST.test(host)) throw refused(text, "its host name is not valid");
+  // Git takes brackets around anything, also around a name, or a host and its port.
+  const inBrackets = /^\[(.*)\]$/.exec(host)?.[1];
+  if (!HOST.test(host) || (inBrackets !== undefined && !isAddress6(inBrackets))) {
+    throw refused(text, "its host name is not valid");
+  }
   if (port !== "" && (Number(port) < 1 || Number(port) > 65535)) {
     throw refused(text, "its port is not valid");
   }

@@ -85,6 +85,13 @@ export class RevisionReader {
     return (await this.#object(id, signal)).data;
   }
 
+  /** The size of a file, of whose content nothing is read. */
+  async size(id: string, signal: AbortSignal): Promise<number> {
+    const size = await this.#objects.size(id, signal);
+    if (size === undefined) throw lacks(id);
+    return size;
+  }
+
   /** Forgets everything, because the mirror was replaced. */
   forget(): void {
     this.#directories.forget();
@@ -94,9 +101,13 @@ export class RevisionReader {
 
   async #object(id: string, signal: AbortSignal) {
     const object = await this.#objects.read(id, signal);
-    if (object === undefined) throw damagedError(`the mirror lacks the object ${id}`);
+    if (object === undefined) throw lacks(id);
     return object;
   }
+}
+
+function lacks(id: string): Error {
+  return damagedError(`the mirror lacks the object ${id}`);
 }
 
 function namesOf(path: string): string[] {

@@ -137,9 +137,9 @@ async function readConfig(
 ): Promise<ReadonlyMap<string, string>> {
   const entry = await part.repository.paths.find(part.commit, ".gitmodules", signal);
   if (entry?.kind !== "file" && entry?.kind !== "executable") return new Map();
-  const content = await part.repository.paths.content(entry.id, signal);
-  if (content.length > MOST_CONFIG_BYTES) {
-    const why = `has ${content.length} bytes, the most that is read is ${MOST_CONFIG_BYTES}`;
+  const size = await part.repository.paths.size(entry.id, signal);
+  if (size > MOST_CONFIG_BYTES) {
+    const why = `has ${size} bytes, the most that is read is ${MOST_CONFIG_BYTES}`;
     throw invalid(part, why);
   }
   const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];

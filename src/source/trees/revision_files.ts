@@ -1,5 +1,6 @@
 import type { SourceLocation } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
+import { tooLargeFile } from "../too_large_file.ts";
 import { withRepair } from "../git/repository.ts";
 import type { TreeEntry } from "../source.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
@@ -23,13 +24,20 @@ export class RevisionFiles {
     this.#submodules = new SubmodulePaths(options);
   }
 
-  /** The bytes of a file; `undefined` when there is none. */
-  async read(first: FirstPart, path: string, signal: AbortSignal) {
+  /** The bytes of a file; `undefined` when there is none. Refuses one that is larger than `mostBytes`. */
+  async read(
+    first: FirstPart,
+    path: string,
+    signal: AbortSignal,
+    mostBytes = Infinity,
+  ): Promise<Uint8Array | undefined> {
     const inside = await this.#partOf(first, path, { orIs: false, signal });
     const { paths } = inside.part.repository;
     return await withRepair(inside.part, signal, async () => {
       const entry = await paths.find(inside.part.commit, inside.path, signal);
       if (entry?.kind !== "file" && entry?.kind !== "executable") return undefined;
+      const size = mostBytes === Infinity ? 0 : await paths.size(entry.id, signal);
+      if (size > mostBytes) throw tooLargeFile(path, size, mostBytes);
       return await paths.content(entry.id, signal);
     });
   }

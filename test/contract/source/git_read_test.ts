@@ -56,6 +56,24 @@ describe("GitSource reading", () => {
     assert.ok(t.commands.length <= before + 1);
   });
 
+  it("read() refuses a file beyond a bound by its size, and reads none of it", async () => {
+    await repository.commit({ big: "x".repeat(100_000), small: "small" });
+    revision = await t.resolve(repository.url, "main");
+    const before = t.commands.length;
+    const read = (path: string, most: number) => t.source.read(revision, path, never(), most);
+    const files = ["big", "big", "big", "compose.yaml", "nope"];
+    const all = Promise.allSettled(files.map((path) => read(path, 99_999)));
+    const [first, , , compose, nope] = await all;
+    const refused = { code: "config_invalid", message: /big has 100000 bytes, the most .* 99999/ };
+    assert.equal(first?.status, "rejected");
+    await assert.rejects(read("big", 99_999), refused);
+    assert.equal(compose?.status, "fulfilled");
+    assert.deepEqual(nope, { status: "fulfilled", value: undefined });
+    assert.equal((await read("big", 100_000))?.length, 100_000);
+    // The program that was asked for the sizes answers all the others.
+    assert.ok(t.commands.length <= before + 1);
+  });
+
   it("read() returns large files whole", async () => {
     const big = new Uint8Array(3_000_000).map((_, index) => index % 251);
     await repository.commit({ big });

@@ -29,6 +29,23 @@ describe("unifiedDiff()", () => {
     }
   });
 
+  it("tells right lines where the first change comes late, and reads very many in linear time", () => {
+    const blank = "\n".repeat(521_000);
+    const around = lines(9, "same");
+    for (
+      const [old, now] of [
+        [`${blank}a\n${blank}`, `${blank}b\n${blank}`],
+        [`a\n${blank}c\n`, `b\n${blank}d`],
+        [blank, `${blank}end`],
+        [`${around}a\n${around}b\n${around}`, `${around}${around}c\n${around}d\n`],
+      ] as const
+    ) {
+      assert.equal(applyPatch(old, unifiedDiff("a", "b", old, now)), now);
+    }
+    const late = unifiedDiff("a", "b", `${around}old\n`, `${around}new\n`);
+    assert.match(late, /^--- a\n\+\+\+ b\n@@ -7,4 \+7,4 @@\n same 6\n/);
+  });
+
   it("keeps what other ends of lines stand in, however long it is", () => {
     // A line that was looked for from each of its places took a minute.
     const long = `${"a".repeat(20_000)}\u2028b\rc\n`;

@@ -52,6 +52,15 @@ describe("clashes()", () => {
     assert.match(clashes(MODEL, ["web"], [{ ...stray, labels: {} }])[0] ?? "", /front holds$/);
   });
 
+  it("finds who has the name that a container gets without one of its author's", () => {
+    const taker = { ...runningContainer("evil", "x"), name: "shop-range-1" };
+    assert.deepEqual(clashes(MODEL, ["range"], [taker]), [
+      "service range needs the container name shop-range-1, which container shop-range-1 of project " +
+      "evil has",
+    ]);
+    assert.deepEqual(clashes(MODEL, ["web"], [taker]), []);
+  });
+
   it("leaves a range of ports to the engine, and services that are not started alone", () => {
     const held = { address: "0.0.0.0", port: 9001, protocol: "tcp" };
     assert.deepEqual(clashes(MODEL, ["range"], [holding(held)]), []);

@@ -181,6 +181,34 @@ describe("treeUses(), livePaths(), rewriteModel()", () => {
     assert.equal(rewritten.configs.main.file, "/data/releases/default/shop/current/main.conf");
   });
 
+  it("lead named volumes through live, whoever mounts them how: others may mount them to write", () => {
+    const volume = (source: string) => ({
+      type: "volume",
+      source,
+      target: `/${source}`,
+      read_only: true,
+    });
+    const at = (path: string) => ({ driver_opts: { o: "bind", device: `${TREE}/${path}` } });
+    const rendered = {
+      ...model({ volumes: [volume("seen"), volume("same")] }),
+      volumes: {
+        seen: { name: "one", ...at("site") },
+        same: { name: "one" },
+        unused: { name: "two", ...at("main.conf") },
+      },
+    };
+    const live = livePaths(treeUses(rendered, TREE), new Set(), () => true);
+    const rewritten = rewriteModel(rendered, {
+      tree: TREE,
+      stackDirectory: "/s",
+      placeOf: live.placeOf,
+    }) as typeof rendered;
+    const { seen, unused } = rewritten.volumes;
+    assert.equal(seen.driver_opts.device, "/s/live/site");
+    assert.equal(unused.driver_opts.device, "/s/live/main.conf");
+    assert.equal(rewritten.configs.main.file, "/s/current/main.conf");
+  });
+
   it("all containers see the same bytes where one may write: overlapping paths are live", () => {
     const use = (path: string, writable: boolean) => ({
       service: "a",

@@ -24,9 +24,9 @@ describe("tooLargeProject()", () => {
   });
   it("refuses what makes the list of all containers too long to be read", () => {
     const said = /^an engine would list its containers with \d+ characters/;
-    const labels = { a: "x".repeat(100_000) };
-    assert.equal(of({ labels, scale: 20 }, { labels, deploy: { replicas: 20 } }), undefined);
-    assert.match(of({ labels, scale: 20 }, { labels, scale: 30 }) ?? "", said);
+    const labels = { a: "x".repeat(60_000) };
+    assert.equal(of({ labels, scale: 30 }, { labels, deploy: { replicas: 35 } }), undefined);
+    assert.match(of({ labels, scale: 30 }, { labels, scale: 45 }) ?? "", said);
     assert.match(of({ command: ["x".repeat(10_000)], scale: 500 }) ?? "", said);
     assert.match(of({ entrypoint: Array(2000).fill("abcd"), scale: 500 }) ?? "", said);
     assert.match(of({ expose: ["1-65535"], scale: 2 }) ?? "", said);
@@ -43,6 +43,16 @@ describe("tooLargeProject()", () => {
       of({ volumes }, { ...around, scale: 100 }, { volumes_from: ["s1", "s0"] }) ?? "",
       said,
     );
+  });
+  it("refuses labels that would make each event of a container too long", () => {
+    const said = /^service s0: each container has labels of \d+ characters .* the most is 65536$/;
+    const labels = { a: "x".repeat(65_600) };
+    assert.match(of({ labels }) ?? "", said);
+    assert.match(tooLargeProject({ services: { s0: { labels } } }, { isStack: true }) ?? "", said);
+    assert.equal(of({ labels, scale: 0 }), undefined);
+    const names = Array.from({ length: 499 }, (_, at) => `s${at + 1}`.padEnd(200, "x"));
+    const all = Object.fromEntries(names.map((name) => [name, { condition: "service_started" }]));
+    assert.match(of({ depends_on: all }) ?? "", said);
   });
   it("counts all that a service says for each task of a swarm", () => {
     const service = { environment: { A: "x".repeat(10_000) }, deploy: { replicas: 500 } };

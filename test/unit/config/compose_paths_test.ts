@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ComposePaths, composePaths } from "../../../src/config/compose_paths.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
+import { takesAtMost } from "../processor_time.ts";
 
 const NOTHING = { includes: [], extended: [], files: [], needed: [] };
 const plain = (paths: readonly string[], more = {}) => ({
@@ -177,5 +178,13 @@ describe("composePaths()", () => {
         assert.ok(isStackwrightError(error, "config_invalid"), `${error}\n${text.join("")}`);
       }
     }
+  });
+
+  it("takes little time for thousands of keys called include with an alias", () => {
+    const services = Array.from({ length: 1500 }, (_, at) => ` s${at}: {include: *a}\n`).join("");
+    const others = Array.from({ length: 3000 }, (_, at) => ` k${at}: 1\n`).join("");
+    const text = `x: &a {a: b}\nservices:\n${services}x-others:\n${others}`;
+    const read = () => assert.throws(() => composePaths(text, "c.yaml"), /Excessive alias count/);
+    assert.ok(takesAtMost(1000, read));
   });
 });

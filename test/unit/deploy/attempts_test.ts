@@ -64,10 +64,12 @@ describe("attempts at a rollout", () => {
     });
   });
 
-  it("put back once what does not get healthy", async () => {
-    const { result, calls } = await outcome(() => fail(BAD), () => fail(errors.unhealthy("ill")));
-    assert.equal(calls, "forward, back");
-    assert.equal(result.kind, "failed");
+  it("put back once what does not get healthy, and what is refused", async () => {
+    for (const error of [errors.unhealthy("ill"), errors.conflict("its volume is another's")]) {
+      const { result, calls } = await outcome(() => fail(BAD), () => fail(error));
+      assert.equal(calls, "forward, back");
+      assert.equal(result.kind, "failed");
+    }
   });
 
   it("do not count where the engine was away while it was put back, ten times at most", async () => {

@@ -56,6 +56,32 @@ describe("destroyStack()", () => {
     assert.equal(engine.calls.at(-1), "remove volume shop_data");
   });
 
+  it("leaves a volume that another stack made meanwhile, in the place of its own", async () => {
+    const engine = shop();
+    const { findVolumes } = engine;
+    engine.findVolumes = (names, signal) => {
+      engine.volumes = [resource("shop_data", "other")];
+      return findVolumes(names, signal);
+    };
+    assert.deepEqual(await destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL), []);
+    assert.ok(!engine.calls.includes("remove volume shop_data"));
+  });
+
+  it("removes nothing more once it is told that the stack is not to go any longer", async () => {
+    for (const most of [0, 2, 5]) {
+      const engine = shop();
+      let asked = 0;
+      const requireStill = () => {
+        if (asked++ === most) throw new Error("handed over");
+      };
+      const destroy = { ...DESTROY, removeVolumes: true, requireStill };
+      await assert.rejects(destroyStack(engine, destroy, SIGNAL), /handed over/);
+      const removed = engine.calls.filter((each) => each.endsWith("with volumes"));
+      assert.equal(removed.length, most);
+      assert.ok(!engine.calls.includes("remove volume shop_data"));
+    }
+  });
+
   it("removes images when asked to, but none that another container needs", async () => {
     const engine = shop();
     await destroyStack(engine, { ...DESTROY, removeImages: true }, SIGNAL);

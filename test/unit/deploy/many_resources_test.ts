@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ResourceSummary } from "../../../src/docker/engine.ts";
-import { requireOwnVolumes } from "../../../src/deploy/anothers_volumes.ts";
+import { requireOwnVolumes } from "../../../src/deploy/anothers_resources.ts";
 import { changedNetworks } from "../../../src/deploy/changed_networks.ts";
 import { requireSameVolumes } from "../../../src/deploy/changed_volumes.ts";
 import { fieldDrift } from "../../../src/deploy/engine/field_drift.ts";

@@ -12,7 +12,7 @@ describe("isPartOfStack()", () => {
   const labelled = (labels: Record<string, string>) =>
     observedContainer({
       Id: "c1",
-      Labels: { "com.docker.compose.project": "shop", ...labels },
+      Labels: { [PROJECT]: "shop", "com.docker.compose.container-number": "1", ...labels },
       State: "running",
     });
 
@@ -20,6 +20,11 @@ describe("isPartOfStack()", () => {
     assert.equal(isPartOfStack(labelled({ "com.docker.compose.oneoff": "False" })), true);
     assert.equal(isPartOfStack(labelled({})), true);
     assert.equal(isPartOfStack(labelled({ "com.docker.compose.oneoff": "True" })), false);
+  });
+
+  it("has no container that compose made for a hook", () => {
+    const Labels = { [PROJECT]: "shop", "com.docker.compose.service": "web" };
+    assert.equal(isPartOfStack(observedContainer({ Id: "c1", Labels, State: "running" })), false);
   });
 
   it("has no task of a swarm, whose image says of which project it were", () => {

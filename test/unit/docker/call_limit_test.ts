@@ -4,7 +4,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createEngine } from "../../../src/docker/mod.ts";
+import { createEngine, type EngineClient } from "../../../src/docker/mod.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 
 const VERSION = `HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{"ApiVersion":"1.45"}`;
@@ -37,25 +37,31 @@ async function silentEngine() {
   return { engine, clock, asked, close };
 }
 
+const CALLS: readonly (readonly [string, number, (engine: EngineClient) => Promise<unknown>])[] = [
+  ["/networks", 120, (engine) => engine.listNetworks({}, never)],
+  ["/containers/a/logs", 20, (engine) => engine.containerLogs("a", 20, never)],
+];
+
 describe("EngineApi.inTime()", () => {
-  it("gives a call up that gets no answer, and names it", async () => {
-    const { engine, clock, asked, close } = await silentEngine();
-    try {
-      const answer = engine.listNetworks({}, never);
-      const failure = assert.rejects(answer, {
-        code: "engine_unreachable",
-        message: /GET \/networks within 120 s/,
-      });
-      while (asked.length === 0) await settle();
-      await clock.advance(119_000);
-      assert.equal(clock.sleepers, 1);
-      await clock.advance(1_000);
-      await failure;
-      assert.equal(clock.sleepers, 0);
-    } finally {
-      await close();
-    }
-  });
+  for (const [path, seconds, call] of CALLS) {
+    it(`gives a call of ${path} up that gets no answer, and names it`, async () => {
+      const { engine, clock, asked, close } = await silentEngine();
+      try {
+        const failure = assert.rejects(call(engine), {
+          code: "engine_unreachable",
+          message: new RegExp(`GET ${path} within ${seconds} s`),
+        });
+        while (asked.length === 0) await settle();
+        await clock.advance(seconds * 1000 - 1000);
+        assert.equal(clock.sleepers, 1);
+        await clock.advance(1_000);
+        await failure;
+        assert.equal(clock.sleepers, 0);
+      } finally {
+        await close();
+      }
+    });
+  }
 
   it("keeps no call waiting for hundreds of containers that are slow to stop", async () => {
     const { engine, asked, close } = await silentEngine();

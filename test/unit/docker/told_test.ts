@@ -57,6 +57,7 @@ const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a container's network", containers, { NetworkSettings: { Networks: { [LONG]: {} } } }],
   ["a container's project", containers, { Labels: { [PROJECT]: LONG } }],
   ["a container's service", containers, { Labels: { "com.docker.compose.service": LONG } }],
+  ["a container's source", containers, { Labels: { "stackwright.source.name": LONG } }],
   ["a container's stack", containers, { Labels: { "stackwright.deployment": LONG } }],
   ["a container's labels", containers, { Labels: many(10_001) }],
   ["a container's address", containers, { Ports: [{ IP: LONG, PublicPort: 1 }] }],

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
 import { stackKey, StackwrightError, type Sync, type Work } from "../../../src/model/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
-import { createRedactor, sourceAsOwner } from "../../../src/system/mod.ts";
+import { createRedactor, sourceAsOwner, stackAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog, writtenLines } from "../../fakes/recording_log.ts";
 
@@ -107,6 +107,33 @@ describe("perform()", () => {
     assert.deepEqual([line?.level, line?.message, more], ["info", "run failed", []]);
     assert.deepEqual(line?.fields["failed"], ["shop"]);
     assert.ok(!JSON.stringify(line).includes("unhealthy"));
+  });
+
+  it("masks words of its only stack in what ended it, of which no target was told", async () => {
+    const about = stackKey("", "shop");
+    const asked = { ...work, only: about };
+    const fails = () => Promise.reject(new StackwrightError("unhealthy", "it said hunterwolf"));
+    const performance = createPerformance(fails, { asked });
+    performance.redactor.add("hunterwolf", stackAsOwner(about));
+    const end = await performance.perform();
+    assert.equal(end.message, "it said ***");
+    const lines = writtenLines(performance.log.lines, performance.redactor).join("");
+    assert.doesNotMatch(lines, /hunterwolf/);
+  });
+
+  it("asks for no secrets of a stack of which it is only said that nothing changed", async () => {
+    const asked: string[] = [];
+    const performance = createPerformance((_work, reporter) => {
+      const shop = { context: "default", stack: "shop", revision: "main (1)" };
+      reporter.target({ ...shop, status: "pending" });
+      reporter.target({ ...shop, status: "skipped", message: "no changes" });
+      assert.deepEqual(asked, []);
+      reporter.target({ ...shop, status: "failed", message: "web said no" });
+      return Promise.resolve();
+    });
+    performance.redactor.asks(({ name }) => asked.push(name));
+    await performance.perform();
+    assert.ok(asked.includes("shop"));
   });
 
   it("hands every error of an AggregateError to the conclusion", async () => {

@@ -5,6 +5,7 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
 import { expandDeployments } from "../../../src/pipeline/expand_deployments.ts";
 import type { PipelineParts } from "../../../src/pipeline/mod.ts";
+import { createTurns, systemClock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const configuration: Revision = {
@@ -37,7 +38,8 @@ function expand(stacks: number, override: string, discoveries = 1, written = "")
       return Promise.resolve(new TextEncoder().encode(override));
     },
   } as Partial<PipelineParts["source"]>;
-  const parts = { source, log: createRecordingLog(), options: { configBaseDir: "." } };
+  const turns = createTurns(systemClock);
+  const parts = { source, turns, log: createRecordingLog(), options: { configBaseDir: "." } };
   const base = "working_dir: apps\nauto_discovery: true\n";
   const declared = parseDeployments(written + Array(discoveries).fill(base).join("---\n"), {
     file: ".stackwright.yaml",

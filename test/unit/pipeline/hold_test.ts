@@ -22,6 +22,7 @@ import {
   createIds,
   createLimiter,
   createRedactor,
+  createTurns,
   createWatchedLock,
   noMeter,
   Shares,
@@ -134,6 +135,7 @@ function createShop(directory: string) {
     },
     trees: { collect: unused },
     rendered: new RenderedModels(),
+    turns: createTurns(clock),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
     },

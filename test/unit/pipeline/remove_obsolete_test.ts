@@ -1,10 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { planOfKept } from "../../../src/pipeline/remove_obsolete.ts";
+import type { PipelineParts } from "../../../src/pipeline/parts.ts";
+import { planObsolete, planOfKept } from "../../../src/pipeline/remove_obsolete.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 describe("planOfKept()", () => {
   it("says that the volumes stay with it, for one of another name beside it has none of them", () => {
     const { message } = planOfKept("destroy is off");
     assert.match(message, /and it is kept: destroy is off; its volumes stay with it$/);
+  });
+});
+
+describe("planObsolete()", () => {
+  it("lets other work go on while it tries the webhook filters of hundreds of deployments", async () => {
+    const revision = { id: "1", reference: "refs/heads/main", source: { name: "a" } };
+    const autoDiscovery = { depth: 1, delete: true, removeVolumes: false, removeImages: false };
+    const scans = Array.from({ length: 500 }, (_, at) => {
+      const deployment = { workingDir: `${at}`, autoDiscovery, webhookFilter: `x${at}` };
+      return { base: { deployment }, revision };
+    });
+    const run = {
+      request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
+      configuration: revision,
+      expansion: { deployments: [], failures: [], scans },
+      ...{ trigger: "webhook", origin: "automatic" },
+    };
+    const parts = { ledger: createMemoryLedger(createFakeClock()) } as unknown as PipelineParts;
+    let [turns, isOver] = [0, false];
+    const count = () => isOver || (turns++, setTimeout(count, 0));
+    setTimeout(count, 0);
+    const asked = run as unknown as Parameters<typeof planObsolete>[1];
+    const { removals } = await planObsolete(parts, asked, new AbortController().signal);
+    isOver = true;
+    assert.deepEqual(removals, []);
+    assert.ok(turns > 50, String(turns));
   });
 });

@@ -66,9 +66,13 @@ describe("runJob()", () => {
     const host = { engine: { listContainers }, info: () => Promise.resolve({ swarm: "none" }) };
     const parts = { host, ledger: createMemoryLedger(createFakeClock()) };
     const told: string[] = [];
+    const ends: unknown[] = [];
+    const results: JobParts["results"] = {
+      set: (_, code, wasRefused) => ends.push([code, wasRefused]),
+    };
     await runJob(
       parts as unknown as PipelineParts,
-      { results: { set: () => {} }, looks: createKeyedLock() } as unknown as JobParts,
+      { results, looks: createKeyedLock() } as unknown as JobParts,
       {
         work: {
           ...{ kind: "job", trigger: "scheduled_job", origin: "automatic" },
@@ -79,6 +83,7 @@ describe("runJob()", () => {
       new AbortController().signal,
     );
     assert.deepEqual(told, ["starting", "shop has no job backup any more"]);
+    assert.deepEqual(ends, [[undefined, true]]);
     assert.notEqual(asked.length, 0);
     for (const labels of asked) {
       assert.equal(labels["com.docker.compose.project"], "shop");

@@ -4,7 +4,7 @@ import { errors, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import {
   jobCredentials,
   type Owned,
-  requireNoForeignVolume,
+  requireNothingForeign,
   requireOwner,
 } from "../../../src/pipeline/stack_owner.ts";
 import { systemClock } from "../../../src/system/mod.ts";
@@ -64,8 +64,8 @@ describe("jobCredentials()", () => {
   });
 });
 
-describe("requireNoForeignVolume()", () => {
-  type Parts = Parameters<typeof requireNoForeignVolume>[0];
+describe("requireNothingForeign()", () => {
+  type Parts = Parameters<typeof requireNothingForeign>[0];
   const labels = { "com.docker.stack.namespace": "shop" };
   const there = ["shop_db", "h1_data"].map((name) => ({ name, labels }));
   /** A service whose tasks could not start yet, or are due later. */
@@ -109,6 +109,7 @@ describe("requireNoForeignVolume()", () => {
       engine: {
         swarm: { services: () => Promise.resolve(services) },
         listVolumes: () => Promise.resolve(there),
+        findNetworks: () => Promise.resolve([]),
         findVolumes: (names: string[]) =>
           Promise.resolve(there.filter((each) => names.includes(each.name))),
       },
@@ -121,14 +122,14 @@ describe("requireNoForeignVolume()", () => {
     owner: object = { owner: { source, reference: "" } },
     given = parts,
   ) =>
-    requireNoForeignVolume(
+    requireNothingForeign(
       given,
       {
         key: stackKey("", "op"),
         ...owner,
         ...more,
         revision: { source: { name: source } },
-      } as Parameters<typeof requireNoForeignVolume>[1],
+      } as Parameters<typeof requireNothingForeign>[1],
       { services: {}, volumes: { data: { name } } },
       new AbortController().signal,
     );

@@ -27,6 +27,10 @@ describe("decideRetry()", () => {
       reason: "delay",
       retryAt: after(10),
     }],
+    ["the clock was set back meanwhile", { now: after(-3600) }, {
+      kind: "attempt",
+      isRetry: true,
+    }],
     ["somebody asks in person", { now: after(1), origin: "manual" }, {
       kind: "attempt",
       isRetry: false,

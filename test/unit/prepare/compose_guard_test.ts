@@ -5,7 +5,9 @@ import { countPaths } from "../../../src/prepare/recorded_bounds.ts";
 import { type GuardedInputs, guardRendering } from "../../../src/prepare/compose_guard.ts";
 import type { Deployment, Revision } from "../../../src/model/mod.ts";
 import type { Source } from "../../../src/source/source.ts";
-import type { Files } from "../../../src/system/mod.ts";
+import { createTurns, type Files, systemClock } from "../../../src/system/mod.ts";
+
+const TURNS = createTurns(systemClock);
 
 /** The text at a path of a repository. */
 type Repository = (path: string) => string | undefined;
@@ -28,7 +30,8 @@ function guard(
   } as unknown as Files;
   return guardRendering(
     { tree: "/t", directory: "/t", composeFiles: ["/t/compose.yaml"], envFiles: [] },
-    { files, interpolate: (texts) => Promise.resolve(texts) },
+    { files, turns: TURNS, interpolate: (texts) => Promise.resolve(texts) },
+    AbortSignal.timeout(60_000),
   );
 }
 
@@ -36,8 +39,10 @@ function follow(repository: Repository) {
   const source = {
     entries: (_revision: Revision, paths: readonly string[]) =>
       Promise.resolve(new Map(paths.map((path) => [path, { kind: "file", id: "a" }]))),
-    read: (_revision: Revision, path: string) =>
-      Promise.resolve(new TextEncoder().encode(repository(path) ?? "")),
+    read: (_revision: Revision, path: string, _signal: AbortSignal, mostBytes: number) => {
+      assert.equal(mostBytes, 256 * 1024);
+      return Promise.resolve(new TextEncoder().encode(repository(path) ?? ""));
+    },
   } as unknown as Source;
   const deployment = {
     name: "a",
@@ -46,7 +51,8 @@ function follow(repository: Repository) {
     composeFilesGiven: true,
     envFiles: [],
   } as unknown as Deployment;
-  return composeInputs(source, {} as Revision, deployment, AbortSignal.timeout(60_000));
+  const parts = { source, turns: TURNS };
+  return composeInputs(parts, {} as Revision, deployment, AbortSignal.timeout(60_000));
 }
 
 /** Compose files each of which includes the next one. */
@@ -66,6 +72,34 @@ const naming = (files: number, each: number): Repository => (path) => {
 
 for (const [what, look] of [["guardRendering()", guard], ["composeInputs()", follow]] as const) {
   describe(what, () => {
+    it("lets the event loop turn between compose files that take long, with many projects", async () => {
+      const services = Array.from({ length: 600 }, (_, at) => `  s${at}: {image: "a:${at}"}\n`);
+      const large: Repository = (path) =>
+        path === "compose.yaml"
+          ? "include: [a.yaml, b.yaml, c.yaml]\n"
+          : `services:\n${services.join("")}`;
+      let turns = 0;
+      let isOver = false;
+      const turn = () => {
+        turns++;
+        if (!isOver) setTimeout(turn, 0);
+      };
+      turn();
+      await Promise.all(Array.from({ length: 4 }, () => look(large)));
+      isOver = true;
+      // Nothing comes after the last one.
+      assert.ok(turns >= 11, `${turns}`);
+    });
+
+    it("takes 400000 YAML signs in all compose files, and refuses more", async () => {
+      const wide = (files: number): Repository => (path) =>
+        path === "compose.yaml"
+          ? `include: [${Array.from({ length: files }, (_, at) => `c${at}.yaml`).join(", ")}]\n`
+          : `${"#".repeat(19_999)}\n`;
+      await look(wide(19));
+      await assert.rejects(look(wide(20)), /more than 400000 signs/);
+    });
+
     it("takes 500 compose files and refuses more", async () => {
       await look(chain(500));
       await assert.rejects(look(chain(501)), /consists of more than 500 compose files/);

@@ -62,6 +62,22 @@ describe("requireSafeModel()", () => {
     return requireSafeModel(parts, target, { services: { web }, ...rest }, "/tree", signal);
   };
 
+  it("refuses names that other stacks' containers get while they are replaced", async () => {
+    const refused = (name: string) => ({
+      code: "unsupported",
+      message:
+        `deployment shop: service web: container name ${name}, as one has that is being replaced; it is ` +
+        "not supported",
+    });
+    const name = "0123456789ab_wiki-web-1";
+    await assert.rejects(check({ container_name: name }, OWN), refused(name));
+    // Compose would give it that name itself.
+    const rest = { name: "0123456789ab_wiki" };
+    await assert.rejects(check({}, OWN, { rest }), refused(name));
+    await check({ container_name: "0123456789ab-web" }, OWN);
+    await check({ container_name: "0123456789_wiki-web-1" }, OWN);
+  });
+
   for (const key of ["network_mode", "pid", "ipc"]) {
     for (const name of ["stackwright", OWN.slice(0, 12)]) {
       it(`refuses ${key} of the container that this process runs in, called ${name}`, async () => {
@@ -322,6 +338,8 @@ describe("requireSafeModel()", () => {
         await assert.rejects(by({}, { ...ours("/srv/link"), links }), refused);
       }
       await assert.rejects(by({}, ours("/data/releases/default/other")), refused);
+      // Older versions had volumes show files of the repository, which nobody may write to.
+      await assert.rejects(by({}, ours("/data/releases/default/other/current/a")), refused);
       const [web] = over("", { subpath: "data" });
       await assert.rejects(by(web, ours("/")), refused);
     });

@@ -7,12 +7,16 @@ import { PlainSecrets } from "../../../src/prepare/plain_secrets.ts";
 import { createExternalSecrets, type ExternalSecrets } from "../../../src/secrets/mod.ts";
 import {
   createRedactor,
+  createTurns,
   MOST_OF_AN_OWNER,
   stackAsOwner,
+  systemClock,
   systemFiles,
 } from "../../../src/system/mod.ts";
 import { processorMs } from "../processor_time.ts";
 
+const never = new AbortController().signal;
+const turns = createTurns(systemClock);
 const KEY = { context: "default", name: "web" };
 
 interface Made {
@@ -33,7 +37,7 @@ async function withTree(
     for (const [name, text] of Object.entries(files)) await writeFile(join(tree, name), text);
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
+    const plain = new PlainSecrets({ files: systemFiles, secrets, turns }, stackAsOwner(KEY));
     await test({ plain, secrets, tree, shown: (text) => redactor.redact(text, stackAsOwner(KEY)) });
   } finally {
     await rm(directory, { recursive: true });
@@ -63,10 +67,13 @@ describe("PlainSecrets", () => {
   for (const name of Object.keys(NAMING)) {
     it(`namesCollector is true once it looked at ${name}`, () =>
       withTree({ ...NAMING, "b.env": "A=${GO}\n" }, async ({ plain, tree }) => {
-        await plain.hideDotenv([join(tree, "b.env"), join(tree, "gone.env"), tree, "/dev/null"]);
-        await plain.hideCompose([join(tree, "b.env")]);
+        await plain.hideDotenv(
+          [join(tree, "b.env"), join(tree, "gone.env"), tree, "/dev/null"],
+          never,
+        );
+        await plain.hideCompose([join(tree, "b.env")], never);
         assert.equal(plain.namesCollector, false);
-        await plain.hideCompose([join(tree, name)]);
+        await plain.hideCompose([join(tree, name)], never);
         assert.equal(plain.namesCollector, true);
       }));
   }
@@ -74,7 +81,10 @@ describe("PlainSecrets", () => {
   it("hideDotenv() hides what is a secret in a file, and keeps it for the ledger", () =>
     withTree({ "a.env": "PLAIN=word\nX='k9$2mQ7z!'\nDB_PASS=hunter2xyz\n" }, async (made) => {
       const { plain, tree, shown } = made;
-      await plain.hideDotenv([join(tree, "a.env"), join(tree, "gone.env"), tree, "/dev/null"]);
+      await plain.hideDotenv(
+        [join(tree, "a.env"), join(tree, "gone.env"), tree, "/dev/null"],
+        never,
+      );
       assert.equal(shown("word k9$2mQ7z! hunter2xyz"), "word *** ***");
       assert.ok(plain.texts.includes("k9$2mQ7z!") && plain.texts.includes("hunter2xyz"));
     }));
@@ -82,7 +92,7 @@ describe("PlainSecrets", () => {
   it("refuses more secrets than are remembered of a stack, and those are forgotten with it", () => {
     const redactor = createRedactor();
     const secrets = createExternalSecrets({ provider: undefined, redactor });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
+    const plain = new PlainSecrets({ files: systemFiles, secrets, turns }, stackAsOwner(KEY));
     const variables = (count: number) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, at) => [`TOKEN_${at}`, `xq81Zr0pKw77${at}`]),
@@ -102,7 +112,7 @@ describe("PlainSecrets", () => {
 
   it("refuses secrets that are longer together than anybody's are", () => {
     const secrets = createExternalSecrets({ provider: undefined, redactor: createRedactor() });
-    const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY));
+    const plain = new PlainSecrets({ files: systemFiles, secrets, turns }, stackAsOwner(KEY));
     const token = (at: number) => ({ [`TOKEN_${at}`]: `${at}-xq81Zr0pKw77`.repeat(4000) });
     for (let at = 0; at < 30; at++) plain.hideVariables(token(at));
     assert.throws(() => {
@@ -121,9 +131,9 @@ describe("PlainSecrets", () => {
       Object.fromEntries(names.map((name) => [name, text])),
       async ({ plain, tree }) => {
         const files = names.map((name) => join(tree, name));
-        await plain.hideDotenv(files.slice(0, 16));
-        await plain.hideDotenv(files.slice(0, 16));
-        await assert.rejects(plain.hideDotenv(files), {
+        await plain.hideDotenv(files.slice(0, 16), never);
+        await plain.hideDotenv(files.slice(0, 16), never);
+        await assert.rejects(plain.hideDotenv(files, never), {
           code: "config_invalid",
           message: /dotenv files of the deployment have more than 4194304 bytes together/,
         });
@@ -136,10 +146,10 @@ describe("PlainSecrets", () => {
       { "a.env": "APP=web-a1b2c3d4\nDB_PASSWORD=a1b2c3d4\nX=web-9f8e7d6c\n" },
       async (made) => {
         const { tree, secrets, shown } = made;
-        const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY), [
+        const plain = new PlainSecrets({ files: systemFiles, secrets, turns }, stackAsOwner(KEY), [
           "shop-web-a1b2c3d4",
         ]);
-        await plain.hideDotenv([join(tree, "a.env")]);
+        await plain.hideDotenv([join(tree, "a.env")], never);
         assert.equal(shown("web-a1b2c3d4, web-9f8e7d6c"), "web-a1b2c3d4, ***");
         assert.ok(!plain.texts.includes("web-a1b2c3d4"));
       },
@@ -147,7 +157,7 @@ describe("PlainSecrets", () => {
 
   it("hideModel() hides a variable that is used as a secret, whatever its name is", () =>
     withTree({ "a.env": "PLAIN=just some words\n" }, async ({ plain, tree, shown }) => {
-      await plain.hideDotenv([join(tree, "a.env")]);
+      await plain.hideDotenv([join(tree, "a.env")], never);
       assert.equal(shown("just some words"), "just some words");
       const secrets = { s: { environment: "PLAIN" }, t: { environment: "GIVEN" } };
       const environment = { GIVEN: "given words" };
@@ -189,12 +199,16 @@ describe("PlainSecrets", () => {
   it("takes little time for texts and names that say the same again and again", () =>
     withTree({ ".env": `${"x".repeat(10)}=1` }, async ({ secrets, tree }) => {
       const names = Array(1900).fill("a".repeat(2000));
-      const plain = new PlainSecrets({ files: systemFiles, secrets }, stackAsOwner(KEY), names);
+      const plain = new PlainSecrets(
+        { files: systemFiles, secrets, turns },
+        stackAsOwner(KEY),
+        names,
+      );
       const half = "a".repeat(500);
       const lines = Array.from({ length: 100 }, (_, at) => `P${at}_PASSWORD=${half}${at}${half}`);
       await writeFile(join(tree, ".env"), lines.join("\n"));
       const start = processorMs();
-      await plain.hideDotenv([join(tree, ".env")]);
+      await plain.hideDotenv([join(tree, ".env")], never);
       assert.ok(processorMs() - start < 2000, `${processorMs() - start} ms`);
     }));
 });

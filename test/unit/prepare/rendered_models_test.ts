@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ComposeModel } from "../../../src/model/mod.ts";
+import { type ComposeModel, errors } from "../../../src/model/mod.ts";
 import { RenderedModels, type RenderingInputs } from "../../../src/prepare/rendered_models.ts";
 
 const OLD = "/data/trees/sha1-1111";
@@ -73,5 +73,20 @@ describe("RenderedModels", () => {
     for (const id of ["1", "2", "3"]) models.keep(inputs(OLD, {}, id), big);
     const found = ["1", "2", "3"].map((id) => models.find(inputs(NEW, {}, id)) !== undefined);
     assert.deepEqual(found, [false, true, true]);
+  });
+
+  it("keeps a rendering from being tried that took too much, until half an hour has gone by", () => {
+    const models = new RenderedModels();
+    const now = new Date("2026-03-10T11:00:00Z");
+    const later = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+    models.keepFailure(inputs(OLD), errors.render_failed("no such file"), now);
+    models.requireNotFailed(inputs(NEW), now);
+    models.keepFailure(inputs(OLD), errors.render_failed("too long", { tookTooMuch: true }), now);
+    const told =
+      /^too long; as nothing has changed since, .* before 2026-03-10T11:30Z, unless you ask/;
+    const tried = () => models.requireNotFailed(inputs(NEW), later(29));
+    assert.throws(tried, { code: "render_failed", message: told });
+    models.requireNotFailed(inputs(NEW, {}, "b2"), now);
+    models.requireNotFailed(inputs(NEW), later(30));
   });
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ImageListed } from "../../../src/docker/engine.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { presentImages, requireShortList } from "../../../src/prepare/short_list.ts";
 
@@ -29,7 +30,7 @@ describe("requireShortList()", () => {
     };
     let looks = 0;
     const engine = {
-      imageListed: (image: string) => Promise.resolve(image === "large" ? 3_000_000 : 300),
+      imageListed: (image: string) => Promise.resolve(LISTED[image]),
       listedBytes: () => Promise.resolve((looks++, listed)),
       inspectContainer: memory.inspectContainer.bind(memory),
     };
@@ -49,6 +50,14 @@ describe("requireShortList()", () => {
     await assert.rejects(check([[{}, 1, "large"], [{}, 1, "large"]]), refused);
     await assert.rejects(check([[{ command: ["x".repeat(2_000_000)] }, 3]]), refused);
     await assert.rejects(check([[{ expose: ["1-65535"] }, 1], [{}, 1, "large"]]), refused);
+  });
+
+  it("refuses an image whose labels make each event of its containers too long", async () => {
+    const message = /with its images, service s0: each container has labels of \d+ characters/;
+    await assert.rejects(check([[{}, 1, "labelled"]]), { code: "unsupported", message });
+    const labels = { a: "x".repeat(65_400) };
+    await assert.rejects(check([[{ labels }, 1]]), { code: "unsupported", message });
+    assert.equal(await check([[{ labels }, 1, ""]]), 1);
   });
 
   it("counts what containers mount because others do, with what their images declare", async () => {
@@ -94,4 +103,8 @@ describe("requireShortList()", () => {
   });
 });
 
-const LISTED: Readonly<Record<string, number | undefined>> = { small: 300, large: 3_000_000 };
+const LISTED: Readonly<Record<string, ImageListed | undefined>> = {
+  small: { labels: 200, all: 300 },
+  large: { labels: 200, all: 3_000_000 },
+  labelled: { labels: 65_600, all: 65_700 },
+};

@@ -25,6 +25,15 @@ const TABLE: readonly [url: string, inConfiguration: boolean, asked: boolean][] 
   ["https://git.example.com/o r", false, true],
   [`https://git.example.com/${"r".repeat(5000)}`, false, false],
   ["https://git.example.com/o/r\u0007", false, false],
+  // Git reads a host with its port, or a name, out of the brackets.
+  ["git@[127.0.0.1:18172]:o/r", false, false],
+  ["git@[127.0.0.1]:o/r", false, false],
+  ["git@[cafe.de]:o/r", false, false],
+  ["git@[cafe:22]:o/r", false, false],
+  ["ssh://git@[127.0.0.1:18172]/o/r", true, false],
+  ["https://[cafe.de]/o/r", true, false],
+  ["ssh://git@[::1]:2222/o/r", true, true],
+  ["https://[fe80::1]/o/r", true, true],
   // A rewrite may put a repository in the place of these.
   ["https://git.example.com", true, false],
   ["https://git.example.com/o/r?x=1", true, false],
@@ -37,6 +46,7 @@ const TABLE: readonly [url: string, inConfiguration: boolean, asked: boolean][] 
   // These forms are for operators, who name sources in settings and on the command line.
   ["git.example.com:o/r", false, true],
   ["file://localhost/srv/r", false, true],
+  ["git@[fe80:1:2:3:4:5:6:7]:o/r", false, true],
 ];
 
 describe("The two grammars of repository URLs", () => {

@@ -216,7 +216,7 @@ describe("createLimiter with patience", () => {
 
   it("lets in who waited for too long for others, one at a time in a name", async () => {
     const { clock, work, run } = set();
-    const all = ["a", "b", "c", "d"].map((name) => run("hog", name));
+    const all = [run("hog", "a"), run("long", "b"), run("hog", "c"), run("hog", "d")];
     all.push(run("shop", "e"), run("shop", "f"), run("blog", "g"));
     await clock.advance(59_000);
     assert.deepEqual(work.started, ["a", "b"]);
@@ -232,6 +232,24 @@ describe("createLimiter with patience", () => {
     await work.end("g");
     assert.deepEqual(work.started, ["a", "b", "e", "g", "f"]);
     for (const name of ["a", "b", "c", "d"]) await work.end(name);
+    await Promise.all(all);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  it("lets few in soon while one name has several slots", async () => {
+    const { clock, work, run } = set();
+    const all = ["a", "b", "c"].map((name) => run("hog", name));
+    all.push(...["shop", "blog", "wiki"].map((name) => run(name, name)));
+    await clock.advance(9_000);
+    assert.deepEqual(work.started, ["a", "b"]);
+    await clock.advance(2_000);
+    assert.deepEqual(work.started, ["a", "b", "shop", "blog"]);
+    await clock.advance(30_000);
+    assert.deepEqual(work.started, ["a", "b", "shop", "blog"]);
+    await work.end("shop");
+    await clock.advance(10_000);
+    assert.deepEqual(work.started, ["a", "b", "shop", "blog", "wiki"]);
+    for (const name of ["a", "b", "blog", "wiki", "c"]) await work.end(name);
     await Promise.all(all);
     assert.equal(clock.sleepers, 0);
   });
@@ -252,7 +270,7 @@ describe("createLimiter with patience", () => {
 
   it("lets nobody in who gave up, and counts him no more", async () => {
     const { clock, limiter, work, run } = set();
-    const all = [run("hog", "a"), run("hog", "b")];
+    const all = [run("hog", "a"), run("long", "b")];
     const stop = new AbortController();
     const reason = new Error("stopped");
     const rejected = assert.rejects(run("shop", "c", stop.signal), reason);
@@ -275,7 +293,7 @@ describe("createLimiter with patience", () => {
       now: () => new Date(0),
       sleep: () => new Promise<void>((resolve) => sleepers.push(resolve)),
     };
-    const limiter = createLimiter(1, { clock, milliseconds: 60_000 });
+    const limiter = createLimiter(1, { clock, milliseconds: 10_000 });
     const work = createWork();
     const stop = new AbortController();
     const reason = new Error("stopped");

@@ -342,13 +342,17 @@ function ownCause(): Error {
 }
 
 describe("lines for the journal", () => {
-  it("begin with their priority, each of them, and have no time", () => {
+  it("begin with their priority, each of them, and have no time; further ones are indented", () => {
     const lines = written((log) => {
       log.error("two\nlines", { stack: "web" });
       log.warning("careful");
       log.info("fine");
     }, { format: "journal" });
-    assert.deepEqual(lines, ["<3>two\n<3>lines stack=web\n", "<4>careful\n", "<6>fine\n"]);
+    assert.deepEqual(lines, [
+      `<3>two\n<3>${" ".repeat(18)}lines stack=web\n`,
+      "<4>careful\n",
+      "<6>fine\n",
+    ]);
   });
 
   it("are written where standard error is what the journal gave", () => {

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { createRedactor, redactTexts, SHORTEST_SECRET } from "../../../src/system/mod.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import {
+  claimAsOwner,
+  createRedactor,
+  redactTexts,
+  SHORTEST_SECRET,
+  stackAsOwner,
+} from "../../../src/system/mod.ts";
 
 const CANARY = `can"ary/4711+\\x$y z=<é&'`;
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
@@ -12,6 +19,52 @@ function redact(text: string, ...secrets: string[]): string {
   for (const secret of secrets) redactor.add(secret);
   return redactor.redact(text);
 }
+
+describe("asks() of a redactor", () => {
+  const about = stackAsOwner(stackKey("", "shop"));
+
+  it("adds a stack's secrets before a text about it is redacted", () => {
+    const redactor = createRedactor();
+    redactor.asks((key) => redactor.add("hunterwolf", stackAsOwner(key)));
+    assert.equal(redactor.redact("it said hunterwolf", "source a", about), "it said ***");
+    assert.equal(
+      redactor.redact("it said hunterwolf", stackAsOwner(stackKey("b", "a"))),
+      "it said ***",
+    );
+    assert.equal(redactor.redact("it said hunterwolf", "source a"), "it said hunterwolf");
+  });
+
+  it("asks nobody for texts about no stack, for what is known, and after its end", () => {
+    const redactor = createRedactor();
+    const asked: unknown[] = [];
+    const end = redactor.asks((key) => asked.push(key));
+    for (
+      const owner of ["", "source a", "external secrets", claimAsOwner(stackKey("", "a"), "s")]
+    ) {
+      redactor.redact("text", owner);
+    }
+    redactor.redactKnown("text", about);
+    assert.deepEqual(asked, []);
+    redactor.redact("text", about);
+    assert.deepEqual(asked, [stackKey("", "shop")]);
+    end();
+    redactor.redact("text", about);
+    assert.equal(asked.length, 1);
+  });
+
+  it("redacts a text although whoever is asked fails, and asks nothing for what he says", () => {
+    const redactor = createRedactor();
+    redactor.add("hunterwolf");
+    let times = 0;
+    redactor.asks(() => {
+      times++;
+      redactor.redact("the ledger is away", about);
+      throw new Error("the ledger is away");
+    });
+    assert.equal(redactor.redact("it said hunterwolf", about), "it said ***");
+    assert.equal(times, 1);
+  });
+});
 
 describe("createRedactor", () => {
   const forms: [string, string][] = [

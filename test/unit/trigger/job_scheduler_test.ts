@@ -128,6 +128,42 @@ describe("the scheduler of jobs", () => {
     await end();
   });
 
+  it("plans anew when the clock is set back, and by elapsed time when it is set on", async () => {
+    const { clock, scheduler, started, end } = setUp([
+      job("daily", "0 3 * * *"),
+      job("often", "*/30 * * * *"),
+    ], "2030-06-01T12:10:00Z");
+    await clock.advance(0);
+    clock.set(-4 * 365 * DAY);
+    await clock.advance(20 * 60_000);
+    assert.equal(scheduler.timesOf(job("daily", "@daily")).nextRunAt?.getUTCFullYear(), 2026);
+    await clock.advance(DAY);
+    assert.equal(started.filter((each) => each === "daily").length, 1);
+    assert.equal(started.filter((each) => each === "often").length, 49);
+    clock.set(30 * DAY);
+    await clock.advance(10 * 60_000);
+    assert.equal(started.filter((each) => each === "daily").length, 2);
+    await end();
+  });
+
+  it("runs a job that is refused more and more rarely, says so, and again when it is not", async () => {
+    let isRefused = true;
+    const refused = job("refused", "@every 1s");
+    const onSubmit = () => scheduler.noteEnd(refused, isRefused);
+    const setting = setUp([refused], ...[undefined, undefined, undefined], onSubmit);
+    const { clock, started, log, scheduler, end } = setting;
+    await clock.advance(DAY);
+    assert.ok(started.length < 300, String(started.length));
+    assert.ok(started.length > 280, String(started.length));
+    const said = log.lines.filter(({ message }) => /refused again and again/.test(message));
+    assert.ok(said.length > 0 && said.length <= started.length);
+    isRefused = false;
+    started.length = 0;
+    await clock.advance(10 * 60_000);
+    assert.ok(started.length >= 298, String(started.length));
+    await end();
+  });
+
   it("leaves out a firing while the last run is under way, where that is wanted", async () => {
     const { clock, scheduler, started, log, end } = setUp([
       job("careful", "0 * * * *", { skip_running: "true" }),

@@ -52,6 +52,16 @@ describe("the alarm of openings", () => {
     assert.deepEqual(urls(), ["b"]);
   });
 
+  it("asks for everything when the clock was set back, since windows open at other times", async () => {
+    const { clock, put, urls } = setUp();
+    put("shop", "a", 60);
+    put("never", "b");
+    await clock.advance(0);
+    clock.set(-365 * 24 * 60 * MINUTE);
+    await clock.advance(10 * MINUTE);
+    assert.deepEqual(urls().sort(), ["a", "b"]);
+  });
+
   it("asks again for what nothing was decided about, and not for what was", async () => {
     const { clock, deferred, alarm, put, urls } = setUp();
     put("shop", "a", 1);

@@ -149,6 +149,17 @@ describe("runPolls() of one entry", () => {
     await loop;
   });
 
+  it("with a schedule follows a clock that is set back", async () => {
+    const { clock, works, start, stop } = createWorld();
+    const loop = start(entry({ schedule: "0 0 * * *" }));
+    await clock.advance(0);
+    clock.set(-4 * 365 * 24 * 60 * 60 * 1000);
+    await clock.advance(24 * 60 * 60 * 1000);
+    assert.equal(works.length, 1);
+    stop.abort();
+    await loop;
+  });
+
   it("with run_once polls at once and ends, whatever the schedule says", async () => {
     const { clock, began, start } = createWorld();
     const loop = start(entry({ schedule: "*/10 * * * *", runOnce: true }));

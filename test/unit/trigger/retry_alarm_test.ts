@@ -52,6 +52,18 @@ describe("the alarm of retries", () => {
     assert.deepEqual(started, ["early", "late"]);
   });
 
+  it("starts each after its delay also when the clock is set back", async () => {
+    const { clock, started, made, run } = alarm();
+    made.note(run(60_000), work("early"));
+    made.note(run(30 * 60_000), work("late"));
+    await clock.advance(0);
+    clock.set(-365 * 24 * 60 * 60 * 1000);
+    await clock.advance(60_000);
+    assert.deepEqual(started, ["early"]);
+    await clock.advance(29 * 60_000);
+    assert.deepEqual(started, ["early", "late"]);
+  });
+
   it("forgets a retry when a later run says that nothing is due", async () => {
     const { clock, started, made, run } = alarm();
     made.note(run(20_000), work("main"));

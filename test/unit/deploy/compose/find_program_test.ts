@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { findComposeProgram } from "../../../../src/deploy/mod.ts";
+import { findComposeProgram, hasBuildx } from "../../../../src/deploy/mod.ts";
 import { type Files, systemFiles } from "../../../../src/system/mod.ts";
 
 describe("findComposeProgram()", () => {
@@ -25,6 +25,15 @@ describe("findComposeProgram()", () => {
 
   it("is docker where there is no plugin", async () => {
     assert.equal(await find(), "docker");
+  });
+
+  it("finds buildx at the same places", async () => {
+    const env = { HOME: join(root, "builder") };
+    assert.equal(await hasBuildx(files(), env), false);
+    const place = join(root, "builder/.docker/cli-plugins");
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "docker-buildx"), "", { mode: 0o755 });
+    assert.equal(await hasBuildx(files(), env), true);
   });
 
   it("is the first plugin in docker's own order: extra directories, the person's, the system's", async () => {

@@ -39,7 +39,8 @@ describe("isHalfReplaced()", () => {
 });
 
 describe("clearHalfReplaced()", () => {
-  const waiting = { ...WAITING, labels: { ...WAITING.labels, [COMPOSE_LABELS.project]: "shop" } };
+  const own = { [COMPOSE_LABELS.project]: "shop", [COMPOSE_LABELS.number]: "1" };
+  const waiting = { ...WAITING, labels: { ...WAITING.labels, ...own } };
   const clear = async (
     others: readonly ObservedContainer[],
     more: Partial<ObservedContainer> = {},
@@ -65,6 +66,17 @@ describe("clearHalfReplaced()", () => {
     engine.containers.push(waiting);
     assert.deepEqual((await say()).containers.map((each) => each.id), [web.id]);
     assert.deepEqual(engine.calls, ["remove 2"]);
+  });
+
+  it("removes the container of a hook that compose left behind, which is no service's", async () => {
+    const web = runningContainer("shop", "web");
+    const { [COMPOSE_LABELS.number]: _number, ...labels } = web.labels;
+    const hook = { ...web, id: "hook", name: "beautiful_easley", labels };
+    const engine = createMemoryEngine([web, hook]);
+    const signal = new AbortController().signal;
+    const { containers } = await clearHalfReplaced(engine, stackKey("", "shop"), signal);
+    assert.deepEqual(containers.map(({ id }) => id), [web.id]);
+    assert.deepEqual(engine.calls, ["remove hook with volumes"]);
   });
 
   it("removes one whose name another has", async () => {

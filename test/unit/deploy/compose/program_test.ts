@@ -9,8 +9,11 @@ import {
   type Command,
   type CommandResult,
   type Commands,
+  createFairLimiter,
+  type Lend,
   systemFiles,
 } from "../../../../src/system/mod.ts";
+import { settle } from "../../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -284,6 +287,13 @@ describe("Compose and the programs it runs", () => {
     ]);
   });
 
+  it("cuts a warning about a name as long as a file", async () => {
+    const stderr = `level=warning msg="The \\"${"A".repeat(80_000)}\\" variable is not set."`;
+    const { compose, log } = scripted({ stdout: "{}", stderr });
+    await compose.render(CALL, SIGNAL);
+    assert.deepEqual(log.lines.map(({ message }) => message), [`The "${"A".repeat(995)}…`]);
+  });
+
   it("passes each of the first fifty warnings on once, and says how many more there are", async () => {
     const one = (name: number) => `level=warning msg="The \\"A${name}\\" variable is not set."`;
     const stderr = Array.from({ length: 90 }, (_, at) => `${one(at)}\n${one(at)}`).join("\n");
@@ -353,6 +363,41 @@ describe("Compose and the programs it runs", () => {
     });
   }
 
+  for (
+    const [version, has, builds] of [
+      ["5.5.0", false, false],
+      ["v6.0.0-rc.1", false, false],
+      ["5.5.0", true, true],
+      ["2.40.3", false, true],
+    ] as const
+  ) {
+    it(`${builds ? "builds" : "does not build"} with compose ${version} and${has ? "" : " no"} buildx`, async () => {
+      const asked: Command[] = [];
+      const commands: Commands = {
+        run(command) {
+          asked.push(command);
+          const stdout = new TextEncoder().encode(version);
+          return Promise.resolve({ code: 0, stdout, stderr: "" });
+        },
+        start: () => assert.fail(),
+      };
+      const compose = new Compose({
+        commands,
+        hasBuildx: () => Promise.resolve(has),
+        programEnvironment: {},
+        log: createRecordingLog(),
+        scratch: SCRATCH,
+      });
+      const building = compose.build(CALL, BUILD, SIGNAL);
+      if (builds) await building;
+      else {assert.match(
+          await messageOf(building, "build_failed"),
+          /buildx, which is not installed/,
+        );}
+      assert.equal(asked.some(({ argv }) => argv.includes("build")), builds);
+    });
+  }
+
   it("passes the signal on", async () => {
     const reason = new Error("stopped by the test");
     const commands: Commands = {
@@ -384,6 +429,44 @@ describe("Compose.version()", () => {
       "docker compose is not usable: docker: 'compose' is not a docker command.; " +
         "install the compose plugin 2.26 or newer",
     );
+  });
+});
+
+describe("Compose.lending()", () => {
+  it("renders for sources in turns, and lends what each holds while it waits", async () => {
+    const asked: string[] = [];
+    const ends: (() => void)[] = [];
+    const commands: Commands = {
+      run: async ({ cwd = "" }) => {
+        asked.push(cwd);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return { code: 0, stdout: new TextEncoder().encode("{}"), stderr: "" };
+      },
+      start: () => assert.fail(),
+    };
+    const compose = new Compose({
+      commands,
+      programEnvironment: {},
+      log: createRecordingLog(),
+      scratch: SCRATCH,
+      rendering: createFairLimiter(1),
+    });
+    let lent = 0;
+    const lend: Lend = async (_hosts, work) => {
+      lent++;
+      return await work();
+    };
+    const all = ["/a1", "/a2", "/a3", "/b1"].map((directory) =>
+      compose.lending(lend, directory.charAt(1))
+        .render({ ...CALL, project: { ...CALL.project, directory } }, SIGNAL)
+    );
+    assert.equal(lent, 4);
+    while (ends.length < 4) {
+      await settle();
+      ends.at(-1)?.();
+    }
+    await Promise.all(all);
+    assert.deepEqual(asked, ["/a1", "/a2", "/b1", "/a3"]);
   });
 });
 

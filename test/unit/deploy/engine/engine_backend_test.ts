@@ -185,6 +185,27 @@ describe("the engine's backend", () => {
     assert.deepEqual(engine.calls.filter((each) => /^(?:stop|remove|rename)/.test(each)), []);
   });
 
+  for (const number of ["-1", "0", "0.5", "-Infinity", "x"]) {
+    it(`takes ${JSON.stringify(number)} for no number of a container: it sorts before none`, async () => {
+      const { engine, up } = createWorld();
+      for (const each of ["1", number]) {
+        engine.containers.push(runningContainer("shop", "web", {
+          id: `id${each}`,
+          labels: { "com.docker.compose.container-number": each },
+        }));
+      }
+      await up({ services: { web }, networks }, { mode: "replace" });
+      assert.deepEqual(engine.calls.slice(1), [
+        "make id1_shop-web-1",
+        `stop id${number}`,
+        `remove id${number}`,
+        "stop id1",
+        "remove id1",
+        "rename id1_shop-web-1-id shop-web-1",
+      ]);
+    });
+  }
+
   it("removes the highest numbers when there are to be fewer", async () => {
     const { engine, up } = createWorld();
     for (const number of ["1", "2", "3"]) {

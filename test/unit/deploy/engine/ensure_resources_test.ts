@@ -61,7 +61,7 @@ describe("requireExternals()", () => {
 });
 
 describe("ensureResources()", () => {
-  it("joins no network of another project that leads outside in the place of an internal one", async () => {
+  it("joins no network that leads outside in the place of an internal one, whoever made it", async () => {
     const facts = { attachable: false, ipv6: false, pools: [] };
     const ask = (is: { project: string; internal: boolean; id?: string }, wanted: object) => {
       const { project, internal, id = "1" } = is;
@@ -78,7 +78,7 @@ describe("ensureResources()", () => {
     await assert.rejects(ask(theirs, { internal: true }), isRefused);
     await assert.rejects(ask({ ...theirs, id: "abc" }, { internal: true }), isRefused);
     await ask({ ...theirs, internal: true }, { internal: true });
-    await ask({ ...theirs, project: "shop" }, { internal: true });
+    await assert.rejects(ask({ ...theirs, project: "shop" }, { internal: true }), isRefused);
     await ask(theirs, { internal: true, external: true });
     await ask(theirs, {});
   });

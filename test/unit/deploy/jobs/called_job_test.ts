@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isJobService, LABELS } from "../../../../src/model/mod.ts";
-import { awaitedJobs, calledJobs, type FoundJob } from "../../../../src/deploy/mod.ts";
+import { awaitedJobs, calledJobs, findJobs, type FoundJob } from "../../../../src/deploy/mod.ts";
 import type { Ledger } from "../../../../src/record/mod.ts";
 import { createFakeClock } from "../../../fakes/fake_clock.ts";
+import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
 import { createMemoryLedger, SHOP } from "../../../fakes/memory_ledger.ts";
 import { serviceOf } from "../../plan/values.ts";
 import { releaseOf } from "../../record/releases.ts";
@@ -65,12 +66,22 @@ describe("awaitedJobs()", () => {
 
   it("believes what nothing is recorded about", async () => {
     assert.deepEqual([await says("1"), await says(undefined)], [true, true]);
+    ledger.succeed(ledger.beginDeploy(release({}, "1")), {}, "done");
+    ledger.destroyed(ledger.beginDestroy(SHOP, {}), "done");
+    assert.equal(await says(undefined), true);
+  });
+
+  it("believes nothing of a recorded stack that no release of it says", async () => {
     deploy({}, "1");
-    assert.deepEqual([await says("2"), await says(undefined), await says("1", JOB, "db")], [
-      true,
-      true,
-      true,
-    ]);
+    const strange = [await says("2"), await says(undefined), await says("1", JOB, "db")];
+    assert.deepEqual(strange, [false, false, false]);
+    const run = { ...JOB, "com.docker.compose.oneoff": "True", [LABELS.jobRun]: "7" };
+    assert.equal(await says(undefined, run), false);
+  });
+
+  it("believes the container of a release that is forgotten, if that service still is a job", async () => {
+    deploy(JOB, "2");
+    assert.deepEqual([await says("1"), await says("1", JOB, "db")], [true, false]);
   });
 });
 
@@ -95,7 +106,8 @@ const job = (name: string, labels: Readonly<Record<string, string>>): FoundJob =
 describe("calledJobs()", () => {
   it("knows those of a first release while it is being deployed", async () => {
     const ledger = createMemoryLedger(createFakeClock());
-    const called = () => calledJobs(ledger, [job(SHOP.name, { [LABELS.manager]: "stackwright" })]);
+    const ours = { [LABELS.manager]: "stackwright", [LABELS.digest]: "1" };
+    const called = () => calledJobs(ledger, [job(SHOP.name, ours)]);
     assert.equal((await called()).length, 0);
     const intent = ledger.beginDeploy(release(JOB, "1"));
     assert.equal((await called()).length, 1);
@@ -108,10 +120,32 @@ describe("calledJobs()", () => {
   it("leaves out what another Stackwright on the engine deployed, which runs it itself", async () => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
-    const managed = { [LABELS.manager]: "stackwright" };
+    const managed = { [LABELS.manager]: "stackwright", [LABELS.digest]: "1" };
     const jobs = [job(SHOP.name, managed), job("strange", managed), job("by-hand", {})];
     const called = (await calledJobs(ledger, jobs)).map(({ key }) => key.name);
     assert.deepEqual(called, [SHOP.name, "by-hand"]);
+  });
+});
+
+describe("a container that another tool put into a recorded stack", () => {
+  it("is none of its jobs, nor stands for one of them", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
+    const ours = { ...JOB, [LABELS.manager]: "stackwright", [LABELS.digest]: "1" };
+    const run = { ...JOB, "com.docker.compose.oneoff": "True", [LABELS.jobRun]: "7" };
+    const engine = createMemoryEngine([
+      runningContainer("shop", "web", { id: "ours", state: "created", labels: ours }),
+      runningContainer("shop", "web", { id: "forged", labels: JOB }),
+      runningContainer("shop", "web", { id: "forged-run", labels: run }),
+      runningContainer("shop", "zz", { id: "other", labels: JOB }),
+      runningContainer("by-hand", "web", { id: "by-hand", labels: JOB }),
+    ]);
+    const never = new AbortController().signal;
+    const found = await findJobs(engine, { context: SHOP.context, isManager: false }, never);
+    const called = await calledJobs(ledger, found);
+    assert.deepEqual(called.map(({ container }) => container.id), ["by-hand", "ours"]);
+    assert.deepEqual(called.map(({ scale }) => scale), [1, 1]);
+    assert.deepEqual(called.flatMap(({ executions }) => executions), []);
   });
 });
 

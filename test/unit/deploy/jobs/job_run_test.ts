@@ -49,6 +49,8 @@ async function createRun(engine: MemoryEngine) {
     found,
     spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] } as const,
     ready: () => Promise.resolve([]),
+    requireStartable: () => Promise.resolve(),
+    requireInside: () => Promise.resolve(),
     nextId: () => "8",
     leaves: () => false,
     making: createLimiter(8),
@@ -109,6 +111,49 @@ describe("the run of a job in a container", () => {
     others.resolve();
     await Promise.all([...all, begun]);
     assert.equal(asked, 1);
+  });
+
+  it("restarts its container only if that may be started, also after what it stopped has ended", async () => {
+    const { facts } = await createRun(
+      createMemoryEngine([backup, runningContainer("shop", "web")]),
+    );
+    const { calls } = facts.engine as unknown as MemoryEngine;
+    const spec = { ...facts.spec, mode: "restart" } as const;
+    const refused = () => Promise.reject(new Error("a link leads elsewhere"));
+    const begin = async (checks: Partial<typeof facts>) => {
+      const all = { ...facts, ...checks, spec };
+      await assert.rejects(new JobRun(all, containerJobs(all)).begin(never), /a link leads/);
+      return calls.splice(0);
+    };
+    assert.deepEqual(await begin({ ready: refused }), []);
+    let looks = 0;
+    const requireStartable = () => looks++ === 0 ? refused() : Promise.resolve();
+    assert.deepEqual(await begin({ requireStartable }), ["stop web-id", "start web-id"]);
+  });
+
+  it("starts nothing again of a stack where nothing may be started, and all of the others", async () => {
+    const stops = ["web-id", "db-id", "api-id"];
+    const labels = { "stackwright.job.run": "7", "stackwright.job.stops": JSON.stringify(stops) };
+    const engine = createMemoryEngine([
+      backup,
+      runningContainer("shop", "backup", { id: "run-id", labels }),
+      runningContainer("shop", "web", { state: "exited" }),
+      runningContainer("evil", "db", { state: "exited" }),
+      runningContainer("evil", "api", { state: "exited" }),
+    ]);
+    const { facts, log } = await createRun(engine);
+    const asked: string[] = [];
+    const requireStartable = (stack: string) => {
+      asked.push(stack);
+      return stack === "evil" ? Promise.reject(new Error("a link leads out")) : Promise.resolve();
+    };
+    const run = new JobRun({ ...facts, requireStartable }, containerJobs(facts));
+    await run.adopt("run-id", never);
+    assert.equal(await run.end(never), 5);
+    assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+    assert.deepEqual(asked.sort(), ["evil", "shop"]);
+    const said = "after the run of a job: a link leads out";
+    assert.deepEqual(log.lines.map(({ message }) => message), [said, said]);
   });
 
   it("does not begin where an engine tells of thousands of containers to stop", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
-import { type JobOrder, JobRun } from "../../../../src/deploy/jobs/job_run.ts";
+import { type JobOrder, JobRun, type JobRunFacts } from "../../../../src/deploy/jobs/job_run.ts";
 import { SwarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
 import { createLimiter } from "../../../../src/system/mod.ts";
@@ -29,7 +29,12 @@ const stopping: JobOrder = {
   stopServices: [{ project: "shop", service: "web" }],
 };
 
-async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = false) {
+async function createWorld(
+  engine: MemorySwarmEngine,
+  spec: JobOrder,
+  leaves = false,
+  checks: Partial<Pick<JobRunFacts, "ready" | "requireStartable">> = {},
+) {
   const [found] = await findSwarmJobs(engine, { context: "default" }, never);
   assert.ok(found?.swarm !== undefined);
   const clock = createFakeClock();
@@ -47,6 +52,10 @@ async function createWorld(engine: MemorySwarmEngine, spec: JobOrder, leaves = f
     leaves: () => leaves,
     making: createLimiter(8),
     progress: () => {},
+    ready: () => Promise.resolve([]),
+    requireStartable: () => Promise.resolve(),
+    requireInside: () => Promise.resolve(),
+    ...checks,
     auth: (image: string) => {
       asked.push(image);
       return Promise.resolve("credentials");
@@ -178,6 +187,34 @@ describe("the run of a job in a swarm", () => {
     await second.run.begin(never);
     assert.equal(await second.run.end(never), 0);
   });
+
+  for (const mode of ["one_off", "restart"] as const) {
+    it(`${mode}: makes no task and stops nothing where it is not ready`, async () => {
+      const engine = createMemorySwarm([backup, web()]);
+      const ready = () => Promise.reject(new Error("a link leads elsewhere"));
+      const { run } = await createWorld(engine, { ...stopping, mode }, false, { ready });
+      await assert.rejects(run.begin(never), /a link leads elsewhere/);
+      assert.deepEqual(engine.calls, []);
+    });
+
+    it(`${mode}: makes no task where what it stopped left that unsafe, nor one of that`, async () => {
+      const engine = createMemorySwarm([backup, web()]);
+      engine.states.set("shop_web", { State: "shutdown" });
+      const asked: string[] = [];
+      const requireStartable = (stack: string) => {
+        asked.push(stack);
+        return Promise.reject(new Error("a link leads elsewhere"));
+      };
+      const checks = { requireStartable };
+      const { run, log } = await createWorld(engine, { ...stopping, mode }, false, checks);
+      await assert.rejects(run.begin(never), /a link leads elsewhere/);
+      assert.deepEqual(asked, ["shop", "shop"]);
+      assert.deepEqual(engine.specs.get("shop_backup")?.["Mode"], IDLE);
+      assert.equal(engine.specs.has(RUN), false);
+      assert.equal(replicas(engine), 0);
+      assert.match(log.lines[0]?.message ?? "", /after the run of a job: a link leads elsewhere/);
+    });
+  }
 
   it("leaves alone what somebody scaled meanwhile", async () => {
     const engine = createMemorySwarm([backup, web()]);

@@ -45,17 +45,19 @@ describe("ensureStack()", () => {
     assert.deepEqual(there.created, []);
   });
 
-  it("joins no network of another stack that leads outside in the place of an internal one", async () => {
-    const network = { internal: false, attachable: false, ipv6: false, pools: [] };
-    const lan = (stack: string) => [{
-      ...{ id: "1", name: "lan", driver: "overlay", network },
+  it("joins no network that leads outside in the place of an internal one, whoever made it", async () => {
+    const lan = (stack: string, internal = false) => [{
+      ...{ id: "1", name: "lan", driver: "overlay" },
+      network: { internal, attachable: false, ipv6: false, pools: [] },
       labels: { "com.docker.stack.namespace": stack },
     }];
-    await assert.rejects(
-      ensure([], lan("wiki")).found,
-      (error) => isStackwrightError(error, "conflict") && /to be internal/.test(error.message),
-    );
-    await ensure([], lan("shop")).found;
+    for (const stack of ["wiki", "shop"]) {
+      await assert.rejects(
+        ensure([], lan(stack)).found,
+        (error) => isStackwrightError(error, "conflict") && /to be internal/.test(error.message),
+      );
+      await ensure([], lan(stack, true)).found;
+    }
   });
 
   it("gives no service a config that another stack made under its name with other content", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { lacksExternal } from "../../../../src/deploy/engine/ensure_resources.ts";
 import { requireStackParts } from "../../../../src/deploy/swarm/require_stack_parts.ts";
+import type { ResourceSummary } from "../../../../src/docker/engine.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
 import { stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
 import { swarmService } from "./swarm_values.ts";
@@ -14,10 +15,14 @@ const made = { [NAMESPACE]: "blog" };
 /** Looks whether stack `a` can have its service `b_c`. */
 async function require(
   model: Record<string, unknown>,
-  there: { services?: ReturnType<typeof swarmService>[]; secrets?: SwarmObject[] } = {},
+  there: {
+    services?: ReturnType<typeof swarmService>[];
+    secrets?: SwarmObject[];
+    networks?: ResourceSummary[];
+  } = {},
 ): Promise<void> {
   const swarm: Pick<Swarm, "networks" | "objects" | "services"> = {
-    networks: () => Promise.resolve([]),
+    networks: () => Promise.resolve(there.networks ?? []),
     objects: (kind: ObjectKind) => Promise.resolve(kind === "secrets" ? there.secrets ?? [] : []),
     services: () => Promise.resolve(there.services ?? []),
   };
@@ -55,6 +60,20 @@ describe("requireStackParts()", () => {
       );
     });
   }
+
+  it("refuses a network of the stack that it defines in another way: a swarm's is not made anew", async () => {
+    const back = (stack: string): ResourceSummary => ({
+      ...{ id: "1", name: "a_back", driver: "overlay", labels: { [NAMESPACE]: stack } },
+      network: { internal: false, attachable: false, ipv6: false, pools: [] },
+    });
+    const wanted = (internal: boolean) => ({ networks: { back: { name: "a_back", internal } } });
+    await require(wanted(false), { networks: [back("a")] });
+    await require(wanted(true), { networks: [back("blog")] });
+    await assert.rejects(require(wanted(true), { networks: [back("a")] }), {
+      code: "conflict",
+      message: /^networks.back: network a_back exists with another internal, .* it is a swarm's/,
+    });
+  });
 
   it("refuses a service whose name in the swarm is that of another stack's", async () => {
     const named = (stack: string) =>

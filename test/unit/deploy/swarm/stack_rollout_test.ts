@@ -35,7 +35,7 @@ function createWorld() {
   let seconds = 0;
   const world = {
     ...{ engine, onSecond: (_seconds: number) => {}, replanned: 0, model: {} },
-    onAsk: (_volumes: readonly string[]) => {},
+    onAsk: (_volumes: readonly string[], _networks: readonly string[]) => {},
   };
   const parts: StackRolloutParts = {
     engine,
@@ -56,7 +56,10 @@ function createWorld() {
     log: createRecordingLog(),
     files: { switchTo: () => Promise.resolve() },
     progress: () => {},
-    requireOwn: async ({ model }) => await world.onAsk(Object.keys(model["volumes"] ?? {})),
+    requireOwn: async ({ model }) => {
+      const keys = (kind: string) => Object.keys(model[kind] ?? {});
+      await world.onAsk(keys("volumes"), keys("networks"));
+    },
     replan: (_release, _observed, _failed) => {
       world.replanned++;
       return [plan("api", "keep"), plan("web", "recreate")];
@@ -108,6 +111,60 @@ describe("rolloutStack()", () => {
     assert.equal(result.kind, "rolled_back");
     assert.deepEqual(asked.slice(0, 3), ["cache,data after 0", "cache after 0", "data after 1"]);
     assert.equal(world.engine.calls[0], "update shop_api");
+  });
+
+  it("asks whose a network is before the first service that joins it", async () => {
+    const world = createWorld();
+    const joining = (...keys: string[]) => ({
+      image: "a",
+      networks: Object.fromEntries(keys.map((key) => [key, null])),
+    });
+    world.model = {
+      services: { api: joining("default"), web: joining("default", "back") },
+      networks: { default: { name: "shop_default" }, back: { name: "shop_back" } },
+    };
+    const asked: string[] = [];
+    world.onAsk = (_volumes, networks) => void asked.push(`${networks}`);
+    world.engine.makeNetwork = () => Promise.resolve();
+    await world.roll(10, 10);
+    assert.deepEqual(asked, ["default,back", "default", "back"]);
+  });
+
+  it("asks no more for volumes that a service of the stack has: others leave them alone", async () => {
+    const world = createWorld();
+    const mounting = (...sources: string[]) => ({
+      image: "a",
+      volumes: sources.map((source) => ({ type: "volume", source, target: `/${source}` })),
+    });
+    world.model = {
+      services: { api: mounting("cache"), web: mounting("cache", "data") },
+      volumes: { cache: { name: "cache" }, data: { name: "data" } },
+    };
+    const asked: string[] = [];
+    world.onAsk = (volumes) => void asked.push(`${volumes}`);
+    await world.roll(10, 10);
+    await world.roll(10, 10);
+    assert.deepEqual(asked, ["cache,data", "cache", "data", "cache,data", "", ""]);
+  });
+
+  it("reads the services of the stack once for all that it posts", async () => {
+    const world = createWorld();
+    let lists = 0;
+    const { swarm } = world.engine;
+    const { services, updateService } = swarm;
+    let isPosting = true;
+    Object.assign(swarm, {
+      services: (...asks: Parameters<typeof services>) => {
+        if (isPosting && asks[0]["com.docker.stack.namespace"] !== undefined) lists++;
+        return services(...asks);
+      },
+      updateService: async (...asks: Parameters<typeof updateService>) => {
+        await updateService(...asks);
+        isPosting = world.engine.calls.length < NAMES.length;
+      },
+    });
+    await world.roll(10, 10);
+    assert.equal(lists, 1);
   });
 
   for (const [previous, next] of [[100, 10], [10, 100]] as const) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isStackwrightError } from "../../../../src/model/mod.ts";
 import { createSops } from "../../../../src/secrets/mod.ts";
-import { createRedactor } from "../../../../src/system/mod.ts";
+import { createRedactor, createTurns, systemClock } from "../../../../src/system/mod.ts";
 import {
   createAgeKeys,
   encryptBinary,
@@ -73,7 +73,12 @@ describe("decrypt() of damaged files", () => {
       const ageKey = `${keys.identity}\n${SOPS_AGE_KEY}`;
       const random = numbers(name.length);
       const program = { vaultAddress: undefined, decrypt: () => Promise.resolve(undefined) };
-      const sops = createSops({ ageKey, program, redactor: createRedactor() });
+      const sops = createSops({
+        ageKey,
+        program,
+        redactor: createRedactor(),
+        turns: createTurns(systemClock),
+      });
       const whole = await decrypted(text);
       let refused = 0;
       for (let count = 0; count < 400; count++) {

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import { isStackwrightError } from "../../../../src/model/mod.ts";
 import { createSops, type Sops, type SopsProgram } from "../../../../src/secrets/mod.ts";
-import { createRedactor } from "../../../../src/system/mod.ts";
+import { createRedactor, createTurns, systemClock } from "../../../../src/system/mod.ts";
 import {
   createAgeKeys,
   encryptBinary,
@@ -23,7 +23,12 @@ const noProgram: SopsProgram = {
 };
 
 function sopsWith(ageKey: string | undefined, program = noProgram): Sops {
-  return createSops({ ageKey, program, redactor: createRedactor() });
+  return createSops({
+    ageKey,
+    program,
+    redactor: createRedactor(),
+    turns: createTurns(systemClock),
+  });
 }
 
 async function plain(name: string, text: string, sops = sopsWith(keys.identity)): Promise<string> {
@@ -668,7 +673,12 @@ describe("decrypt() and its keys", () => {
 describe("decrypt() and the redactor", () => {
   it("decrypt() makes values unprintable, and leaves short and ordinary ones", async () => {
     const redactor = createRedactor();
-    const sops = createSops({ ageKey: keys.identity, program: noProgram, redactor });
+    const sops = createSops({
+      ageKey: keys.identity,
+      program: noProgram,
+      redactor,
+      turns: createTurns(systemClock),
+    });
     const tree = {
       a: "canary-4711",
       b: "short",

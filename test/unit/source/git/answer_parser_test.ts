@@ -15,7 +15,7 @@ describe("AnswerParser.push()", () => {
   ];
   for (const size of [1, 2, 3, 7, 1000]) {
     it(`finds the same answers in chunks of ${size} bytes`, () => {
-      const parser = new AnswerParser();
+      const parser = new AnswerParser(() => true);
       const answers = [];
       for (let at = 0; at < stream.length; at += size) {
         answers.push(...parser.push(stream.subarray(at, at + size)));
@@ -25,8 +25,20 @@ describe("AnswerParser.push()", () => {
     });
   }
   it("tells the size that is on its way", () => {
-    const parser = new AnswerParser();
-    parser.push(new TextEncoder().encode(`${id} blob 5000\nab`));
+    const parser = new AnswerParser(() => true);
+    assert.deepEqual([...parser.push(new TextEncoder().encode(`${id} blob 5000\nab`))], []);
     assert.equal(parser.awaited, 5000);
+  });
+
+  it("takes sizes without content, among answers with content", () => {
+    const hasContent = [false, true, false, true];
+    const parser = new AnswerParser(() => hasContent[0] ?? true);
+    const lines = `${id} blob 5000\n${id} blob 2\nab\nx missing\n${id} blob 1\nc\n`;
+    const answers = [];
+    for (const answer of parser.push(new TextEncoder().encode(lines))) {
+      hasContent.shift();
+      answers.push(answer && [answer.size, answer.data.length]);
+    }
+    assert.deepEqual(answers, [[5000, 0], [2, 2], undefined, [1, 1]]);
   });
 });

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import type { AccessOptions } from "../../../../src/source/git/access_options.ts";
 import { GitAccess } from "../../../../src/source/git/git_access.ts";
 import { parseRepositoryUrl } from "../../../../src/source/git/repository_url.ts";
 import { createRedactor, systemFiles } from "../../../../src/system/mod.ts";
@@ -17,7 +18,7 @@ describe("GitAccess", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  const make = () =>
+  const make = (githubToken?: AccessOptions["githubToken"]) =>
     new GitAccess({
       files: systemFiles,
       redactor: createRedactor(),
@@ -27,9 +28,14 @@ describe("GitAccess", () => {
           domains: ["b.example"],
           sshPrivateKey: "KEY B",
           sshPrivateKeyPassphrase: "pp",
+        }, {
+          domains: ["c.example"],
+          sshPrivateKey: "KEY C",
+          sshPrivateKeyPassphrase: "p\0p",
+          githubApp: { appId: "1", installationId: "1", privateKey: "KEY D" },
         }],
         global: { sshPrivateKey: "KEY A" },
-        tokenHosts: [],
+        tokenHosts: ["polled.example:443"],
       },
       options: {
         temporaryPrefix: `${directory}/stackwright-git-`,
@@ -38,7 +44,7 @@ describe("GitAccess", () => {
         noProxy: "",
         caFile: "",
         knownHostsFile: "",
-        githubToken: undefined,
+        githubToken,
       },
     });
   const keyOf = (env: Readonly<Record<string, string>>) =>
@@ -68,5 +74,34 @@ describe("GitAccess", () => {
     assert.notEqual(await systemFiles.stat(keys[2] ?? ""), undefined);
     await access.close();
     assert.deepEqual(await readdir(directory), []);
+  });
+
+  it("forRemote() says so where a token or passphrase has what no environment holds", async () => {
+    for (const token of ["a\0b", "a\nb"]) {
+      const access = make(() => Promise.resolve(token));
+      const url = parseRepositoryUrl("https://c.example/o/r");
+      const denied = { code: "repository_denied", message: /to c\.example has a control char/ };
+      await assert.rejects(access.forRemote(url, never()), denied);
+      await assert.rejects(access.forHttp(url, never()), denied);
+      await assert.rejects(
+        access.forRemote(parseRepositoryUrl("git@c.example:o/r"), never()),
+        denied,
+      );
+    }
+  });
+
+  it("forRemote() has no more hosts added to long known_hosts, but those that the operator named", async () => {
+    const access = make();
+    const isStrict = async (host: string) => {
+      const { env } = await access.forRemote(parseRepositoryUrl(`git@${host}:o/r`), never());
+      return env["GIT_SSH_COMMAND"]?.includes("StrictHostKeyChecking=yes");
+    };
+    await systemFiles.makeDirectory(join(directory, "data"));
+    assert.equal(await isStrict("a.example"), false);
+    await systemFiles.write(join(directory, "data", "known_hosts"), "x".repeat((1 << 20) + 1));
+    assert.equal(await isStrict("a.example"), true);
+    assert.equal(await isStrict("b.example"), false);
+    assert.equal(await isStrict("polled.example"), false);
+    await access.close();
   });
 });

@@ -23,6 +23,11 @@ describe("classifyFailure()", () => {
         "denied",
         "git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.",
       ],
+      [
+        "unknown_host",
+        "No ED25519 host key is known for a.example and you have requested strict checking.\r\n" +
+        "Host key verification failed.\r\nfatal: Could not read from remote repository.",
+      ],
       ["host_key", "Host key verification failed.\nfatal: Could not read from remote repository."],
       [
         "transient",

@@ -50,6 +50,21 @@ function createReader() {
   return { clock, programs, reader, read };
 }
 
+describe("ObjectReader.size()", () => {
+  it("is told without the content, also of an object that is too large to be read", async () => {
+    const { programs, reader, read } = createReader();
+    const sizes = [reader.size("one", signal), reader.size("two", signal)];
+    const content = read("three");
+    await settle();
+    assert.deepEqual(programs[0]?.asked, ["info one", "info two", "contents three"]);
+    programs[0]?.say(`${ID} blob 101\ntwo missing\n${ID} blob 2\nab\n`);
+    assert.deepEqual(await Promise.all(sizes), [101, undefined]);
+    assert.equal((await content)?.size, 2);
+    assert.equal(programs[0]?.ended, false);
+    await reader.close();
+  });
+});
+
 describe("ObjectReader.read()", () => {
   it("asks one program for everything, and ends it when it is idle", async () => {
     const { clock, programs, read } = createReader();
@@ -57,7 +72,7 @@ describe("ObjectReader.read()", () => {
     await settle();
     programs[0]?.say(`${ID} blob 2\nab\ntwo missing\n`);
     assert.deepEqual((await Promise.all(answers)).map((each) => each?.type), ["blob", undefined]);
-    assert.deepEqual(programs.map(({ asked }) => asked), [["one", "two"]]);
+    assert.deepEqual(programs.map(({ asked }) => asked), [["contents one", "contents two"]]);
     await clock.advance(999);
     assert.equal(programs[0]?.ended, false);
     await clock.advance(1001);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { requireOwnVolumes } from "../../../src/deploy/mod.ts";
+import { requireOwnNetworks, requireOwnVolumes } from "../../../src/deploy/mod.ts";
 import { LABELS, type StackOwner } from "../../../src/model/mod.ts";
 
 const OURS = "host/me/shop";
@@ -149,5 +149,54 @@ describe("requireOwnVolumes()", () => {
       requireOwnVolumes(key, { name: "shop", services: {}, volumes }, parts, claimant, signal),
       { code: "unsupported", message: /more than 50 volumes with templates/ },
     );
+  });
+});
+
+describe("requireOwnNetworks()", () => {
+  /** Deploys stack `shop`, where the network of that name is there with these labels. */
+  const join = async (
+    made: Readonly<Record<string, string>>,
+    network: Readonly<Record<string, unknown>> = {},
+    owners: Readonly<Record<string, string>> = {},
+  ) => {
+    const name = "shop_default";
+    await requireOwnNetworks(
+      { context: "default", name: "shop" },
+      { name: "shop", services: {}, networks: { default: { name, ...network } } },
+      {
+        engine: {
+          findNetworks: (names) =>
+            Promise.resolve(names.map((each) => ({
+              ...{ id: "1", name: each, driver: "bridge", labels: made },
+            }))),
+        },
+        ownerOf: (of) => {
+          const source = owners[of];
+          return Promise.resolve(source === undefined ? undefined : { source, reference: "" });
+        },
+      },
+      { source: OURS, reference: "" },
+      new AbortController().signal,
+    );
+  };
+
+  it("refuses one of a stack of another source, which gave it the name of this stack's", async () => {
+    const message = "networks.default: network shop_default is stack wiki's, which runs from " +
+      "host/them/wiki, and was not joined; give the network another name, or say that it is shared on " +
+      "purpose: networks.default.external: true";
+    await assert.rejects(join(labels("wiki", THEIRS)), { code: "conflict", message });
+    const unmanaged = { "com.docker.compose.project": "wiki" };
+    await assert.rejects(join(unmanaged, {}, { wiki: THEIRS }), { code: "conflict", message });
+    const inSwarm = { "com.docker.stack.namespace": "wiki" };
+    await assert.rejects(join(inSwarm, {}, { wiki: THEIRS }), { code: "conflict", message });
+    await join(unmanaged);
+  });
+
+  it("lets the stack's own be, its source's, and what authors name or call external", async () => {
+    await join(labels("shop", THEIRS));
+    await join(labels("wiki", OURS));
+    await join({});
+    await join(labels("wiki", THEIRS), { external: true });
+    await join(labels("wiki", THEIRS), { name: "proxy" });
   });
 });

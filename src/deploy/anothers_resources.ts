@@ -1,3 +1,4 @@
+import type { Engine } from "../docker/engine.ts";
 import { fitsTemplate, mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
 import {
   COMPOSE_LABELS,
@@ -14,10 +15,13 @@ import { STACK_LABELS } from "./swarm/stack_parts.ts";
 import type { VolumeOfTasks } from "./swarm/volumes_of_tasks.ts";
 import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
-interface VolumeFacts {
-  readonly engine: Parameters<typeof volumesThere>[0];
+interface OwnerFacts {
   /** The owner of a stack of this engine, as far as that is recorded. */
   readonly ownerOf: (stack: string) => Promise<StackOwner | undefined>;
+}
+
+interface VolumeFacts extends OwnerFacts {
+  readonly engine: Parameters<typeof volumesThere>[0];
   /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
   readonly node: string | undefined;
   /** What tasks of the engine's swarm make when they start; none by default. */
@@ -55,19 +59,58 @@ export async function requireOwnVolumes(
     const isOwn = ({ name: volume, labels }: VolumeOfTasks) =>
       volume === name && makerOf(labels).stack === key.name;
     for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
-      const { stack, repository } = makerOf(labels);
-      if (stack === "" || stack === key.name || !mayFill(name, volume)) continue;
-      const owner = await ownerOf(stack) ?? labelled(repository);
-      if (owner === undefined || isSameOwner(owner, claimant)) continue;
+      const whose = mayFill(name, volume)
+        ? await anothers(key, labels, ownerOf, claimant)
+        : undefined;
+      if (whose === undefined) continue;
       throw errors.conflict(
-        `volumes.${at}: volume ${volume} is stack ${stack}'s, which runs from ${
-          formatOwner(owner)
-        }, and was not ` +
-          `mounted; give the volume another name, or say that it is shared on purpose: ` +
-          `volumes.${at}.external: true`,
+        `volumes.${at}: volume ${volume} is ${whose}, and was not mounted; give the volume another ` +
+          `name, or say that it is shared on purpose: volumes.${at}.external: true`,
       );
     }
   }
+}
+
+/**
+ * Refuses a model whose networks without a `name` of their own are there as ones of a stack of another
+ * source, which chose that name: it would decide who else is in them, and what they reach. Networks
+ * whose names their authors chose are shared, as `proxy` often is.
+ *
+ * Throws `conflict`, as {@link requireOwnVolumes} does.
+ */
+export async function requireOwnNetworks(
+  key: StackKey,
+  model: ComposeModel,
+  { engine, ownerOf }: OwnerFacts & { readonly engine: Pick<Engine, "findNetworks"> },
+  claimant: StackOwner,
+  signal: AbortSignal,
+): Promise<void> {
+  const own = resourcesOf(model, "networks")
+    .filter((each) => !each.external && each.name === `${key.name}_${each.key}`);
+  const keys = new Map(own.map((each) => [each.name, each.key]));
+  for (const { name, labels } of await engine.findNetworks([...keys.keys()], signal)) {
+    const whose = await anothers(key, labels, ownerOf, claimant);
+    if (whose === undefined) continue;
+    const at = `networks.${keys.get(name)}`;
+    throw errors.conflict(
+      `${at}: network ${name} is ${whose}, and was not joined; give the network another name, or ` +
+        `say that it is shared on purpose: ${at}.external: true`,
+    );
+  }
+}
+
+/** Words for whose something with these labels is; `undefined` where the claimant may use it. */
+async function anothers(
+  key: StackKey,
+  labels: Readonly<Record<string, string>>,
+  ownerOf: OwnerFacts["ownerOf"],
+  claimant: StackOwner,
+): Promise<string | undefined> {
+  const { stack, repository } = makerOf(labels);
+  if (stack === "" || stack === key.name) return undefined;
+  const owner = await ownerOf(stack) ?? labelled(repository);
+  if (owner === undefined || isSameOwner(owner, claimant)) return undefined;
+  return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
 }
 
 function labelled(source: string | undefined): StackOwner | undefined {
@@ -87,8 +130,8 @@ function laterOf(ofTasks: readonly VolumeOfTasks[]) {
 }
 
 /**
- * The stack (or compose project) that a volume was made for, empty without labels, and the
- * repository it was deployed from. A volume without either is left to compose's warning.
+ * The stack (or compose project) that something was made for, empty without labels, and the
+ * repository it was deployed from. What has neither is left to compose's warning.
  */
 function makerOf(labels: Readonly<Record<string, string>>) {
   const ours = isOurs({ labels }) ? labels : {};

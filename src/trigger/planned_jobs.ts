@@ -1,0 +1,150 @@
+import type { JobSpec } from "../config/mod.ts";
+import { messageOf } from "../model/mod.ts";
+import { nextFiring } from "../plan/mod.ts";
+import { type Clock, createPauses, type Log } from "../system/mod.ts";
+import type { ScheduledJob } from "./scheduled_job.ts";
+
+/** A job with the time of its next run. */
+interface Planned {
+  readonly job: ScheduledJob;
+  readonly spec: JobSpec;
+  readonly fingerprint: string;
+  readonly next: Date | undefined;
+  /** Runs in a row that were refused. */
+  readonly refusals: number;
+}
+
+interface PlannedJobsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** IANA zone of schedules that name none. */
+  readonly timeZone: string;
+}
+
+/** Milliseconds after a run that was refused: the first pause, doubling, and the longest. */
+const REFUSED_MS = { first: 1000, longest: 5 * 60_000 } as const;
+/** Characters of other texts that take as long to process as a new schedule. */
+const A_SCHEDULE = 8 * 1024;
+/** Characters of other texts that take as long as writing a line. */
+const A_LINE = 256;
+
+/** The enabled jobs of an engine by name, with the times at which they run next. */
+export class PlannedJobs {
+  readonly #parts: PlannedJobsParts;
+  readonly #jobs = new Map<string, Planned>();
+
+  constructor(parts: PlannedJobsParts) {
+    this.#parts = parts;
+  }
+
+  /** The job of a name, if it is planned. */
+  get(name: string): Planned | undefined {
+    return this.#jobs.get(name);
+  }
+
+  /** All of them, with their names. */
+  all(): Iterable<readonly [string, Planned]> {
+    return this.#jobs;
+  }
+
+  /** Milliseconds since 1970 of the earliest next run. */
+  earliest(): number | undefined {
+    let earliest: number | undefined;
+    for (const { next } of this.#jobs.values()) {
+      const at = next?.getTime();
+      if (at !== undefined && (earliest === undefined || at < earliest)) earliest = at;
+    }
+    return earliest;
+  }
+
+  /** Plans the jobs that were found, and no others; those that stay keep their times. */
+  async follow(found: ReadonlyMap<string, ScheduledJob>): Promise<void> {
+    const now = this.#parts.clock.now();
+    const pauses = createPauses();
+    for (const [name, { job }] of this.#jobs) {
+      const still = found.get(name);
+      if (still?.spec?.enabled === true) continue;
+      this.#jobs.delete(name);
+      const reason = still === undefined ? "removed" : "disabled";
+      logAbout(job, this.#parts.log).info("job unscheduled", { reason });
+      await pauses.after(A_LINE);
+    }
+    for (const [name, job] of found) {
+      // Thousands of new schedules with different zones take seconds to read.
+      if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
+    }
+  }
+
+  /** Plans a job's next run, from now on. */
+  again(name: string): void {
+    this.#planAfter(name, this.#parts.clock.now());
+  }
+
+  /** Plans all next runs anew, since the clock was set back; those that are due stay due. */
+  async replan(): Promise<void> {
+    const now = this.#parts.clock.now();
+    const pauses = createPauses();
+    for (const [name, { next }] of [...this.#jobs]) {
+      if (next === undefined || next > now) this.#planAfter(name, now);
+      await pauses.after(A_SCHEDULE);
+    }
+  }
+
+  /** Notes how a run ended. One that is refused again and again comes more and more rarely. */
+  noteEnd(name: string, wasRefused: boolean): void {
+    const planned = this.#jobs.get(name);
+    if (planned === undefined) return;
+    const refusals = wasRefused ? planned.refusals + 1 : 0;
+    this.#jobs.set(name, { ...planned, refusals });
+    if (refusals === 0) return;
+    const now = this.#parts.clock.now().getTime();
+    const pause = Math.min(REFUSED_MS.first * 2 ** (refusals - 1), REFUSED_MS.longest);
+    this.#planAfter(name, new Date(now + pause));
+    const next = this.#jobs.get(name)?.next;
+    if (next === undefined || planned.next === undefined || next <= planned.next) return;
+    logAbout(planned.job, this.#parts.log).warning(
+      "the job is refused again and again, so it is run more rarely until that has an end",
+      { refused: refusals, next_run: next.toISOString() },
+    );
+  }
+
+  /** Plans a job; returns whether its schedule is new, which takes a while to read. */
+  #plan(name: string, job: ScheduledJob, now: Date): boolean {
+    const { spec } = job;
+    const before = this.#jobs.get(name);
+    if (spec === undefined || !spec.enabled) {
+      if (job.problem !== undefined && before !== undefined) this.#jobs.delete(name);
+      return false;
+    }
+    const fingerprint = JSON.stringify(spec);
+    if (before?.fingerprint === fingerprint) {
+      this.#jobs.set(name, { ...before, job });
+      return false;
+    }
+    const next = this.#nextOf(spec, now);
+    this.#jobs.set(name, { job, spec, fingerprint, next, refusals: 0 });
+    const at = next?.toISOString() ?? "never";
+    logAbout(job, this.#parts.log).info("job scheduled", { schedule: spec.schedule, next_run: at });
+    return true;
+  }
+
+  #planAfter(name: string, after: Date): void {
+    const planned = this.#jobs.get(name);
+    if (planned === undefined) return;
+    this.#jobs.set(name, { ...planned, next: this.#nextOf(planned.spec, after) });
+  }
+
+  #nextOf({ schedule }: JobSpec, after: Date): Date | undefined {
+    try {
+      return nextFiring(schedule, after, this.#parts.timeZone);
+    } catch (error) {
+      this.#parts.log.warning(`a job has no schedule: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+}
+
+/** The log with a job's fields. */
+export function logAbout({ name, key }: ScheduledJob, log: Log): Log {
+  return log.with({ job: name, stack: key.name, context: key.context });
+}
