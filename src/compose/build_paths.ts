@@ -28,13 +28,10 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
   }
   const addContext = (what: string, value: string) => {
     const layout = layoutOf(value);
-    if (layout !== undefined && !isAbsolute(layout)) {
+    if (isAbsolute(layout ?? value)) paths.push({ what, path: layout ?? value });
+    else if (layout !== undefined) {
       refused.push(`${what} by a relative path, or by one with a colon`);
-    }
-    if (layout === undefined && !isAbsolute(value)) {
-      refused.push(`${what} from elsewhere: only directories of the repository are built`);
-    }
-    paths.push({ what, path: layout ?? value });
+    } else refused.push(`${what} from elsewhere: only directories of the repository are built`);
   };
   if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {

@@ -45,7 +45,8 @@ export function followedPaths(
   for (const [name, service] of Object.entries(servicesOf(model))) {
     const of = (what: string) => `service ${name}: ${what}`;
     const add = (by: FollowedPath["by"], what: string, path: string) => {
-      if (!isAbsolute(path)) return;
+      if (path === "") return;
+      if (!isAbsolute(path)) return void refused.push(of(`${what} ${NOT_ABSOLUTE}`));
       // The engine normalizes the paths of mounts before resolving them; compose and buildx do not.
       if (by === "us" && climbsBack(path)) refused.push(of(`${what} ${CLIMBS_BACK}`));
       paths.push({ what: of(what), path: resolve(path), by });
@@ -72,23 +73,49 @@ export function followedPaths(
   }
   // Refused even if no service uses them.
   if (hasModels(model)) refused.push(MODELS);
-  for (const kind of ["configs", "secrets"] as const) {
-    for (const { key, definition } of resourcesOf(model, kind)) {
-      const file = textAt(definition, "file");
-      if (!isAbsolute(file)) continue;
-      paths.push({ what: `${kind}.${key}`, path: resolve(file), by: isStack ? "us" : "engine" });
-    }
-  }
+  addFiles(model, { paths, refused, isStack });
   if (isStack) refused.push(...refusedTemplates(model));
   const volumes = volumesOf(model, paths, refused);
-  for (const { what, name } of volumes) {
-    // In the short notation of a mount, such a name would read as a path, or as its end.
-    if (/^\/|:/.test(name)) refused.push(`${what} with a name that is a path, or has a colon`);
-  }
+  refused.push(...refusedNames(model, volumes));
   for (const { what, path } of paths) {
     if (OF_A_PROCESS.test(path)) refused.push(`${what} ${THROUGH_PROCESS}`);
   }
   return { paths, refused, containers, shared, volumes };
+}
+
+/** Adds the files of configs and secrets. */
+function addFiles(
+  model: ComposeModel,
+  { paths, refused, isStack }: {
+    readonly paths: FollowedPath[];
+    readonly refused: string[];
+    readonly isStack: boolean;
+  },
+): void {
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const { key, definition } of resourcesOf(model, kind)) {
+      const file = textAt(definition, "file");
+      if (file === "") continue;
+      if (!isAbsolute(file)) refused.push(`${kind}.${key} ${NOT_ABSOLUTE}`);
+      else {paths.push({
+          what: `${kind}.${key}`,
+          path: resolve(file),
+          by: isStack ? "us" : "engine",
+        });}
+    }
+  }
+}
+
+/** Why names of volumes are refused. */
+function* refusedNames(model: ComposeModel, volumes: FollowedPaths["volumes"]) {
+  for (const { what, name } of volumes) {
+    // In the short notation of a mount, such a name would read as a path, or as its end.
+    if (/^\/|:/.test(name)) yield `${what} with a name that is a path, or has a colon`;
+  }
+  for (const { key, name, external } of resourcesOf(model, "volumes")) {
+    // Successors of a container take such a volume along, whether or not their model has it.
+    if (!external && MADE_UP.test(name)) yield `volumes.${key} with a name as engines make them`;
+  }
 }
 
 /** Keys of networks that are the engine's default bridge; adds refused networks to `refused`. */
@@ -118,6 +145,12 @@ function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
     yield { what: "external_links", name: link.replace(/:[^]*/, "") };
   }
 }
+
+/** Name of a volume that was made without one. */
+export const MADE_UP: RegExp = /^[0-9a-f]{64}$/;
+
+/** Compose leaves what is absolute on Windows (`c:/x`) as it is, and buildx climbs from there. */
+const NOT_ABSOLUTE = "by a path that is not absolute here";
 
 const MODELS = "models, for which compose runs a program on the machine of Stackwright";
 

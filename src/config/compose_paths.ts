@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, LineCounter, type Node, visit } from "yaml";
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
 import {
   isObject,
   type JsonObject,
@@ -78,9 +78,15 @@ export function composePaths(text: string, file: string): ComposePaths {
     for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
       const service = mapOf(value ?? {}, file, `services.${name}`);
       const base = service["extends"];
-      if (isObject(base)) found.extended.push(...texts(base["file"], file, "extends.file"));
-      for (const key of ["env_file", "label_file"]) {
+      if (isObject(base)) {
+        requireKeys(base, EXTENDS_KEYS, file, "extends");
+        found.extended.push(...texts(base["file"], file, "extends.file"));
+      } else if (Array.isArray(base)) {
+        throw refused(file, { path: "extends", message: "expected a text or a map" });
+      }
+      for (const [key, keys] of FILE_KEYS) {
         for (const each of itemsOf(service[key])) {
+          if (isObject(each)) requireKeys(each, keys, file, key);
           const named = texts(isObject(each) ? each["path"] : each, file, key);
           found.files.push(...named);
           const isOptional = isObject(each) && each["required"] === false;
@@ -100,17 +106,16 @@ export function composePaths(text: string, file: string): ComposePaths {
 }
 
 const INCLUDE_KEYS = ["path", "env_file", "project_directory"];
+const EXTENDS_KEYS = ["file", "service"];
+/** Keys of services that name files, with those of their entries that are maps. */
+const FILE_KEYS = [["env_file", ["path", "required", "format"]], ["label_file", []]] as const;
 
 function includeOf(include: unknown, file: string): ComposeInclude {
   if (!isObject(include)) {
     return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
   }
   // Compose ignores the case of these keys, and ignores unknown ones.
-  const unknown = Object.keys(include).find((key) => !INCLUDE_KEYS.includes(key));
-  if (unknown !== undefined) {
-    const message = `only ${INCLUDE_KEYS.join(", ")} may stand there, written like that`;
-    throw refused(file, { path: `include.${unknown.slice(0, 100)}`, message });
-  }
+  requireKeys(include, INCLUDE_KEYS, file, "include");
   const [projectDirectory = "", ...more] = texts(
     include["project_directory"],
     file,
@@ -124,6 +129,19 @@ function includeOf(include: unknown, file: string): ComposeInclude {
     envFiles: texts(include["env_file"], file, "include.env_file"),
     projectDirectory,
   };
+}
+
+/**
+ * Refuses other keys than `keys` in a map that names files: what is a map here may be a text for compose,
+ * such as `[x:]` for some of its versions.
+ */
+function requireKeys(map: JsonObject, keys: readonly string[], file: string, what: string): void {
+  const unknown = Object.keys(map).find((key) => !keys.includes(key));
+  if (unknown === undefined) return;
+  const message = keys.length === 0
+    ? "expected a path as text"
+    : `only ${keys.join(", ")} may stand there, written like that`;
+  throw refused(file, { path: `${what}.${unknown.slice(0, 100)}`, message });
 }
 
 /** A document as plain values, and the paths that other readings of its merge keys would give. */
@@ -154,11 +172,22 @@ function documentsOf(text: string, file: string): ReadDocument[] {
         requireKnownTag(node, refuse);
         requireSureFolding(node, text, refuse);
       },
-      Pair: (_key, { key }) => requirePlainKey(key as WrittenKey | null, refuse),
+      Pair: (_key, { key, value }, path) => {
+        requirePlainKey(key as WrittenKey | null, refuse);
+        const isEmpty = value === null || isScalar(value) && value.value === null;
+        if (isSeq(path.at(-2)) && isEmpty) requireSureColon(key as Node, text, refuse);
+      },
     });
     requireSureInclude(document, refuse);
     return { document: valueOf(document, file), unsure: unsurePaths(document) };
   });
+}
+
+/** Refuses `[x:]`: a map with a key for us and for some versions of compose, a text for others. */
+function requireSureColon({ range }: Node, text: string, refuse: RefuseAt): void {
+  const [at = 0, end = 0] = range ?? [];
+  if (!/^[ \t]*:[,\]}]/.test(text.slice(end, end + 100))) return;
+  refuse(at, "a colon at the end of an entry of a list: write it between quotes");
 }
 
 /** Refuses includes that depend on a merge key, whose result differs between parsers. */

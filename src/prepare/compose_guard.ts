@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
-import { MOST_BYTES } from "../config/mod.ts";
+import { isConfigFileName, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, type StackwrightError } from "../model/mod.ts";
@@ -236,6 +236,8 @@ class Guard {
   async #inside(at: Pending, path: string, target: string): Promise<string> {
     const place = insideTree(target, this.#project.tree);
     if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
+    const real = await this.#parts.files.realPath(target) ?? target;
+    if (isConfigFileName(posix.basename(real))) throw this.#isConfiguration(at, path);
     if (!HOME.test(place)) return target;
     const told = JSON.stringify(path.slice(0, 200));
     throw errors.path_escapes(
@@ -254,6 +256,16 @@ class Guard {
       `${this.#shown(at.file)}: ${JSON.stringify(path.slice(0, 200))} lies outside the ` +
         "repository: a deployment may only read files of its own source; put the file into the " +
         "repository, or use a submodule",
+    );
+  }
+
+  /** Encrypted ones stay so until another deployment of the commit mounts them: the guard saw no paths. */
+  #isConfiguration(at: Pending, path: string): StackwrightError {
+    return errors.path_escapes(
+      `${this.#shown(at.file)}: ${
+        JSON.stringify(path.slice(0, 200))
+      } is a deployment configuration, ` +
+        "which no compose file may name: give what is meant another name",
     );
   }
 

@@ -117,6 +117,31 @@ const READS: readonly Attack[] = [
     }),
   },
   {
+    title: "include of a deployment configuration, which may be encrypted, by a variable",
+    files: () => ({
+      "compose.yaml": { include: ["${P}"] },
+      ".env": "P=sub/.stackwright.yaml\n",
+      "sub/.stackwright.yaml": one({}),
+    }),
+    says: /deployment configuration, which no compose file may name/,
+  },
+  {
+    title: "a volume with a name as engines make them, which successors take along",
+    files: () => ({
+      "compose.yaml": one({ volumes: ["vv:/d"] }, {
+        volumes: {
+          vv: {
+            name: "a1".repeat(32),
+            driver: "local",
+            driver_opts: { type: "none", o: "bind", device: "./x" },
+          },
+        },
+      }),
+      "x/a": "",
+    }),
+    says: /with a name as engines make them/,
+  },
+  {
     title: "include with a dotenv file outside",
     files: ({ outside }) => ({
       "compose.yaml": { include: [{ path: "a/b.yaml", env_file: `${outside}/x.env` }] },
@@ -457,6 +482,23 @@ const BUILDS: readonly Attack[] = [
         secrets: { s: { file: `./x,src=${outside}/x.env` } },
       }),
     says: /comma or a quotation mark/,
+  },
+  {
+    title: "build secret by a path that is absolute on Windows, and climbs from there",
+    files: ({ climbing }) => ({
+      ...building({ dockerfile_inline: READS_SECRET, context: ".", secrets: ["s"] }, {
+        secrets: { s: { file: `c:/../${climbing}/x.env` } },
+      }),
+      "c:/a": "",
+    }),
+    says: /not absolute here/,
+  },
+  {
+    title: "env_file by a text that is a map elsewhere",
+    files: ({ outside }) => ({
+      "compose.yaml": `services: {web: {image: "${IMAGE}", env_file: [${outside}/x.env:]}}\n`,
+    }),
+    says: /colon at the end/,
   },
   {
     title: "build secret by a name that goes on with another file, and what follows in quotes",

@@ -6,8 +6,15 @@ import {
   own,
   StackwrightError,
 } from "../../model/mod.ts";
-import { containerName, imageReference, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
-import type { ContainerMount } from "../../docker/engine.ts";
+import {
+  containerName,
+  imageReference,
+  MADE_UP,
+  objectsAt,
+  serviceOf,
+  textAt,
+} from "../../compose/mod.ts";
+import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { nameAside, stopAndRemove } from "../compose/act_on_services.ts";
 import { observe } from "../observe.ts";
 import { forEachService } from "./along_dependencies.ts";
@@ -228,10 +235,29 @@ async function inheritance(
   const details = replaces === undefined
     ? undefined
     : await engine.inspectContainer(replaces.id, signal);
-  const inherited = details?.mounts.filter((each) => each.kind === "volume") ?? [];
+  const isNameless = ({ kind, name }: ContainerMount) => kind === "volume" && MADE_UP.test(name);
+  const mounted = details?.mounts.filter(isNameless) ?? [];
+  const inherited = await withoutOptions(engine, mounted, signal);
   const mounts = objectsAt(serviceOf(model, service), "volumes");
   const written = new Set(mounts.map((each) => textAt(each, "target")));
   const unwritten = inherited.filter(({ destination }) => !written.has(destination));
   const imageVolumes = unwritten.length === 0 ? [] : await engine.imageVolumes(image, signal);
   return { inherited, imageVolumes: new Set(imageVolumes) };
+}
+
+/**
+ * The mounts of volumes that lead nowhere but into themselves: authors may give a volume a name as the
+ * engine makes them, and what is inherited is in no model, so nobody judged where its options lead.
+ */
+async function withoutOptions(
+  engine: Pick<Engine, "findVolumes">,
+  mounts: readonly ContainerMount[],
+  signal: AbortSignal,
+): Promise<ContainerMount[]> {
+  if (mounts.length === 0) return [];
+  const found = await engine.findVolumes(mounts.map(({ name }) => name), signal);
+  const leading = new Set(
+    found.filter(({ options = {} }) => Object.keys(options).length > 0).map(({ name }) => name),
+  );
+  return mounts.filter(({ name }) => !leading.has(name));
 }

@@ -308,6 +308,31 @@ describe("externalObject()", () => {
   });
 });
 
+describe("followedPaths() of paths that are absolute elsewhere", () => {
+  const file = "c:/../../instance.key";
+  const s = { file };
+  const says = " by a path that is not absolute here";
+  for (
+    const [what, model] of [
+      ["secrets.s", { services: {}, secrets: { s } }],
+      ["configs.s", { services: {}, configs: { s } }],
+      ["service a: volume", { services: { a: { volumes: [{ type: "bind", source: "c:\\x" }] } } }],
+    ] as const
+  ) {
+    it(`refuses ${what}`, () => {
+      assert.deepEqual(followedPaths(model).refused, [what + says]);
+    });
+  }
+
+  it("refuses what a build gets, too", () => {
+    const build = { context: "/c", secrets: [{ source: "s" }] };
+    assert.deepEqual(followedPaths({ services: { a: { build } }, secrets: { s } }).refused, [
+      `service a: build secret s${says}`,
+      `secrets.s${says}`,
+    ]);
+  });
+});
+
 describe("followedPaths() of build caches", () => {
   const pass = [
     "example.org/cache:1",

@@ -65,7 +65,7 @@ describe("composePaths()", () => {
       ],
       [
         "what merges of merges bring in",
-        "x: &a {env_file: [/e]}\ny: &b {<<: *a, label_file: {path: c}}\nservices: {a: {<<: *b}}",
+        "x: &a {env_file: [/e]}\ny: &b {<<: *a, label_file: [c]}\nservices: {a: {<<: *b}}",
         { files: ["/e", "c"] },
       ],
       [
@@ -128,6 +128,28 @@ describe("composePaths()", () => {
         /project_directory: expected one path/,
       ],
       ["a byte order mark at a line", "x: 1\n\ufeffinclude: b", /c\.yaml:2.*byte order mark/],
+      [
+        "a text for some versions of compose, and a map for others",
+        "services: {a: {env_file: [b, x/f:]}}",
+        /1:30.*colon at the end/,
+      ],
+      [
+        "such a text below a merge key",
+        "x: &m\n  env_file: [x/f:,b]\nservices: {a: {<<: *m}}",
+        /2:14.*colon at the end/,
+      ],
+      ["a map without a path", "services: {a: {env_file: {x: }}}", /env_file\.x: only path, req/],
+      [
+        "a map as a label file",
+        "services: {a: {label_file: {path: b}}}",
+        /expected a path as text/,
+      ],
+      [
+        "other keys of extends",
+        "services: {a: {extends: {File: b}}}",
+        /extends\.File: only file, s/,
+      ],
+      ["a list of extends", "services: {a: {extends: [b]}}", /extends: expected a text or a map/],
       ["a number as a path", "include: 3", /include: expected a path/],
       [
         "a map as a path",
