@@ -12,6 +12,10 @@ export function isNativeIdentity(identity: string): boolean {
   return identity.startsWith("AGE-SECRET-KEY-");
 }
 
+/** Recipients that are tried, and characters of what each has: SOPS writes 400 for one key. */
+const MOST_RECIPIENTS = 200;
+const LONGEST_ENTRY = 8192;
+
 /**
  * The data key, by the first recipient that one of the identities belongs to; `undefined` when there
  * is none.
@@ -24,7 +28,8 @@ export async function ageDataKey(
   const age = await import("age-encryption");
   const decrypter = decrypterFor(age, identities);
   if (decrypter === undefined) return undefined;
-  for (const { enc } of recipients) {
+  for (const { enc } of recipients.slice(0, MOST_RECIPIENTS)) {
+    if (enc.length > LONGEST_ENTRY) continue;
     try {
       return await decrypter.decrypt(age.armor.decode(`${enc.trim()}\n`));
     } catch {

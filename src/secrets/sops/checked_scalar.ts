@@ -45,8 +45,8 @@ function checkedTime(source: string): string | undefined {
     : undefined;
 }
 
-/** Most characters of an integer, leading zeros included. */
-const LONGEST_INTEGER = 100;
+/** Most characters of an integer, leading zeros included: millions of digits take seconds. */
+export const LONGEST_INTEGER = 100;
 
 /** An integer as Go reads it: with underscores, and as octal after a leading zero. */
 function checkedInteger(source: string): string | undefined {
@@ -54,7 +54,7 @@ function checkedInteger(source: string): string | undefined {
   const match = /^([-+]?)(0x[0-9a-fA-F]+|0b[01]+|0o?[0-7]+|0|[1-9]\d*)$/.exec(plain);
   if (match === null) return undefined;
   const [, sign = "", digits = ""] = match;
-  // No integer of Go, and millions of digits take seconds.
+  // No integer of Go.
   if (digits.length > LONGEST_INTEGER) return undefined;
   const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
   const value = BigInt(octal);

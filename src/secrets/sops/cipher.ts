@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createDecipheriv } from "node:crypto";
-import { plainNumber } from "./checked_scalar.ts";
+import { LONGEST_INTEGER, plainNumber } from "./checked_scalar.ts";
 import { type PlainValue, SopsFormatError } from "./sops_text.ts";
 
 const ENCRYPTED =
@@ -49,7 +49,9 @@ export function checkedValue({ type, bytes }: PlainValue): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
   switch (type) {
     case "int":
-      return Buffer.from(/^[-+]?\d+$/.test(text) ? String(BigInt(text)) : text);
+      // Longer ones are no integer that SOPS writes.
+      if (text.length > LONGEST_INTEGER || !/^[-+]?\d+$/.test(text)) return bytes;
+      return Buffer.from(String(BigInt(text)));
     case "float":
       return Buffer.from(plainNumber(Number(text)));
     case "bool":

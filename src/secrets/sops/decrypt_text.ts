@@ -99,12 +99,19 @@ function checkMac({ mac, lastModified }: SopsMetadata, key: Uint8Array, found: s
   }
 }
 
-/** Older versions of SOPS left comments alone or bound them to other keys: those are left out. */
+/** Characters of an encrypted comment that is opened: it is tried for each of up to 400 keys. */
+const LONGEST_COMMENT = 64 * 1024;
+
+/**
+ * Older versions of SOPS left comments alone or bound them to other keys: those are left out, and so are
+ * very long ones.
+ */
 function openComment(
   paths: readonly (readonly string[])[],
   text: string,
   key: Uint8Array,
 ): string | undefined {
+  if (text.length > LONGEST_COMMENT) return undefined;
   for (const path of paths) {
     try {
       const { bytes } = openValue(text, key, `${path.join(":")}:`);
