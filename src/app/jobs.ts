@@ -8,8 +8,8 @@ import type { Ledger } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
   type Clock,
+  createFairLimiter,
   createKeyedLock,
-  createLimiter,
   createPauses,
   type Ids,
   type Log,
@@ -65,7 +65,7 @@ class JobBoard {
   readonly #context: string;
   readonly scheduler: JobScheduler;
   readonly #parts: JobBoardParts;
-  readonly #making = createLimiter(MOST_MADE);
+  readonly #making = createFairLimiter(MOST_MADE);
   /** Exit code of the last run of each job, where it had one. */
   readonly #codes = new Map<string, number>();
   readonly #looks = createKeyedLock();

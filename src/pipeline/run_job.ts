@@ -26,7 +26,7 @@ import { requireNotStopped } from "../prepare/mod.ts";
 import { type Ledger, locksOfJob, recordedOwner, whoseStop } from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
-import { createPauses, type KeyedLock, type Limiter } from "../system/mod.ts";
+import { createPauses, type FairLimiter, type KeyedLock, type Limiter } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { jobCredentials, ownerElsewhere } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
@@ -37,7 +37,7 @@ export interface JobParts {
   /** Records the exit code of a job's last run, if it is known, and whether it was refused. */
   readonly results: { set(work: RunJob, exitCode: number | undefined, wasRefused: boolean): void };
   /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
-  readonly making: Pick<Limiter, "run">;
+  readonly making: FairLimiter;
   /** Whether an abort means that another process takes runs over: then the container goes on. */
   readonly leaves: () => boolean;
   /** Makes a name for one run. */
@@ -163,7 +163,12 @@ function createRun(
     if (sharesFiles) await requireMountsInside(places, mounts, within);
   };
   const checks = { ready, requireStartable: startable, requireInside };
-  const facts = { ...jobs, clock, log, found, spec, progress, ...checks };
+  const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
+  const held = { leave() {}, takeAgain: () => Promise.resolve() };
+  const making: Pick<Limiter, "run"> = {
+    run: (make, within) => jobs.making.run(who, () => make(held), within),
+  };
+  const facts = { ...jobs, making, clock, log, found, spec, progress, ...checks };
   if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;
   const auth = (image: string) => jobCredentials(parts, work, image, signal);
