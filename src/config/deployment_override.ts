@@ -1,14 +1,21 @@
 import type { Deployment } from "../model/mod.ts";
 import type { DeploymentDocument } from "./deployment_reader.ts";
+import { REMOTE_PREFIX } from "./source_path.ts";
 
 /** Keys an override cannot change: they decide what was discovered in the first place. */
 const PROTECTED = ["source", "reference", "repository_url", "auto_discovery", "git_depth"];
+
+/** Keys of files, which are read beside the configuration unless they are marked with `remote:`. */
+const SIDE_FILES = {
+  env_files: "envFiles",
+  external_secrets_files: "externalSecretsFiles",
+} as const;
 
 /** A deployment with an override applied. */
 interface Overridden {
   /** Complete, but not yet checked: pass it to `checkDeployment`. */
   readonly deployment: Deployment;
-  /** Keys of the override that were ignored because they are protected. */
+  /** Keys of the override that were ignored because they are protected from its author. */
   readonly ignored: readonly string[];
 }
 
@@ -16,14 +23,23 @@ interface Overridden {
  * Puts the override of a discovered stack on top of the inherited configuration: a key that is
  * present wins whatever its value, maps are joined name by name, lists are replaced, objects are
  * merged key by key, a bare boolean changes `enabled` alone. Nothing given is changed in place.
+ *
+ * An override that `isElsewhere`, in another repository than the configuration, cannot name files
+ * that are read beside the configuration: its author may not be allowed to read them.
  */
-export function overrideDeployment(base: Deployment, override: DeploymentDocument): Overridden {
+export function overrideDeployment(
+  base: Deployment,
+  override: DeploymentDocument,
+  { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
+): Overridden {
   const { deployment: over, given } = override;
+  const guarded = [...PROTECTED, ...isElsewhere ? foreignKeys(over) : []];
   const maps = {
     environment: { ...base.environment, ...over.environment },
     externalSecrets: { ...base.externalSecrets, ...over.externalSecrets },
   };
-  const changed = new Set([...given].filter((path) => !PROTECTED.includes(path)));
+  const isGuarded = (path: string) => guarded.includes(path.split(".")[0] ?? "");
+  const changed = new Set([...given].filter((path) => !isGuarded(path)));
   const pick = <T extends object>(from: T, to: T, group = "") => picked(from, to, changed, group);
   const reconciliation = pick(base.reconciliation, over.reconciliation, "reconciliation.");
   const deployment: Deployment = {
@@ -43,7 +59,14 @@ export function overrideDeployment(base: Deployment, override: DeploymentDocumen
     },
     oci: pick(base.oci, over.oci, "oci."),
   };
-  return { deployment, ignored: PROTECTED.filter((key) => given.has(key)) };
+  return { deployment, ignored: guarded.filter((key) => given.has(key)) };
+}
+
+/** Keys that an override in another repository than the configuration's cannot have as it does. */
+function foreignKeys(over: Deployment): string[] {
+  return Object.entries(SIDE_FILES)
+    .filter(([, field]) => over[field].some((file) => !file.startsWith(REMOTE_PREFIX)))
+    .map(([key]) => key);
 }
 
 /** `base` with the fields of `over` whose keys in `group` were given; `group` ends with a dot. */

@@ -46,6 +46,8 @@ interface DiscoveryFindings {
   readonly overrides: ReadonlyMap<string, string>;
   /** Name of a stack in the root when the base has no name. */
   readonly rootName: string;
+  /** Whether the directories are in another repository than the configuration. */
+  readonly isElsewhere?: boolean;
 }
 
 /**
@@ -55,7 +57,7 @@ interface DiscoveryFindings {
  */
 export function expandDiscovery(
   base: DeclaredDeployment,
-  { directories, overrides, rootName }: DiscoveryFindings,
+  { directories, overrides, rootName, isElsewhere = false }: DiscoveryFindings,
 ): ExpandedDiscovery {
   const stacks: DiscoveredDeployment[] = [];
   const failures: FailedDirectory[] = [];
@@ -65,7 +67,7 @@ export function expandDiscovery(
     const inherited = inherit(base.deployment, found.path, name);
     try {
       const document = readOverride(found, overrides);
-      const merged = merge(base, inherited, found, document);
+      const merged = merge(base, inherited, { ...found, isElsewhere }, document);
       stacks.push({
         directory: found.path,
         declared: merged.declared,
@@ -100,11 +102,11 @@ function readOverride(
 function merge(
   base: DeclaredDeployment,
   inherited: Deployment,
-  found: DiscoveredDirectory,
+  found: DiscoveredDirectory & { readonly isElsewhere: boolean },
   override: DeploymentDocument | undefined,
 ) {
   const file = found.override ?? `${found.path}/`;
-  const over = override === undefined ? undefined : overrideDeployment(inherited, override);
+  const over = override === undefined ? undefined : overrideDeployment(inherited, override, found);
   const deployment = over?.deployment ?? inherited;
   const sink = new ProblemSink(file);
   checkDeployment(

@@ -215,7 +215,8 @@ async function lookInto(
     const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
     const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
     if (bytes) requireShort(found, bytes);
-    const expand = () => expandDiscovery(base, { directories: [directory], overrides, rootName });
+    const findings = { directories: [directory], overrides, rootName, isElsewhere: !isOwn };
+    const expand = () => expandDiscovery(base, findings);
     expanded.push(await parts.turns.take(expand, signal));
   }
   return {

@@ -240,6 +240,34 @@ describe("expandDiscovery()", () => {
     ]);
   });
 
+  it("an override in another repository names no files beside the configuration", () => {
+    const { stacks, warnings } = expandDiscovery(baseOf("env_files: [base.env]"), {
+      directories: [
+        { path: "apps/a", override: "apps/a/.stackwright.yaml" },
+        { path: "apps/b", override: "apps/b/.stackwright.yaml" },
+      ],
+      overrides: new Map([
+        [
+          "apps/a/.stackwright.yaml",
+          "env_files: ['remote:a.env', secrets/prod.env]\nexternal_secrets_files: [s.yaml]\n",
+        ],
+        ["apps/b/.stackwright.yaml", "env_files: ['remote:b.env']\ntimeout: 5m\n"],
+      ]),
+      rootName: "repo",
+      isElsewhere: true,
+    });
+    const [a, b] = stacks.map(({ declared }) => declared);
+    assert.deepEqual(a?.deployment.envFiles, ["base.env"]);
+    assert.deepEqual(a?.deployment.externalSecretsFiles, []);
+    assert.equal(a?.given.has("external_secrets_files"), false);
+    assert.deepEqual(b?.deployment.envFiles, ["remote:b.env"]);
+    assert.equal(b?.deployment.timeoutSeconds, 300);
+    assert.deepEqual(warnings.map(({ file, path, line }) => `${file}:${line} ${path}`), [
+      "apps/a/.stackwright.yaml:1 env_files",
+      "apps/a/.stackwright.yaml:2 external_secrets_files",
+    ]);
+  });
+
   const invalid: readonly (readonly [what: string, override: string, says: RegExp])[] = [
     ["an unknown key", "timeoot: 1m", /shop\/\.stackwright\.yaml:1:1: timeoot: unknown key/],
     ["two documents", "timeout: 1m\n---\ntimeout: 2m", /exactly one document/],
