@@ -124,7 +124,8 @@ async function withOwnStops(
   const owner = whose(project);
   throw errors.conflict(
     `the job was not run: it stops ${project}/${service}, and ${project} runs from ${owner}; a job stops ` +
-      "what its own source deploys: take that out of stop_services, or deploy both from one configuration",
+      "what is deployed from its own source: take that out of stop_services, or deploy both from one " +
+      "repository",
   );
 }
 

@@ -1,20 +1,20 @@
 import { formatOwner, isSameOwner, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { Ledger } from "./ledger.ts";
+import type { RecordedOwner } from "./owners.ts";
 import { recordedOwner } from "./recorded_owner.ts";
 
 /**
- * The stacks whose locks a job of stack `key` takes that stops services: those of its own repository
- * and branch alone, since others' deployments must not wait. Sorted by their names.
+ * The stacks whose locks a job of stack `key` takes that stops services: those that it may stop by
+ * {@link whoseStop} alone, since others' deployments must not wait. Sorted by their names.
  */
 export function locksOfJob(
-  ledger: Ledger,
+  ledger: Pick<Ledger, "owners" | "current" | "history">,
   key: StackKey,
   stops: readonly { readonly project: string }[],
 ): StackKey[] {
-  const own = recordedOwner(ledger, key);
   const others = stops.map(({ project }) => project).filter((name) => {
     const owner = recordedOwner(ledger, { ...key, name });
-    return own !== undefined && owner !== undefined && isSameOwner(owner, own);
+    return owner !== undefined && whoseStop(ledger, key, name, { labelled: [] }) === undefined;
   });
   return [...new Set([key.name, ...others])].sort().map((name) => ({ ...key, name }));
 }
@@ -31,9 +31,12 @@ interface OthersSay {
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
  * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner in the
  * context of the job, others tell: the owner by another context of this engine, else the labels.
+ *
+ * A configuration may deploy other repositories. Their jobs stop what is deployed from the same one,
+ * since their authors are not the configuration's; the repository is returned where that differs.
  */
 export function whoseStop(
-  ledger: Pick<Ledger, "owners" | "current">,
+  ledger: Pick<Ledger, "owners" | "current" | "history">,
   key: StackKey,
   project: string,
   { labelled, elsewhere }: OthersSay,
@@ -41,6 +44,20 @@ export function whoseStop(
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key);
   const recorded = recordedOwner(ledger, { ...key, name: project }) ?? elsewhere;
-  if (recorded === undefined) return labelled.find((each) => each !== own?.source);
-  return own !== undefined && isSameOwner(recorded, own) ? undefined : formatOwner(recorded);
+  const from = repositoryOf(ledger, key, own);
+  const mayStopAll = from === own?.source;
+  if (recorded === undefined) return labelled.find((each) => !mayStopAll || each !== own?.source);
+  if (own === undefined || !isSameOwner(recorded, own)) return formatOwner(recorded);
+  const theirs = repositoryOf(ledger, { ...key, name: project }, recorded);
+  return mayStopAll || theirs === from ? undefined : theirs;
+}
+
+/** The repository that a stack is deployed from; its owner's own one while no release is known. */
+function repositoryOf(
+  ledger: Pick<Ledger, "owners" | "current" | "history">,
+  key: StackKey,
+  owner: Pick<RecordedOwner, "source"> | undefined,
+): string | undefined {
+  const release = ledger.current(key) ?? ledger.history(key, 1)[0];
+  return release?.revision.source.name ?? owner?.source;
 }

@@ -156,7 +156,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   recordedOwner: "asks for one row",
   ownerOfRelease: "asks for nothing",
   locksOfJob: "asks for one row of each stack",
-  whoseStop: "asks for two rows",
+  whoseStop: "asks for four rows",
   noRelease: "asks for one row",
   sourceOfStack: "lists the releases as chooseRelease does",
   unpinOperation: "asks for one row",

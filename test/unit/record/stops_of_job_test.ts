@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
-import { whoseStop } from "../../../src/record/mod.ts";
+import { locksOfJob, whoseStop } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "./releases.ts";
 
 const JOB = stackKey("", "job");
 const MAIN = { source: "host/a/shop", reference: "refs/heads/main" };
@@ -28,5 +29,52 @@ describe("whoseStop()", () => {
     assert.match(whose("dev") ?? "", /heads\/dev/);
     assert.match(whose("there", { elsewhere: DEV, labelled: [MAIN.source] }) ?? "", /heads\/dev/);
     assert.equal(whose("labelled", { labelled: [OTHERS.source] }), OTHERS.source);
+  });
+});
+
+describe("whoseStop() of a configuration that deploys other repositories", () => {
+  const ledger = createMemoryLedger(createFakeClock());
+  const deploy = (name: string, repository: string, works = true) => {
+    const key = stackKey("", name);
+    const base = releaseOf(key, "a".repeat(40));
+    const source = (of: string) => ({ ...base.revision.source, name: of });
+    const revision = { ...base.revision, source: source(repository) };
+    const configuration = { ...base.revision, source: source(MAIN.source) };
+    ledger.owners.settle(key, MAIN);
+    const intent = ledger.beginDeploy({ ...base, revision, configuration });
+    if (works) ledger.succeed(intent, {}, "done");
+    else ledger.fail(intent, "failed", "it is unhealthy");
+  };
+  deploy("own", MAIN.source);
+  deploy("app", OTHERS.source);
+  deploy("app-too", OTHERS.source);
+  deploy("third", "host/c/third");
+  deploy("failed", OTHERS.source, false);
+  const whose = (job: string, project: string, more = {}) =>
+    whoseStop(ledger, stackKey("", job), project, { labelled: [], ...more });
+
+  it("lets a job of another repository stop that repository's stacks alone", () => {
+    assert.equal(whose("app", "app-too"), undefined);
+    assert.equal(whose("failed", "app"), undefined);
+    assert.equal(whose("app", "third"), "host/c/third");
+    assert.equal(whose("app", "own"), MAIN.source);
+    assert.equal(whose("failed", "own"), MAIN.source);
+    assert.equal(whose("app", "lost", { labelled: [MAIN.source] }), MAIN.source);
+    assert.equal(whose("app", "there", { elsewhere: MAIN }), MAIN.source);
+    assert.equal(whose("app", "nobody"), undefined);
+  });
+
+  it("lets a job of the configuration's repository stop all of them", () => {
+    for (const project of ["app", "third", "failed"]) {
+      assert.equal(whose("own", project), undefined);
+    }
+  });
+
+  it("locks no more than that", () => {
+    const stops = ["app-too", "third", "own", "nobody"].map((project) => ({ project }));
+    const locked = (job: string) =>
+      locksOfJob(ledger, stackKey("", job), stops).map(({ name }) => name);
+    assert.deepEqual(locked("app"), ["app", "app-too"]);
+    assert.deepEqual(locked("own"), ["app-too", "own", "third"]);
   });
 });
