@@ -5,6 +5,9 @@ import { REMOTE_PREFIX } from "./source_path.ts";
 /** Keys an override cannot change: they decide what was discovered in the first place. */
 const PROTECTED = ["source", "reference", "repository_url", "auto_discovery", "git_depth"];
 
+/** Keys that decide where a stack is and whether it stays: no matter of another repository. */
+const OF_THE_CONFIGURATION = ["destroy", "context"];
+
 /** Keys of files, which are read beside the configuration unless they are marked with `remote:`. */
 const SIDE_FILES = {
   env_files: "envFiles",
@@ -24,8 +27,9 @@ interface Overridden {
  * present wins whatever its value, maps are joined name by name, lists are replaced, objects are
  * merged key by key, a bare boolean changes `enabled` alone. Nothing given is changed in place.
  *
- * An override that `isElsewhere`, in another repository than the configuration, cannot name files
- * that are read beside the configuration: its author may not be allowed to read them.
+ * An override that `isElsewhere`, in another repository than the configuration, can neither destroy
+ * the stack nor choose its context, nor name files that are read beside the configuration: its author
+ * may not be allowed to read them.
  */
 export function overrideDeployment(
   base: Deployment,
@@ -33,7 +37,7 @@ export function overrideDeployment(
   { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
 ): Overridden {
   const { deployment: over, given } = override;
-  const guarded = [...PROTECTED, ...isElsewhere ? foreignKeys(over) : []];
+  const guarded = [...PROTECTED, ...isElsewhere ? foreignKeys(override) : []];
   const maps = {
     environment: { ...base.environment, ...over.environment },
     externalSecrets: { ...base.externalSecrets, ...over.externalSecrets },
@@ -63,10 +67,11 @@ export function overrideDeployment(
 }
 
 /** Keys that an override in another repository than the configuration's cannot have as it does. */
-function foreignKeys(over: Deployment): string[] {
-  return Object.entries(SIDE_FILES)
-    .filter(([, field]) => over[field].some((file) => !file.startsWith(REMOTE_PREFIX)))
+function foreignKeys({ deployment }: DeploymentDocument): string[] {
+  const files = Object.entries(SIDE_FILES)
+    .filter(([, field]) => deployment[field].some((file) => !file.startsWith(REMOTE_PREFIX)))
     .map(([key]) => key);
+  return [...OF_THE_CONFIGURATION, ...files];
 }
 
 /** `base` with the fields of `over` whose keys in `group` were given; `group` ends with a dot. */

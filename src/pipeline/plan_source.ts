@@ -14,6 +14,7 @@ import {
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { decideDestroy } from "./destroy_target.ts";
+import { requireFreeName } from "../record/mod.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
@@ -129,6 +130,9 @@ async function planDeployment(
   const asked = { ...told, repository: repositoryOf(told) };
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
+  if (!told.deployment.pause) {
+    requireFreeName(anyParts.ledger, told.discovered, opened.configuration.source);
+  }
   const parts = await partsFor(anyParts, key, signal);
   let observed: ObservedStack = { containers: [] };
   const glance: Glance = {

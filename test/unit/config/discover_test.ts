@@ -240,6 +240,23 @@ describe("expandDiscovery()", () => {
     ]);
   });
 
+  it("an override in another repository neither destroys nor chooses the context", () => {
+    const { stacks, warnings } = expandDiscovery(baseOf("context: nas"), {
+      directories: [{ path: "a", override: "a/.stackwright.yaml" }],
+      overrides: new Map([[
+        "a/.stackwright.yaml",
+        "context: other\ndestroy: {enabled: true, remove_volumes: true}\npause: true\n",
+      ]]),
+      rootName: "repo",
+      isElsewhere: true,
+    });
+    const { deployment } = stacks[0]?.declared ?? assert.fail();
+    assert.equal(deployment.context, "nas");
+    assert.equal(deployment.destroy.enabled, false);
+    assert.equal(deployment.pause, true);
+    assert.deepEqual(warnings.map(({ path }) => path).sort(), ["context", "destroy"]);
+  });
+
   it("an override in another repository names no files beside the configuration", () => {
     const { stacks, warnings } = expandDiscovery(baseOf("env_files: [base.env]"), {
       directories: [

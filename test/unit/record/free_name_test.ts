@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { stackKey } from "../../../src/model/mod.ts";
+import { requireFreeName } from "../../../src/record/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "./releases.ts";
+
+const KEY = stackKey("", "shop");
+const RELEASE = releaseOf(KEY, "a".repeat(40));
+const at = (name: string) => ({
+  ...RELEASE.revision,
+  source: { ...RELEASE.revision.source, name },
+});
+const OWNER = { source: "h/conf", target: "", reference: "refs/heads/main" };
+
+/** The stack `shop`, discovered in a repository; written down by default. */
+const shop = (repository?: string) =>
+  repository === undefined
+    ? undefined
+    : { key: KEY, owner: OWNER, repository, directory: "apps/shop" };
+
+describe("requireFreeName()", () => {
+  const deployed = (repository: string) => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.owners.settle(KEY, { source: "h/conf", reference: "refs/heads/main" });
+    const release = { ...RELEASE, revision: at(repository), configuration: at("h/conf") };
+    ledger.succeed(ledger.beginDeploy(release), {}, "done");
+    return ledger;
+  };
+  const take = (ledger: ReturnType<typeof deployed>, repository?: string) =>
+    requireFreeName(ledger, shop(repository), at("h/conf").source);
+  const refused = (ledger: ReturnType<typeof deployed>, from: string) =>
+    assert.throws(() => take(ledger, "h/app"), { code: "conflict", message: new RegExp(from) });
+
+  it("takes a name that nobody has, or that the same repository has", () => {
+    take(createMemoryLedger(createFakeClock()), "h/app");
+    take(deployed("h/app"), "h/app");
+  });
+
+  it("takes whatever the configuration's own repository has, or writes down", () => {
+    take(deployed("h/app"), "h/conf");
+    take(deployed("h/app"));
+  });
+
+  it("refuses the name of a stack that another repository has, the configuration's too", () => {
+    refused(deployed("h/conf"), "deployed from h/conf,");
+    refused(deployed("h/third"), "deployed from h/third,");
+  });
+
+  it("refuses it after the stack was destroyed, while its owner is recorded", () => {
+    const ledger = deployed("h/third");
+    ledger.destroyed(ledger.beginDestroy(KEY, {}), "done", { keepsOwner: true });
+    refused(ledger, "h/third");
+    ledger.destroyed(ledger.beginDestroy(KEY, {}), "done");
+    take(ledger, "h/app");
+  });
+
+  it("refuses the name of a stack that was discovered elsewhere and has no release", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.discovered.set({ key: KEY, owner: OWNER, repository: "h/third", directory: "a" });
+    refused(ledger, "h/third");
+  });
+});
