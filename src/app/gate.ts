@@ -13,7 +13,7 @@ import { checkSchedule, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { formatTime, type Log } from "../system/mod.ts";
+import { formatTime, SILENT_LOG } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { contextsOf } from "./each_context.ts";
 import { planAside } from "./plan_aside.ts";
@@ -120,7 +120,7 @@ export function createCommandGate(
         throw error;
       }
     };
-  const gate = createGate(settings, { ...system, log: silent }, {
+  const gate = createGate(settings, { ...system, log: SILENT_LOG }, {
     assembly,
     asksOnce: true,
     performers: {
@@ -132,13 +132,3 @@ export function createCommandGate(
   });
   return { ...gate, thrown: () => thrown };
 }
-
-/** A log that drops everything. */
-const silent: Log = {
-  debug() {},
-  info() {},
-  warning() {},
-  error() {},
-  critical() {},
-  with: () => silent,
-};

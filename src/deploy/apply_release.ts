@@ -209,8 +209,8 @@ async function carryOut(
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
-      const requireOwn = (within: AbortSignal) => parts.requireOwn(release, within);
-      const changes = { ...step, ...rules, key, call, built, requireOwn, timeoutMs, progress };
+      const requireAllowed = (within: AbortSignal) => parts.requireAllowed(onDisk, within);
+      const changes = { ...step, ...rules, key, call, built, requireAllowed, timeoutMs, progress };
       await parts.backend.up(changes, signal);
     }
   }

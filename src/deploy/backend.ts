@@ -16,8 +16,8 @@ export interface Changes extends UpArguments {
   readonly key: StackKey;
   /** Update rules by service; has every service in `scale` when the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
-  /** Refuses volumes and networks that became another stack's meanwhile, by throwing `conflict`. */
-  readonly requireOwn?: (signal: AbortSignal) => Promise<void>;
+  /** Refuses, by throwing, what today's rules refuse; asked right before containers are made. */
+  readonly requireAllowed?: (signal: AbortSignal) => Promise<void>;
   /** Ids of built images by service: their names may point to other images meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds that a container without a health check must run; none by default. */

@@ -60,8 +60,11 @@ export interface RolloutParts {
   readonly progress: Progress;
   /** Arguments for compose about a release: project, variables, model. */
   call(onDisk: ReleaseOnDisk): ComposeCall;
-  /** Refuses, by throwing `conflict`, a release with volumes or networks that are another stack's. */
-  requireOwn(release: Release, signal: AbortSignal): Promise<void>;
+  /**
+   * Refuses, by throwing, a release that today's rules refuse: asked right before its containers are
+   * made, as what its mounts lead to, and whose its volumes and networks are, may have changed.
+   */
+  requireAllowed(onDisk: ReleaseOnDisk, signal: AbortSignal): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */

@@ -27,6 +27,7 @@ import {
   bringBeforeToDisk,
   placeReleaseFiles,
   prunePlacedFiles,
+  requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
 import { pruneImages } from "./prune_images.ts";
@@ -252,14 +253,17 @@ async function rollOutStack(
   { previous, recorded, liveNow }: Replaced,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { engine, clock, log, files, progress, replan, requireOwn } = rolloutParts(parts, work);
+  const { engine, clock, log, files, progress, replan, requireAllowed } = rolloutParts(parts, work);
   const {
     configRetention: configs = parts.options.configRetention,
     secretRetention: secrets = parts.options.secretRetention,
   } = work.next.release.swarm ?? {};
   const auth = (image: string) => parts.host.images.credentials(image, signal);
   const swarm = { ...swarmSources(parts), auth, retention: { configs, secrets } };
-  const ports = { engine, clock, log, files, progress, replan, requireOwn, swarm };
+  const requireOwn = (release: Release, within: AbortSignal) =>
+    requireNothingForeign(parts, release, release.model, within);
+  const asks = { requireOwn, requireAllowed };
+  const ports = { engine, clock, log, files, progress, replan, ...asks, swarm };
   return await rolloutStack(ports, {
     ...work,
     next: { ...work.next, images: work.images ?? {} },
@@ -282,7 +286,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    requireOwn: (release, signal) => requireNothingForeign(parts, release, release.model, signal),
+    requireAllowed: (onDisk, signal) => requireAllowed(parts, onDisk, signal),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;

@@ -18,6 +18,7 @@ import {
   placeBeside,
   requireImages,
   requireSafeRelease,
+  requireSafeStill,
   withValues,
 } from "../prepare/mod.ts";
 import {
@@ -71,6 +72,24 @@ export async function bringToDisk(
   await requireSafeRelease(parts, onDisk, recorded.number, signal);
   await requireNothingForeign(parts, recorded, onDisk.release.model, signal);
   return onDisk;
+}
+
+/**
+ * Refuses a release whose containers are about to be made, in any direction, if it would be refused
+ * today: it was judged before builds, waits for slots, or a release that failed, and containers may have
+ * put links in the way of its mounts meanwhile.
+ *
+ * Throws as {@link requireNothingForeign}, `StackFiles.requireInside` and {@link requireSafeStill} do.
+ */
+export async function requireAllowed(
+  parts: PipelineParts,
+  onDisk: ReleaseOnDisk,
+  signal: AbortSignal,
+): Promise<void> {
+  const { release } = onDisk;
+  await requireNothingForeign(parts, release, release.model, signal);
+  await stackFiles(parts, release.key).requireInside(release);
+  await requireSafeStill(parts, onDisk, signal);
 }
 
 /** The current release on disk, to roll back to; `undefined` when that is impossible. */

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { isObject } from "../compose/mod.ts";
 import { type ReleaseOnDisk, stackDirectories } from "../deploy/mod.ts";
 import { isStackwrightError, type Release, StackwrightError } from "../model/mod.ts";
+import { SILENT_LOG } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireSafeModel } from "./path_safety.ts";
 
@@ -17,12 +18,8 @@ export async function requireSafeRelease(
   number: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { key, swarm } = release;
-  const target = { key, ...(swarm === undefined ? {} : { swarm }) };
   try {
-    // A kept release may have paths in the tree of an earlier commit, so all trees are allowed.
-    const trees = dirname(tree);
-    await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
+    await judge(parts, { release, tree }, signal);
   } catch (error) {
     if (!isRefusal(error)) throw error;
     const { code, message } = error as StackwrightError;
@@ -33,6 +30,32 @@ export async function requireSafeRelease(
       { cause: error },
     );
   }
+}
+
+/**
+ * Checks a release again that was checked before something slow, such as a build or a wait for a slot:
+ * what its mounts lead to may have changed. Logs nothing, as its warnings were given then.
+ *
+ * Throws what {@link requireSafeModel} throws.
+ */
+export async function requireSafeStill(
+  parts: PrepareParts,
+  onDisk: Pick<ReleaseOnDisk, "release" | "tree">,
+  signal: AbortSignal,
+): Promise<void> {
+  await judge({ ...parts, log: SILENT_LOG }, onDisk, signal);
+}
+
+async function judge(
+  parts: PrepareParts,
+  { release, tree }: Pick<ReleaseOnDisk, "release" | "tree">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { key, swarm } = release;
+  const target = { key, ...(swarm === undefined ? {} : { swarm }) };
+  // A kept release may have paths in the tree of an earlier commit, so all trees are allowed.
+  const trees = dirname(tree);
+  await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
 }
 
 const REFUSED = ["path_escapes", "unsupported", "config_invalid"] as const;

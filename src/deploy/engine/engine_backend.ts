@@ -28,7 +28,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const strange = notMappedResource(model);
       if (strange !== undefined) {
         log.debug(`made by docker compose: ${strange}`);
-        await changes.requireOwn?.(signal);
+        await changes.requireAllowed?.(signal);
         return await composeOfBuilt(parts.engine, compose, changes, signal);
       }
       const api = await parts.engine.apiVersion(signal);

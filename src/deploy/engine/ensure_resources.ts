@@ -28,8 +28,8 @@ import { withoutNetworks } from "./without_networks.ts";
  * whoever made them. Either all networks are made, or none.
  *
  * Throws `deploy_failed`, before anything is made, for a missing external one, and when the engine
- * has no addresses left for a network; `conflict` for a volume that became another stack's meanwhile,
- * and for a network that leads outside where an internal one is wanted.
+ * has no addresses left for a network; `conflict` for a network that leads outside where an internal one is
+ * wanted; and what today's rules refuse.
  */
 export async function ensureResources(
   { parts: { engine, clock }, changes, model, api, tell }: EngineWork,
@@ -66,8 +66,9 @@ export async function ensureResources(
     tell(`Volume ${name} Created`);
   }
   // Asked last: the engine returns an existing volume of the same name, which another stack may have
-  // made since the plan, and both would write to the same data.
-  await changes.requireOwn?.(signal);
+  // made since the plan, and both would write to the same data. And while images were built, a slot was
+  // awaited or another release failed, a container may have put a link in the way of a mount.
+  await changes.requireAllowed?.(signal);
 }
 
 function nameOf({ name }: { readonly name: string }): string {

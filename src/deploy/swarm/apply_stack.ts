@@ -38,6 +38,7 @@ export async function applyStack(
     await parts.requireOwn(release, signal);
     progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
     const object = await ensureStack(engine, stack, signal);
+    await parts.requireAllowed(next, signal);
     await postServices(parts, { stack, next, object, services: posted }, signal);
   }
   const awaited = new Set([...posted.map(({ name }) => name), ...verify]);

@@ -33,6 +33,8 @@ export interface StackRolloutParts {
   readonly progress: Progress;
   /** Refuses, by throwing `conflict`, a release with volumes or networks that are another stack's. */
   requireOwn(release: Release, signal: AbortSignal): Promise<void>;
+  /** Refuses, by throwing, a release that today's rules refuse; asked right before it is posted. */
+  requireAllowed(onDisk: ReleaseOnDisk, signal: AbortSignal): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
 }

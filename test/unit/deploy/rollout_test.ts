@@ -111,7 +111,7 @@ function createWorld() {
       current: "/s/current",
       live: "/s/live",
     }),
-    requireOwn: () => Promise.resolve(),
+    requireAllowed: () => Promise.resolve(),
     replan: (release, observed) =>
       decide({
         desired: release.services,

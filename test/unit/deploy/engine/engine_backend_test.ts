@@ -118,14 +118,14 @@ describe("the engine's backend", () => {
 
   it("makes no container with a volume that another source's stack made a moment before", async () => {
     const refused = new Error("shared is another's");
-    const requireOwn = () => Promise.reject(refused);
+    const requireAllowed = () => Promise.reject(refused);
     const mount = { type: "volume", source: "data", target: "/data" };
     const services = { web: { ...web, volumes: [mount] } };
     // Compose makes what has keys that are not known.
     for (const more of [{}, { "x-later": 1, later: 1 }]) {
       const { engine, composed, up } = createWorld();
       const model = { services, networks, volumes: { data: { name: "shared", ...more } } };
-      await assert.rejects(up(model, { requireOwn }), refused);
+      await assert.rejects(up(model, { requireAllowed }), refused);
       assert.deepEqual(composed, []);
       assert.deepEqual(engine.calls.filter((each) => !/^make (network|volume) /.test(each)), []);
     }

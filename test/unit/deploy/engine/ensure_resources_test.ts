@@ -97,8 +97,8 @@ describe("ensureResources()", () => {
         findVolumes: () => Promise.resolve(there),
         makeVolume: ({ Name }) => Promise.resolve(void done.push(Name)),
       };
-      const requireOwn = () => Promise.reject(new Error([...done, "asked"].join()));
-      const changes = { scale: { web: 1 }, requireOwn };
+      const requireAllowed = () => Promise.reject(new Error([...done, "asked"].join()));
+      const changes = { scale: { web: 1 }, requireAllowed };
       const work = { parts: { engine }, changes, model: mounting, api: "1.44", tell: () => {} };
       const refused = ensureResources(work as unknown as EngineWork, never);
       const before = there.length === 0 ? ["common"] : [];

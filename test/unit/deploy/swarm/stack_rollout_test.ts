@@ -60,6 +60,7 @@ function createWorld() {
       const keys = (kind: string) => Object.keys(model[kind] ?? {});
       await world.onAsk(keys("volumes"), keys("networks"));
     },
+    requireAllowed: () => Promise.resolve(),
     replan: (_release, _observed, _failed) => {
       world.replanned++;
       return [plan("api", "keep"), plan("web", "recreate")];
