@@ -1,9 +1,12 @@
 import { join } from "node:path";
+import { lookingEngine, requireMountsInside } from "../deploy/mod.ts";
 import { createContextStore, createEngine, type EngineClient } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT, errors, type StackwrightError } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import type { Meter } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
+import { findHostDataDirectory } from "./host_data_directory.ts";
+import { onceDone } from "./remember.ts";
 import type { System } from "./system.ts";
 
 /** An engine, with facts from its context. */
@@ -44,15 +47,17 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
   const store = createContextStore(files, clientConfigDir(settings, system));
   const onMutation = () => meter.count("mutations_total", { by: "engine" });
   const onLeftOut = (context: string) => (why: string) => log.warning(why, { context });
-  const own = createEngine({
+  const plain = createEngine({
     env: environment,
     onMutation,
     onLeftOut: onLeftOut(DEFAULT_CONTEXT),
     clock,
   });
+  const looking = lookingWith(settings, files, plain);
   const socket = /^unix:\/\/(\/.*)$/.exec(settings.docker.host ?? "")?.[1];
   // An engine reached by TCP counts as this machine's: there may be a proxy in between.
   const isHere = !settings.docker.host?.startsWith("ssh:");
+  const own = isHere ? looking(plain) : plain;
   const defaultEngine = { client: own, isHere, ...(socket === undefined ? {} : { socket }) };
   const made = new Map<string, Made>();
   const replaced: EngineClient[] = [];
@@ -71,8 +76,9 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       const { DOCKER_API_VERSION: _ofTheDefault, ...rest } = environment;
       const how = { onMutation, onLeftOut: onLeftOut(context), clock };
       const client = createEngine({ endpoint, context, env: rest, ...how });
-      const socket = endpoint.kind === "unix" ? { socket: endpoint.socketPath } : {};
-      const fresh = { place, client, isHere: endpoint.kind === "unix", ...socket };
+      const isLocal = endpoint.kind === "unix";
+      const seen = { client: isLocal ? looking(client) : client, isHere: isLocal };
+      const fresh = { place, ...seen, ...(isLocal ? { socket: endpoint.socketPath } : {}) };
       made.set(context, fresh);
       return fresh;
     },
@@ -87,6 +93,26 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       }
     },
   };
+}
+
+/**
+ * Gives engines of this machine the look at where mounts lead before they start anything. All of them
+ * see the data directory where the default one, `own`, does.
+ */
+function lookingWith(
+  { data: { dir: dataDir, hostDir } }: Settings,
+  files: System["files"],
+  own: EngineClient,
+): (engine: EngineClient) => EngineClient {
+  const find = onceDone(async (signal: AbortSignal) =>
+    hostDir ?? await findHostDataDirectory({ files, engine: own }, dataDir, signal)
+  );
+  return (engine) =>
+    lookingEngine(engine, async (mounts, signal) => {
+      if (mounts.length === 0) return;
+      const hostDataDir = await find(signal);
+      await requireMountsInside({ engine, files, dataDir, hostDataDir }, mounts, signal);
+    });
 }
 
 /** The directory of the docker client's configuration. */

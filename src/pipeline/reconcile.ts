@@ -226,10 +226,9 @@ async function restart(
   const { meter, host: { engine } } = parts;
   const message = restarts.map((each) => each.because).join("; ");
   teller.begin("restart", message);
-  const how = {
-    timeoutSeconds: options.restartTimeoutSeconds,
-    ...(options.restartSignal === "" ? {} : { signalName: options.restartSignal }),
-  };
+  const { restartTimeoutSeconds: timeoutSeconds, restartSignal: signalName } = options;
+  const how = { timeoutSeconds, ...(signalName === "" ? {} : { signalName }) };
+  const refused: string[] = [];
   for (const { container: { id, name }, counts } of restarts) {
     // Recorded before the restart, so that a restart that ends this process is counted.
     if (counts) {
@@ -239,11 +238,14 @@ async function restart(
     try {
       await engine.restartContainer(id, how, signal);
     } catch (error) {
-      if (!isStackwrightError(error, "engine_refused")) throw error;
-      parts.log.debug(`container ${name} could not be restarted`, { error });
+      if (isStackwrightError(error, "path_escapes")) {
+        refused.push(`container ${name} was not restarted: ${error.message}`);
+      } else if (!isStackwrightError(error, "engine_refused")) throw error;
+      else parts.log.debug(`container ${name} could not be restarted`, { error });
     }
     meter.count("reconciliation_restarts_total", stackLabels(key, revision.source.name));
   }
+  if (refused.length > 0) return { status: "failed", message: refused.join("; ") };
   return { status: "succeeded", message: `restarted: ${message}` };
 }
 

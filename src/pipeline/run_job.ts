@@ -5,10 +5,8 @@ import {
   findJobs,
   type FoundJob,
   JobRun,
-  type JobRunFacts,
   labelledOwners,
   observeAll,
-  requireMountsInside,
   SwarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
@@ -158,12 +156,8 @@ function createRun(
   };
   const startable = (stack: string, within: AbortSignal) =>
     requireStartable(parts, { ...key, name: stack }, { needsFiles: false }, within);
-  const { clock, log, files, host: { engine, dataDir: hostDataDir, sharesFiles } } = parts;
-  const places = { engine, files, dataDir: parts.options.dataDir, hostDataDir };
-  const requireInside: JobRunFacts["requireInside"] = async (mounts, within) => {
-    if (sharesFiles) await requireMountsInside(places, mounts, within);
-  };
-  const checks = { ready, requireStartable: startable, requireInside };
+  const { clock, log } = parts;
+  const checks = { ready, requireStartable: startable };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
   const held = { leave() {}, takeAgain: () => Promise.resolve() };
   const making: Pick<Limiter, "run"> = {

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
+import { commit, inWorld, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** A stack that shares a directory of its own by a volume, and another one that may mount that. */
@@ -121,5 +123,36 @@ describe("a link that a container puts in the place of a mount once the release 
         await mkdir(join(world.dataDir, "releases/default", world.stack, "live/a/all/x"));
         await world.engine.removeNetwork(`${other}_default`, new AbortController().signal);
       }
+    }));
+});
+
+describe("a link that a container has put in the place of a mount", () => {
+  const healthcheck = { test: ["CMD", "true"], interval: "500ms" };
+
+  it("is not followed by a restart of what is unhealthy, nor by one that a person asks for", () =>
+    inWorld("fake", async (world) => {
+      const web = service({ volumes: ["./data:/data", "./data/sub:/sub"], healthcheck });
+      const reconciliation = { restart_timeout: 0 };
+      await commit(world, { "compose.yaml": composeFile({ web }) }, { reconciliation });
+      await pollTo(world, "succeeded");
+      const sub = join(world.dataDir, "releases/default", world.stack, "live/data/sub");
+      await rm(sub, { recursive: true });
+      await symlink(world.dataDir, sub);
+      world.proxy.reset();
+
+      const refused = /container \S+-web-1 was not restarted: .*data\/sub leads out of/;
+      world.fake?.setHealth(`${world.stack}-web-1`, "unhealthy");
+      await until(() => Promise.resolve(world.lines.some((line) => refused.test(line.message))));
+
+      const project = async (action: string) => {
+        const path = `/v1/api/project/${world.stack}/${action}`;
+        const answer = await world.request(path, { method: "POST" });
+        return `${answer.status} ${await answer.text()}`;
+      };
+      assert.match(await project("restart"), /^500 .*data\/sub leads out of/);
+      assert.match(await project("stop"), /^200/);
+      assert.match(await project("start"), /^500 .*data\/sub leads out of/);
+      const started = world.proxy.calls.filter(({ path }) => /\/(?:re)?start(?:\?|$)/.test(path));
+      assert.deepEqual(started, []);
     }));
 });

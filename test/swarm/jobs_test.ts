@@ -79,7 +79,6 @@ if (swarm.unavailable !== undefined) {
         auth: () => Promise.resolve(""),
         ready: () => Promise.resolve([]),
         requireStartable: () => Promise.resolve(),
-        requireInside: () => Promise.resolve(),
       };
       return { run: new JobRun(facts, new SwarmJobs(facts)), found };
     }

@@ -5,7 +5,7 @@ import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
-import type { JobEngine, JobOrder, JobRunFacts } from "./job_run.ts";
+import type { JobEngine, JobOrder } from "./job_run.ts";
 
 interface ContainerJobFacts {
   readonly engine: EngineClient;
@@ -14,7 +14,6 @@ interface ContainerJobFacts {
   readonly making: Pick<Limiter, "run">;
   readonly found: FoundJob;
   readonly spec: JobOrder;
-  readonly requireInside: JobRunFacts["requireInside"];
   readonly nextId: () => string;
 }
 
@@ -22,7 +21,6 @@ interface ContainerJobFacts {
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
   const toStop = (signal: AbortSignal) => runningOf(engine, stopServices, signal);
-  const { requireInside, start } = startingOf(facts);
   return {
     noun: "container",
     toStop,
@@ -31,7 +29,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
       const { container } = await engine.inspectContainer(id, signal) ?? {};
       return container?.labels[COMPOSE_LABELS.project] ?? "";
     },
-    startAgain: start,
+    startAgain: (id, signal) => engine.startContainer(id, signal),
     requireRestart() {
       if (scale === 1) return;
       throw errors.config_invalid(
@@ -41,11 +39,8 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     async restart(signal) {
       const { id, state } = container;
       // The existing container needs neither image nor files again.
-      if (state !== "running") await start(id, signal);
-      else {
-        await requireInside(id, signal);
-        await engine.restartContainer(id, {}, signal);
-      }
+      if (state !== "running") await engine.startContainer(id, signal);
+      else await engine.restartContainer(id, {}, signal);
       return id;
     },
     async make(told, files, signal) {
@@ -60,7 +55,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
         const seconds = Math.floor(facts.clock.now().getTime() / 1000);
         await engine.unpackInto(id, tarOf(files, seconds), signal);
       }
-      return (within) => start(id, within);
+      return (within) => engine.startContainer(id, within);
     },
     async made(id, signal) {
       const { container } = await engine.inspectContainer(id, signal) ?? {};
@@ -75,19 +70,6 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     printed: (id, lines, signal) => engine.containerLogs(id, lines, signal),
   };
-}
-
-/** How containers are started: after a look at where their mounts lead. */
-function startingOf({ engine, requireInside: look }: ContainerJobFacts) {
-  const requireInside = async (id: string, signal: AbortSignal) => {
-    const details = await engine.inspectContainer(id, signal);
-    await look(details?.mounts ?? [], signal);
-  };
-  const start = async (id: string, signal: AbortSignal) => {
-    await requireInside(id, signal);
-    await engine.startContainer(id, signal);
-  };
-  return { requireInside, start };
 }
 
 /** Ids of the running containers of services. */

@@ -1,7 +1,6 @@
 import { errors, messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
 import { type Clock, createLimiter, type Log, withDeadline } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
-import type { KnownMount } from "../mounts_inside.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
@@ -31,8 +30,6 @@ export interface JobRunFacts {
   readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   /** Throws when nothing of a stack may be started now, by what its containers did to its files. */
   readonly requireStartable: (stack: string, signal: AbortSignal) => Promise<void>;
-  /** Throws when a mount leads elsewhere by now; asked right before its container or task starts. */
-  readonly requireInside: (mounts: readonly KnownMount[], signal: AbortSignal) => Promise<void>;
 }
 
 /** Port for running one job: as containers, or as services of a swarm. */

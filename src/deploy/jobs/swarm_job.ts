@@ -104,8 +104,19 @@ function ending(tasks: number): JsonRecord {
 /** Whether a service has no task because it is {@link idle}. */
 export function isIdle({ spec, mode }: SwarmService): boolean {
   if (mode.kind === "replicated-job") return mode.completions === 0;
-  const placement = asRecord(asRecord(spec["TaskTemplate"])["Placement"]);
+  return isNowhere(spec);
+}
+
+function isNowhere(body: JsonRecord): boolean {
+  const placement = asRecord(asRecord(body["TaskTemplate"])["Placement"]);
   return asList(placement["Constraints"]).includes(NOWHERE);
+}
+
+/** Whether a body gives its service tasks: one that is stopped, or {@link idle}, has none. */
+export function getsTasks(body: JsonRecord): boolean {
+  const { Replicated, ReplicatedJob } = asRecord(body["Mode"]);
+  const tasks = asRecord(Replicated)["Replicas"] ?? asRecord(ReplicatedJob)["TotalCompletions"];
+  return tasks !== 0 && !isNowhere(body);
 }
 
 /**

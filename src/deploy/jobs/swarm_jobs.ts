@@ -11,7 +11,6 @@ import {
   executionBody,
   idle,
   isIdle,
-  mountsOf,
   rerunBody,
   runState,
   type StoppedService,
@@ -23,8 +22,7 @@ const INTERVAL_MS = 1000;
 /** Seconds that tasks of a stopped service have to end, unless the order says otherwise. */
 const STOP_SECONDS = 60;
 
-interface SwarmJobFacts
-  extends Pick<JobRunFacts, "clock" | "found" | "log" | "spec" | "progress" | "requireInside"> {
+interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "spec" | "progress"> {
   readonly swarm: EngineClient["swarm"];
   /** Id of the job's service, which is read anew: what an engine tells of it may have megabytes. */
   readonly service: string;
@@ -87,7 +85,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
 
   /** Leaves a service alone that somebody else scaled meanwhile. */
   startAgain({ id, replicas }: StoppedService, signal: AbortSignal): Promise<void> {
-    return this.#start(id, (now) => scaled(now, replicas, 0), signal);
+    return this.#post(id, (now) => scaled(now, replicas, 0), signal);
   }
 
   async requireRestart(signal: AbortSignal): Promise<void> {
@@ -96,7 +94,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
 
   async restart(signal: AbortSignal): Promise<string> {
     const { service, clock } = this.#facts;
-    await this.#start(service, (now) => rerunBody(now, clock.now()), signal);
+    await this.#post(service, (now) => rerunBody(now, clock.now()), signal);
     return service;
   }
 
@@ -116,7 +114,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     }, signal);
     told({ id, stops });
     const start = ({ spec }: SwarmService) => active(spec, execution);
-    return (within: AbortSignal) => this.#start(id, start, within);
+    return (within: AbortSignal) => this.#post(id, start, within);
   }
 
   async made(id: string, signal: AbortSignal) {
@@ -166,26 +164,14 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return service;
   }
 
-  /** Changes a service so that it gets tasks, as {@link SwarmJobs.#post}. */
-  #start(
-    id: string,
-    change: (now: SwarmService) => JsonRecord | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const isInside = (now: SwarmService) => this.#facts.requireInside(mountsOf(now), signal);
-    return this.#post(id, change, signal, isInside);
-  }
-
   /** Changes a service as it is now; does nothing if `change` returns nothing. */
   async #post(
     id: string,
     change: (now: SwarmService) => JsonRecord | undefined,
     signal: AbortSignal,
-    check: (now: SwarmService) => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
     await postAgain(async () => {
       const now = await this.#required(id, signal);
-      await check(now);
       const body = change(now);
       // Without credentials the engine keeps the earlier ones.
       if (body) await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);

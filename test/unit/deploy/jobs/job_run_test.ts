@@ -50,7 +50,6 @@ async function createRun(engine: MemoryEngine) {
     spec: { mode: "one_off", stopServices: [{ project: "shop", service: "web" }] } as const,
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
-    requireInside: () => Promise.resolve(),
     nextId: () => "8",
     leaves: () => false,
     making: createLimiter(8),

@@ -54,7 +54,6 @@ async function createWorld(
     progress: () => {},
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
-    requireInside: () => Promise.resolve(),
     ...checks,
     auth: (image: string) => {
       asked.push(image);
