@@ -105,7 +105,7 @@ export async function assemble(
   const secrets = externalSecrets(settings, system, http);
   // A plan aside has a copy of a ledger whose owner is asked already, and shows models that it rendered.
   const stopAsking = scratchDir === undefined
-    ? system.redactor.asks(recordedSecrets(ledger, secrets))
+    ? askLedger(system, ledger, secrets, serves)
     : () => {};
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
@@ -142,6 +142,22 @@ export async function assemble(
       stopAsking();
       ledger.close();
     },
+  };
+}
+
+/** Has the redactor learn the secrets of recorded releases; a command waits for them, the service does not. */
+function askLedger(
+  { redactor }: System,
+  ledger: Ledger,
+  secrets: ExternalSecrets,
+  serves: boolean,
+): () => void {
+  const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
+  const stopAsking = redactor.asks(recorded.ask);
+  if (serves) recorded.begin();
+  return () => {
+    stopAsking();
+    recorded.end();
   };
 }
 

@@ -81,18 +81,31 @@ function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly st
 }
 
 /** All secrets of a release, as far as the release itself contains them. */
-export function secretsOfRelease(
+export function secretsOfRelease(release: Pick<Release, "model" | "invocation">): string[] {
+  return [...new Set([...stepsToSecrets(release)].flat())];
+}
+
+/**
+ * {@link secretsOfRelease} in small steps, some of which find none, with what each finds: all of them
+ * together may take seconds, between which there is other work.
+ */
+export function* stepsToSecrets(
   { model, invocation }: Pick<Release, "model" | "invocation">,
-): string[] {
-  return [
-    ...new Set([
-      ...externalSecretsIn(invocation).flatMap(secretParts),
-      ...invocation.secrets ?? [],
-      ...withoutNames(secretsInVariables(model, invocation.environment), model),
-      ...withoutNames(secretsInVariables(model, invocation.values ?? {}), model),
-      ...secretsInModel(model),
-    ]),
-  ];
+): Generator<readonly string[]> {
+  for (const value of externalSecretsIn(invocation)) yield secretParts(value);
+  for (const value of invocation.secrets ?? []) yield [value];
+  const names = allNames(model);
+  const seen = new Set<string>();
+  const isNew = (text: string) => !seen.has(text) && seen.add(text) && isNoName(text, names);
+  for (const variables of [invocation.environment, invocation.values ?? {}]) {
+    for (const texts of lookedAtVariables(model, variables)) {
+      for (const text of texts) yield [text].filter(isNew);
+    }
+  }
+  for (const [, texts] of lookedAt(model)) {
+    yield [];
+    for (const text of texts) yield [text].filter(isNew);
+  }
 }
 
 /** The values of a release's external secrets. */
@@ -107,13 +120,23 @@ export function secretsInVariables(
   model: ComposeModel,
   variables: Readonly<Record<string, string>>,
 ): string[] {
+  return [...lookedAtVariables(model, variables)].flat();
+}
+
+/** The parts to hide of each variable. */
+function* lookedAtVariables(
+  model: ComposeModel,
+  variables: Readonly<Record<string, string>>,
+): Generator<readonly string[]> {
   const asSecret = new Set(
     resourcesOf(model, "secrets").map(({ definition }) => textAt(definition, "environment")),
   );
-  return Object.entries(variables).flatMap(([name, value]) => [
-    ...(asSecret.has(name) ? secretParts(value) : namedSecretParts(name, value)),
-    ...embeddedSecrets(value),
-  ]);
+  for (const [name, value] of Object.entries(variables)) {
+    yield [
+      ...(asSecret.has(name) ? secretParts(value) : namedSecretParts(name, value)),
+      ...embeddedSecrets(value),
+    ];
+  }
 }
 
 /** Values like that of `--password x`; options in one word are found in the text itself. */

@@ -118,7 +118,7 @@ async function placeOnDisk(
     const tree = await parts.source.materialise(revision, signal);
     const release = parts.ledger.open(recorded);
     const { closure } = release;
-    hideSecrets(parts, release);
+    await hideSecrets(parts, release);
     // In a new tree, encrypted files are still as they were committed.
     await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
     const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
@@ -179,7 +179,7 @@ export async function requireStartable(
   if (recorded === undefined) return;
   const { revision, number } = recorded;
   const release = parts.ledger.open(recorded);
-  hideSecrets(parts, release);
+  await hideSecrets(parts, release);
   // What needs no tree comes first: a tree that is lost is fetched, and may take long.
   await stackFiles(parts, key).requireInside(release);
   await requireNothingForeign(parts, recorded, release.model, signal);

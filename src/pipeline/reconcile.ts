@@ -201,12 +201,12 @@ async function driftOf(
   const looked = swarm === undefined
     ? await lookForDrift(engine, release, observed, signal)
     : await lookAtServices(engine, { ...release, images }, signal);
+  if (looked.length > 0) await hideSecrets({ secrets }, release);
   // A rollout that is half done differs from its release without anybody having changed it.
   if (ledger.mark(key) !== since) return [];
   const listed = listedDrift(release.services, observed)
     // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
-  if (looked.length > 0) hideSecrets({ secrets }, release);
   const fields = reconciliations.masked(key, looked);
   // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
   const before = reconciliations.drift(key);

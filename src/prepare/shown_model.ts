@@ -1,22 +1,47 @@
-import { externalSecretsIn, maskedModel, secretsOfRelease } from "../compose/mod.ts";
+import {
+  externalSecretsIn,
+  maskedModel,
+  secretsOfRelease,
+  stepsToSecrets,
+} from "../compose/mod.ts";
 import type { Release } from "../model/mod.ts";
-import { stackAsOwner } from "../system/mod.ts";
+import { createPauses, stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
 /** The model of a release as text for people, without the values of secrets. */
 export function shownModel(parts: PrepareParts, release: Release): string {
-  hideSecrets(parts, release);
+  const secrets = secretsOfRelease(release);
+  parts.secrets.hide(secrets, stackAsOwner(release.key));
   return maskedModel(release.model, {
     digest: (text) => parts.key.digest(text),
     // External secrets are masked even if they are too short to be hidden in other texts.
-    secrets: [...externalSecretsIn(release.invocation), ...secretsOfRelease(release)],
+    secrets: [...externalSecretsIn(release.invocation), ...secrets],
   });
 }
 
-/** Hides a release's secrets from all output; call it before anything of the release is shown. */
-export function hideSecrets(
-  { secrets }: { readonly secrets: Pick<PrepareParts["secrets"], "hide"> },
-  release: Pick<Release, "key" | "model" | "invocation">,
-): void {
-  secrets.hide(secretsOfRelease(release), stackAsOwner(release.key));
+/**
+ * Hides a release's secrets from all output, with pauses for other work; await it before anything of the
+ * release is shown.
+ */
+export async function hideSecrets(parts: Hiding, release: HiddenRelease): Promise<void> {
+  const pauses = createPauses(STEPS_AT_ONCE);
+  for (const _ of hidingSteps(parts, release)) await pauses.after(1);
 }
+
+/** Steps of {@link hideSecrets}, each of which takes little. */
+export function* hidingSteps({ secrets }: Hiding, release: HiddenRelease): Generator<void> {
+  const owner = stackAsOwner(release.key);
+  for (const found of stepsToSecrets(release)) {
+    if (found.length > 0) secrets.hide(found, owner);
+    yield;
+  }
+}
+
+/** Steps to make without a pause, in which few milliseconds go by. */
+const STEPS_AT_ONCE = 100;
+
+interface Hiding {
+  readonly secrets: Pick<PrepareParts["secrets"], "hide">;
+}
+
+type HiddenRelease = Pick<Release, "key" | "model" | "invocation">;

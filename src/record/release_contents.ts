@@ -49,6 +49,16 @@ export class ReleaseContents extends LedgerTable {
     return JSON.parse(this.#key.open(found.sealed));
   }
 
+  /** Bytes of the sealed part of a release, which is compressed; 0 when it is gone. */
+  size(id: string): number {
+    const [row] = this.database.all(
+      `SELECT length(c.sealed) AS size FROM releases r
+       JOIN release_contents c ON c.release_id = coalesce(r.sealed_in, r.id) WHERE r.id = ?`,
+      id,
+    );
+    return Number(row?.["size"] ?? 0);
+  }
+
   /** The current release, if it has the same model and variables as `release`. */
   equal(release: Release): string | undefined {
     const [current] = this.database.all(

@@ -22,6 +22,14 @@ export interface DeployedStack {
   readonly succeededAt: Date | undefined;
 }
 
+/** A release whose containers may still run or be told of; see {@link Releases.alive}. */
+export interface LivingRelease {
+  readonly recorded: RecordedRelease;
+  readonly mark: string;
+  /** Bytes of its sealed part, which is compressed. */
+  readonly size: number;
+}
+
 /** Columns of a recorded release without its large parts. */
 const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_at, r.facts";
 
@@ -96,14 +104,18 @@ export class Releases extends LedgerTable {
 
   /**
    * The releases whose containers may still run or be told of: the current one and the newest ones. Each
-   * with a text that changes when its model or variables are replaced.
+   * with a text that changes when its model or variables are replaced, and their size.
    */
-  alive(key: StackKey): { readonly recorded: RecordedRelease; readonly mark: string }[] {
+  alive(key: StackKey): LivingRelease[] {
     const current = this.current(key);
     const newest = this.history(key, NEWEST);
     const isAmong = newest.some(({ id }) => id === current?.id);
     const all = current === undefined || isAmong ? newest : [current, ...newest];
-    return all.map((recorded) => ({ recorded, mark: `${recorded.id} ${recorded.digest}` }));
+    return all.map((recorded) => ({
+      recorded,
+      mark: `${recorded.id} ${recorded.digest}`,
+      size: this.contents.size(recorded.id),
+    }));
   }
 
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */

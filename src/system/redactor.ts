@@ -30,10 +30,11 @@ export interface Redactor {
   settle(stack: string, source: string): void;
   /**
    * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can
-   * be added first. `ask` must be cheap; what it throws is ignored, and texts that come up meanwhile ask
-   * nothing. Returns a function that ends this.
+   * be added first. `ask` must be cheap: it is false while that takes longer, and the text is `***` then.
+   * What it throws is ignored, and texts that come up meanwhile ask nothing. Returns a function that
+   * ends this.
    */
-  asks(ask: (key: StackKey) => void): () => void;
+  asks(ask: (key: StackKey) => boolean): () => void;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
@@ -85,7 +86,7 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     settle: (stack, source) => known.settle(stack, source),
     asks: (ask) => asked.set(ask),
     redact(text, ...about) {
-      asked.about(about);
+      if (!asked.about(about) && text !== "") return MASK;
       return redactKnown(text, ...about);
     },
     redactKnown,

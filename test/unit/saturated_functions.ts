@@ -287,6 +287,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   },
   secretsInModel: ({ model }) => compose.secretsInModel(model),
   secretsInLargeModel: ({ model }) => compose.secretsInLargeModel(model, createPauses()),
+  stepsToSecrets: ({ release }) => [...compose.stepsToSecrets(release)],
   secretsOfRelease: ({ release }) => compose.secretsOfRelease(release),
   secretsInVariables: ({ model }) =>
     compose.secretsInVariables(

@@ -25,7 +25,10 @@ describe("asks() of a redactor", () => {
 
   it("adds a stack's secrets before a text about it is redacted", () => {
     const redactor = createRedactor();
-    redactor.asks((key) => redactor.add("hunterwolf", stackAsOwner(key)));
+    redactor.asks((key) => {
+      redactor.add("hunterwolf", stackAsOwner(key));
+      return true;
+    });
     assert.equal(redactor.redact("it said hunterwolf", "source a", about), "it said ***");
     assert.equal(
       redactor.redact("it said hunterwolf", stackAsOwner(stackKey("b", "a"))),
@@ -37,7 +40,7 @@ describe("asks() of a redactor", () => {
   it("asks nobody for texts about no stack, for what is known, and after its end", () => {
     const redactor = createRedactor();
     const asked: unknown[] = [];
-    const end = redactor.asks((key) => asked.push(key));
+    const end = redactor.asks((key) => asked.push(key) > 0);
     for (
       const owner of ["", "source a", "external secrets", claimAsOwner(stackKey("", "a"), "s")]
     ) {
@@ -50,6 +53,15 @@ describe("asks() of a redactor", () => {
     end();
     redactor.redact("text", about);
     assert.equal(asked.length, 1);
+  });
+
+  it("tells nothing of a text about a stack whose secrets are not known yet", () => {
+    const redactor = createRedactor();
+    redactor.asks(({ name }) => name !== "shop");
+    const other = stackAsOwner(stackKey("", "other"));
+    assert.equal(redactor.redact("it said hunterwolf", other, about), "***");
+    assert.equal(redactor.redact("it said hunterwolf", other), "it said hunterwolf");
+    assert.equal(redactor.redact("", about), "");
   });
 
   it("redacts a text although whoever is asked fails, and asks nothing for what he says", () => {
