@@ -153,7 +153,7 @@ function askLedger(
   serves: boolean,
 ): () => void {
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
-  const stopAsking = redactor.asks(recorded.ask);
+  const stopAsking = redactor.asks(recorded.ask, recorded.cut);
   if (serves) recorded.begin();
   return () => {
     stopAsking();

@@ -10,6 +10,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
+import { sourceAsOwner } from "../system/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers, requireNotAnothers } from "./stack_owner.ts";
@@ -95,6 +96,8 @@ export async function deployedRevision(
   const { name, repositoryUrl, reference, gitDepth } = deployment;
   if (reference !== "") round?.note(reference);
   if (repositoryUrl !== "") {
+    const { name: source } = repositoryNamed(name, repositoryUrl);
+    parts.secrets.names(sourceAsOwner(source), sourceAsOwner(configuration.source.name));
     return await asWritten(name, resolveElsewhere(parts, { request, round }, deployment, signal));
   }
   const here = { location: requestLocation(request), gitDepth, round };

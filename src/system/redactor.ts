@@ -2,7 +2,7 @@ import type { StackKey } from "../model/mod.ts";
 import { AskedStacks } from "./asked_stacks.ts";
 import { FORM_LIMITS, type FormLimits, KnownTexts, maskKnown } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
-import { claimOf, EVERYONE, isRepositorys, partsOf } from "./secret_owners.ts";
+import { authorOf, claimOf, EVERYONE, isRepositorys, partsOf } from "./secret_owners.ts";
 import { looksRandom, soundsSecret, worthHiding } from "./secret_texts.ts";
 import { maskUserInformation } from "./user_information.ts";
 
@@ -26,15 +26,20 @@ export interface Redactor {
    * To be called once the source is certain; the last call counts.
    */
   belongs(stack: string, source: string): void;
+  /**
+   * Notes that the configuration in the source `by` names `source` to deploy from: what that one adds
+   * counts for the author of `by`, who may invent any number of names. The first one to name it counts.
+   */
+  names(source: string, by: string): void;
   /** Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. */
   settle(stack: string, source: string): void;
   /**
    * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can
    * be added first. `ask` must be cheap: it is false while that takes longer, and the text is `***` then.
    * What it throws is ignored, and texts that come up meanwhile ask nothing. Returns a function that
-   * ends this.
+   * ends this. `onCut` is told of stacks of whose secrets some were forgotten for want of room.
    */
-  asks(ask: (key: StackKey) => boolean): () => void;
+  asks(ask: (key: StackKey) => boolean, onCut?: (key: StackKey) => void): () => void;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
@@ -64,8 +69,8 @@ const AUTHORIZATION =
 
 /** A redactor that knows no secret yet; `limits` are those of what it knows of repositories. */
 export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
-  const known = new KnownSecrets(limits);
   const asked = new AskedStacks();
+  const known = new KnownSecrets(limits, (owner) => asked.cut(owner));
   const redactKnown = (text: string, ...about: readonly string[]) => {
     let masked = maskKnown(text, known.about(about), MASK);
     // Every answer and every line comes by here, and few of them have a URL or an assignment.
@@ -83,8 +88,9 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     },
     forget: (owner) => known.forget(owner),
     belongs: (stack, source) => known.belongs(stack, source),
+    names: (source, by) => known.names(source, by),
     settle: (stack, source) => known.settle(stack, source),
-    asks: (ask) => asked.set(ask),
+    asks: (ask, onCut) => asked.set(ask, onCut),
     redact(text, ...about) {
       if (!asked.about(about) && text !== "") return MASK;
       return redactKnown(text, ...about);
@@ -101,12 +107,16 @@ class KnownSecrets {
   /** Words of each owner. */
   readonly #words = new Map<string, KnownTexts>();
   readonly #sources = new Map<string, string>();
+  /** Sources that configurations name, with the source of the first of these. */
+  readonly #named = new Map<string, string>();
+  readonly #onCut: (owner: string) => void;
   /** Claims by the stack that they are about. */
   readonly #claims = new Map<string, Set<string>>();
   #size = 0;
 
-  constructor(limits: FormLimits) {
+  constructor(limits: FormLimits, onCut: (owner: string) => void) {
     this.#limits = limits;
+    this.#onCut = onCut;
     this.#everywhere = new KnownTexts(limits);
   }
 
@@ -148,6 +158,13 @@ class KnownSecrets {
     if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#sources.delete(oldest);
   }
 
+  names(source: string, by: string): void {
+    if (source === by || this.#named.has(source)) return;
+    this.#named.set(source, by);
+    const [oldest] = this.#named.keys();
+    if (this.#named.size > MOST_STACKS && oldest !== undefined) this.#named.delete(oldest);
+  }
+
   settle(stack: string, source: string): void {
     this.belongs(stack, source);
     for (const claim of this.#claims.get(stack) ?? []) {
@@ -170,6 +187,7 @@ class KnownSecrets {
   }
 
   #halve(owner: string): void {
+    this.#onCut(owner);
     this.#everywhere.halve(owner);
     const words = this.#words.get(owner);
     if (words === undefined) return;
@@ -196,12 +214,16 @@ class KnownSecrets {
     return partsOf(owner)[1] ?? this.#sources.get(owner) ?? owner;
   }
 
-  /** The largest owner of the largest group. */
+  /** The largest owner of the author with the most: one may divide what he has among many owners. */
   #largest(): string | undefined {
     const sizes = new Map<string, Map<string, number>>();
+    const configurations = new Set(this.#sources.values());
     const count = (owner: string, group: string, size: number) => {
-      const own = sizes.get(group) ?? new Map<string, number>();
-      sizes.set(group, own.set(owner, (own.get(owner) ?? 0) + size));
+      // Whoever names the repository of another one, which has stacks by itself, does not count for it.
+      const by = configurations.has(group) ? undefined : this.#named.get(group);
+      const author = authorOf(by ?? group);
+      const own = sizes.get(author) ?? new Map<string, number>();
+      sizes.set(author, own.set(owner, (own.get(owner) ?? 0) + size));
     };
     for (const { owner, group, size } of this.#everywhere.sizes()) count(owner, group, size);
     for (const [owner, { size }] of this.#words) {

@@ -42,6 +42,15 @@ export function sourceAsOwner(name: string): string {
   return `source ${name}`;
 }
 
+/**
+ * Who has a source, as far as its name tells: on a host, the owner of the repository. Sources of one
+ * author share what there is, however many there are.
+ */
+export function authorOf(source: string): string {
+  // Paths of this machine name no owner.
+  return /^source (?!local\/)[^/]+\/[^/]+/.exec(source)?.[0] ?? source;
+}
+
 /** True for what a repository may choose: its secrets, and those that are read for it from a store. */
 export function isRepositorys(owner: string): boolean {
   return /^(?:stack|source|external) /.test(owner);

@@ -34,6 +34,8 @@ export interface ExternalSecrets {
   forget(owner: string): void;
   /** Notes the source of a stack; see {@link Redactor.belongs}. */
   belongs(stack: string, source: string): void;
+  /** Notes who names a source; see {@link Redactor.names}. */
+  names(source: string, by: string): void;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
   settle(stack: string, source: string): void;
   /** Whether the redactor masks all of `text` in texts about `about`. */
@@ -93,6 +95,7 @@ export function createExternalSecrets(
     },
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source) => redactor.belongs(stack, source),
+    names: (source, by) => redactor.names(source, by),
     settle: (stack, source) => redactor.settle(stack, source),
     hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),
   };

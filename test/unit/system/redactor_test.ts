@@ -78,6 +78,42 @@ describe("asks() of a redactor", () => {
   });
 });
 
+describe("limits of a redactor", () => {
+  const secret = (at: number) => `x${at}Zq8${at * 7919}Kw2r${at * 104729}`;
+
+  /** How many of 60 secrets of a victim are hidden once an author has added many in many names. */
+  function kept(sourceAt: (at: number) => string, { by }: { readonly by?: string } = {}): number {
+    const redactor = createRedactor({ group: 1_000_000, all: 2_000_000 });
+    const victims = Array.from({ length: 60 }, (_, at) => secret(at + 1_000_000));
+    redactor.belongs("stack -/shop", "source h.example/victim/shop");
+    for (const each of victims) redactor.add(each, "stack -/shop");
+    for (let at = 0; at < 6000; at++) {
+      const source = sourceAt(Math.floor(at / 20));
+      if (by !== undefined) redactor.names(source, by);
+      redactor.add(secret(at), source);
+    }
+    return victims.filter((each) => redactor.redactKnown(each) === "***").length;
+  }
+
+  it("has an author with many small sources lose before another with one", () => {
+    assert.equal(kept((at) => `source h.example/author/r${at}`), 60);
+  });
+
+  it("counts sources with invented names for the configuration that names them", () => {
+    const by = "source h.example/author/config";
+    assert.equal(kept((at) => `source h${at}.example/a/r`, { by }), 60);
+    assert.ok(kept((at) => `source h${at}.example/a/r`) < 60);
+  });
+
+  it("tells which stacks lost some", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 20_000 });
+    const cut = new Set<string>();
+    redactor.asks(() => true, ({ name }) => cut.add(name));
+    for (let at = 0; at < 200; at++) redactor.add(secret(at), stackAsOwner(stackKey("", "shop")));
+    assert.deepEqual([...cut], ["shop"]);
+  });
+});
+
 describe("createRedactor", () => {
   const forms: [string, string][] = [
     ["as it is", CANARY],
