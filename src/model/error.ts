@@ -68,7 +68,7 @@ interface ErrorDetails {
   readonly told?: string;
   /** Every problem of an input that was refused, in reading order. */
   readonly problems?: readonly Problem[];
-  /** Whether the work was ended for what it took of the machine: trying it again takes as much. */
+  /** Whether the work took much of the machine, or was ended for it: trying it again takes as much. */
   readonly tookTooMuch?: boolean;
 }
 

@@ -7,20 +7,31 @@ export interface FairLimiter {
   run<T>(who: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
+/** Milliseconds in which half of the time that a name used stops counting. */
+const HALF_MS = 5 * 60 * 1000;
+/** Milliseconds of use that make no difference: names that used about the same take turns. */
+const SAME_MS = 1000;
+
 /**
  * A limiter with `slots` slots (at least one). A free one goes to the name with the fewest pieces under
- * way, and of several to the one that got none for the longest time: however much one name has waiting,
- * another's first piece waits for those under way alone. One name alone may have all slots.
+ * way, of several to the one that used the least time lately, and of those to the one that got none for
+ * the longest time: however much one name has waiting, another's first piece waits for those under way
+ * alone, and many short pieces of one do not each wait for a long one of another. One name alone may
+ * have all slots. `now` has the milliseconds since some time.
  */
-export function createFairLimiter(slots: number): FairLimiter {
-  const queue = new FairQueue(Math.max(1, slots));
+export function createFairLimiter(
+  slots: number,
+  now: () => number = () => performance.now(),
+): FairLimiter {
+  const queue = new FairQueue(Math.max(1, slots), now);
   return {
     async run(who, work, signal) {
       await queue.enter(who, signal);
+      const began = now();
       try {
         return await work();
       } finally {
-        queue.leave(who);
+        queue.leave(who, now() - began);
       }
     },
   };
@@ -32,9 +43,11 @@ class FairQueue {
   readonly #waiting = new Map<string, Set<() => void>>();
   /** Numbers of pieces under way by name. */
   readonly #running = new Map<string, number>();
+  readonly #used: UsedTimes;
 
-  constructor(slots: number) {
+  constructor(slots: number, now: () => number) {
     this.#free = slots;
+    this.#used = new UsedTimes(now);
   }
 
   enter(who: string, signal: AbortSignal): Promise<void> {
@@ -57,7 +70,8 @@ class FairQueue {
     });
   }
 
-  leave(who: string): void {
+  leave(who: string, milliseconds: number): void {
+    this.#used.add(who, milliseconds);
     const left = (this.#running.get(who) ?? 1) - 1;
     if (left > 0) this.#running.set(who, left);
     else this.#running.delete(who);
@@ -81,10 +95,43 @@ class FairQueue {
 
   #next(): string | undefined {
     let best: string | undefined;
-    const running = (who: string) => this.#running.get(who) ?? 0;
+    if (this.#waiting.size === 1) return [...this.#waiting.keys()][0];
+    let least: readonly [running: number, used: number] = [Infinity, Infinity];
     for (const who of this.#waiting.keys()) {
-      if (best === undefined || running(who) < running(best)) best = who;
+      const running = this.#running.get(who) ?? 0;
+      const used = Math.floor(this.#used.of(who) / SAME_MS);
+      if (running > least[0] || running === least[0] && used >= least[1]) continue;
+      [best, least] = [who, [running, used]];
     }
     return best;
   }
 }
+
+/** Times that names used lately; what was used longer ago counts less and less. */
+class UsedTimes {
+  readonly #now: () => number;
+  /** Those that used most lately at the end. */
+  readonly #used = new Map<string, { readonly milliseconds: number; readonly at: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  of(who: string): number {
+    const { milliseconds, at } = this.#used.get(who) ?? { milliseconds: 0, at: 0 };
+    return milliseconds === 0 ? 0 : milliseconds / 2 ** (Math.max(0, this.#now() - at) / HALF_MS);
+  }
+
+  add(who: string, more: number): void {
+    const milliseconds = this.of(who) + Math.max(0, more);
+    this.#used.delete(who);
+    if (milliseconds >= SAME_MS / 100) this.#used.set(who, { milliseconds, at: this.#now() });
+    for (const oldest of this.#used.keys()) {
+      if (this.#used.size <= MOST_NAMES && this.of(oldest) >= SAME_MS / 100) break;
+      this.#used.delete(oldest);
+    }
+  }
+}
+
+/** Most names whose times are remembered. */
+const MOST_NAMES = 10_000;

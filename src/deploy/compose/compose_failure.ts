@@ -1,4 +1,4 @@
-import { type ErrorCode, StackwrightError, utf8 } from "../../model/mod.ts";
+import { type ErrorCode, isStackwrightError, StackwrightError, utf8 } from "../../model/mod.ts";
 import { type JsonObject, objectAt, textAt } from "../../compose/mod.ts";
 import type { ComposeArguments, ComposeProject } from "./command.ts";
 import {
@@ -176,4 +176,27 @@ export function warnings(stderr: string): string[] {
 /** The last line that a program printed. */
 export function lastLine(text: string): string {
   return text.trim().split("\n").at(-1) ?? "";
+}
+
+/** Milliseconds of a rendering beyond which a failure of it took too much to be tried again and again. */
+const LONG_MS = 3000;
+
+/** Runs a rendering, whose failure takes too much where it comes late: tried again, it comes as late. */
+export async function notingLong<T>(
+  render: () => Promise<T>,
+  now: () => number = () => performance.now(),
+): Promise<T> {
+  const began = now();
+  try {
+    return await render();
+  } catch (error) {
+    if (!isStackwrightError(error, "render_failed") || now() - began <= LONG_MS) throw error;
+    const { code, message, told, problems } = error;
+    throw new StackwrightError(code, message, {
+      cause: error,
+      told,
+      problems,
+      tookTooMuch: true,
+    });
+  }
 }

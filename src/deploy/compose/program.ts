@@ -30,7 +30,14 @@ import {
   normalModel,
   withPlainKeys,
 } from "../../compose/mod.ts";
-import { asWritten, failureOf, lastLine, tookTooMuch, warnings } from "./compose_failure.ts";
+import {
+  asWritten,
+  failureOf,
+  lastLine,
+  notingLong,
+  tookTooMuch,
+  warnings,
+} from "./compose_failure.ts";
 import {
   RENDER_LIMIT_BYTES,
   RENDER_LIMIT_MEMORY,
@@ -95,7 +102,7 @@ export class Compose {
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
     const { rendering, renders } = this.#parts;
-    const work = () => this.#render(call, signal);
+    const work = () => notingLong(() => this.#render(call, signal));
     const inTurn = () => rendering?.run(renders?.who ?? "", work, signal) ?? work();
     const output = await (renders?.lend([], inTurn) ?? inTurn());
     return await this.#normal(withPlainKeys(modelIn(output)), signal);

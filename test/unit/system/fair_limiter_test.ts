@@ -6,8 +6,8 @@ import { settle } from "../../fakes/fake_clock.ts";
 const never = new AbortController().signal;
 
 /** Pieces of work in the names of their first letters, which run until a test ends them. */
-function createWork(slots: number) {
-  const limiter = createFairLimiter(slots);
+function createWork(slots: number, now: () => number = () => 0) {
+  const limiter = createFairLimiter(slots, now);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -34,6 +34,25 @@ describe("createFairLimiter()", () => {
     await settle();
     for (let at = 0; at < 6; at++) await work.end(work.started[at] ?? "");
     assert.deepEqual(work.started, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+  });
+
+  it("lets who used little go before who used much, until that is long ago", async () => {
+    let time = 0;
+    const work = createWork(1, () => time);
+    const run = async (name: string, milliseconds: number) => {
+      time += milliseconds;
+      await work.end(name);
+    };
+    for (const name of ["a1", "a2", "a3", "b1", "b2", "b3"]) work.begin(name);
+    await settle();
+    await run("a1", 23_000);
+    for (const name of ["b1", "b2", "b3"]) await run(name, 100);
+    assert.deepEqual(work.started, ["a1", "b1", "b2", "b3", "a2"]);
+    work.begin("b4");
+    time += 60 * 60 * 1000;
+    work.begin("c1");
+    await run("a2", 0);
+    assert.equal(work.started.at(-1), "b4");
   });
 
   it("gives a slot to who has the fewest, and all of them to one who is alone", async () => {
