@@ -22,7 +22,7 @@ async function longestGo(isDone: () => boolean): Promise<number> {
 }
 
 /** A ledger with releases of SHOP, whose versions change when a test says so. */
-function createWorld({ waits = false, now = () => 0 } = {}) {
+function createWorld({ waits = false, now = (): number => 0 } = {}) {
   const ledger = createMemoryLedger(createFakeClock());
   let version = 1;
   let opened = 0;
