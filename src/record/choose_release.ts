@@ -40,15 +40,12 @@ export function chooseRelease(
   const former = wanted && formerOwner(wanted, owner);
   if (wanted !== undefined && former !== undefined && owner !== undefined) {
     const command = `${formatAdoption(key, owner)} --releases-of ${inShell(former.source)}`;
-    throw errors.conflict(
-      `release ${wanted.number} of ${key.name} is of ${
-        formatOwner(former)
-      }, and the stack with its ` +
-        `data belongs to ${
-          formatOwner(owner)
-        } now: it was not put back; if its releases are to be ` +
-        `handed over, too: ${command}`,
-    );
+    const why =
+      `release ${wanted.number} of ${key.name} is of ${formatOwner(former)}, and the stack ` +
+      `with its data belongs to ${formatOwner(owner)} now: it was not put back`;
+    throw errors.conflict(`${why}; if its releases are to be handed over, too: ${command}`, {
+      told: `${why}; adopt hands its releases over as well, with releases_of`,
+    });
   }
   if (wanted !== undefined) return { current, wanted };
   const which = number === undefined

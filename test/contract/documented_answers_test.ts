@@ -191,6 +191,11 @@ const refused = ({ ledger }: HttpService) => {
   }
 };
 
+const handedOver = ({ ledger }: HttpService) => {
+  const key = { context: "default", name: "shop" };
+  ledger.handOver(key, { source: "host/other", reference: "refs/heads/main" }, { releasesOf: "" });
+};
+
 /** One case for each pair of route and status of the documents. */
 const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "GET /v1/health": {
@@ -250,6 +255,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "POST /v1/api/deployment/{name}/rollback": {
     ...acting({ release: 1, reason: "CPU bug" }),
     202: { init: { ...post, body: "{}" }, query: "?wait=false" },
+    409: { init: { ...post, body: JSON.stringify({ release: 1 }) }, prepare: handedOver },
     500: { init: post, options: failing },
     503: { init: post, prepare: closing },
   },
