@@ -103,12 +103,9 @@ class Recovery {
       this.#isFinishing || context !== DEFAULT_CONTEXT || this.#waiting.has(context);
     const pipeline = createPipeline({ ...parts, waitsFor });
     const finished = this.#finish(pipeline, reporter);
-    const open = within(finished, HEAD_START_MS, clock, this.#stop);
+    const open = within(finished, HEAD_START_MS, clock, this.#stop)
+      .then(() => parts.trees.collect(this.#stop));
     Promise.all([finished, open]).catch(() => this.#attempt = undefined);
-    // Beside everything else: removing old trees takes as long as repositories made them large.
-    open.then(() => parts.trees.collect(this.#stop)).catch((error) =>
-      parts.log.debug("old trees were not removed", { error })
-    );
     return { pipeline, finished, open };
   }
 
