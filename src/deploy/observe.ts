@@ -121,9 +121,10 @@ export function isPartOfStack(container: ObservedContainer): boolean {
 }
 
 /**
- * Whether compose made a container for a hook (`pre_start`): it has the labels of its service, but no
- * number. One is left behind where compose was cut off.
+ * Whether compose made a container for a hook (`pre_start`): it has the labels of its service and of
+ * compose, but no number. One is left behind where compose was cut off.
  */
 export function isHook({ labels }: Pick<ObservedContainer, "labels">): boolean {
-  return !isOurs({ labels }) && labels[COMPOSE_LABELS.number] === undefined;
+  return !isOurs({ labels }) && labels[COMPOSE_LABELS.number] === undefined &&
+    labels[COMPOSE_LABELS.version] !== undefined;
 }

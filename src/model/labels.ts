@@ -51,6 +51,7 @@ export const COMPOSE_LABELS = {
   service: "com.docker.compose.service",
   number: "com.docker.compose.container-number",
   oneOff: "com.docker.compose.oneoff",
+  version: "com.docker.compose.version",
   network: "com.docker.compose.network",
   volume: "com.docker.compose.volume",
   image: "com.docker.compose.image",

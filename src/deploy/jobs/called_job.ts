@@ -2,11 +2,13 @@ import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import {
   formatStackKey,
   isJobService,
+  JOB_INFIX,
   LABELS,
   type ObservedContainer,
   type Release,
   type StackKey,
 } from "../../model/mod.ts";
+import { isOneOff } from "../../docker/containers.ts";
 import { createPauses } from "../../system/mod.ts";
 import { isExecution } from "./find_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
@@ -144,14 +146,21 @@ export async function calledJobs<R extends Recorded>(
   );
 }
 
-/** Those of `running` that a deployment waits for: runs of jobs, and services that are jobs. */
+/**
+ * Those of `running` that a deployment waits for: services that are jobs, and runs of jobs by their name,
+ * whoever made them: what a build makes has a name of the engine's.
+ */
 export async function awaitedJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   key: StackKey,
   running: readonly ObservedContainer[],
 ): Promise<ObservedContainer[]> {
   const authors = new AuthorsJobs(ledger);
-  return await filtered(running, (each) => authors.isJob(key, each));
+  return await filtered(
+    running,
+    async (each) =>
+      isOneOff(each) && each.name.includes(JOB_INFIX) || await authors.isJob(key, each),
+  );
 }
 
 async function filtered<T>(

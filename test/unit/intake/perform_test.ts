@@ -131,7 +131,7 @@ describe("perform()", () => {
       reporter.target({ ...shop, status: "failed", message: "web said no" });
       return Promise.resolve();
     });
-    performance.redactor.asks(({ name }) => asked.push(name));
+    performance.redactor.asks(({ name }) => asked.push(name) > 0);
     await performance.perform();
     assert.ok(asked.includes("shop"));
   });

@@ -70,7 +70,8 @@ describe("clearHalfReplaced()", () => {
 
   it("removes the container of a hook that compose left behind, which is no service's", async () => {
     const web = runningContainer("shop", "web");
-    const { [COMPOSE_LABELS.number]: _number, ...labels } = web.labels;
+    const { [COMPOSE_LABELS.number]: _number, ...rest } = web.labels;
+    const labels = { ...rest, [COMPOSE_LABELS.version]: "5.5.0" };
     const hook = { ...web, id: "hook", name: "beautiful_easley", labels };
     const engine = createMemoryEngine([web, hook]);
     const signal = new AbortController().signal;
