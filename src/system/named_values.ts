@@ -11,6 +11,9 @@ interface NamedValue {
   readonly value: string;
 }
 
+/** Length below which a value is an ordinary word, whatever its name is: such names are not asked about. */
+export const SHORTEST = 6;
+
 /** Characters of a name that are looked at; longer ones end like their last part. */
 const LONGEST_NAME = 200;
 
@@ -44,14 +47,18 @@ export function endOf(pattern: RegExp, text: string, from: number): number {
  */
 export function assignmentsIn(text: string, wanted: (name: string) => boolean): NamedValue[] {
   const found: NamedValue[] = [];
-  const value = /"[^"\n]+|'[^'\n]+|[^\s;&,"']+/y;
+  const [blanks, value] = [/\s+/y, /"[^"\n]+|'[^'\n]+|[^\s;&,"']+/y];
+  const long = /"[^"\n]{6}|'[^'\n]{6}|[^\s;&,"']{6}/y;
   for (let at = text.indexOf("="); at >= 0;) {
     const name = nameBefore(text, blanksBefore(text, at), isDottedPart);
     let next = at + 1;
-    if (name !== "" && wanted(name)) {
-      const start = endOf(/\s+/y, text, next);
-      next = Math.max(next, endOf(value, text, start));
-      if (next > start) found.push({ name, value: text.slice(start, next).replace(/^["']/, "") });
+    if (name !== "") {
+      const start = endOf(blanks, text, next);
+      // Its whole end is sought for those alone that are skipped then: else it takes quadratic time.
+      if (endOf(long, text, start) > start && wanted(name)) {
+        next = endOf(value, text, start);
+        found.push({ name, value: text.slice(start, next).replace(/^["']/, "") });
+      }
     }
     at = text.indexOf("=", next);
   }
@@ -76,6 +83,22 @@ export interface Entry extends NamedValue {
   readonly isApart: boolean;
 }
 
+/** A value without a quote before it: how it goes on, and how it begins if it is not {@link SHORTEST}. */
+interface PlainValue {
+  readonly all: RegExp;
+  readonly long: RegExp;
+}
+/** One of a header in quotes ends with them. */
+const IN_QUOTES: PlainValue = { all: /[^\n"']+/y, long: /[^\n"']{6}/y };
+/** One of YAML ends with its line. */
+const APART: PlainValue = { all: /[^\n,}\]]+/y, long: /[^\n,}\]]{6}/y };
+/** One without a blank before it may be anything: it ends at a blank, or is part of one key of YAML. */
+const CLOSE: PlainValue = {
+  all: /[^\s"',}\]]+/y,
+  long: /[^\s"',}\]]{6}|[^\n,{}[\]]{6}/y,
+};
+const KEY = /[^\n,{}[\]]+/y;
+
 /** Levels of quotes inside quotes that are looked at. */
 const DEEPEST = 4;
 
@@ -89,36 +112,37 @@ export function entriesIn(
   depth = 0,
 ): Entry[] {
   const found: Entry[] = [];
+  const blanks = /[ \t]+/y;
   for (let at = text.indexOf(":"); at >= 0;) {
     const end = beforeQuote(text, at);
     const name = nameBefore(text, end, isNamePart);
-    const start = endOf(/[ \t]+/y, text, at + 1);
+    const start = endOf(blanks, text, at + 1);
     const isApart = end < at || start > at + 1;
     // `acme/auth:tag` is an image.
     const isImage = !isApart && text[end - name.length - 1] === "/";
-    const isWanted = name !== "" && !isImage && wanted(name);
     const quote = text[start];
     let next = at + 1;
     if (name !== "" && (quote === '"' || quote === "'")) {
       next = endOf(quote === '"' ? /(?:[^"\\\n]|\\.)+/y : /[^'\n]+/y, text, start + 1);
       const value = text.slice(start + 1, next);
-      if (isWanted) found.push({ name, value, isApart });
-      else if (depth < DEEPEST) {
+      if (value.length >= SHORTEST && !isImage && wanted(name)) {
+        found.push({ name, value, isApart });
+      } else if (value.length >= SHORTEST && depth < DEEPEST) {
         // One by one: more than about 100,000 are more than a call may have arguments.
         for (const each of entriesIn(value, wanted, depth + 1)) found.push(each);
       }
-    } else if (isWanted && !/[\s|>&*,{}[\]]/.test(quote ?? " ")) {
-      // One of a header in quotes ends with them, one of YAML with its line.
+    } else if (name !== "" && !isImage && !/[\s|>&*,{}[\]]/.test(quote ?? " ")) {
       const around = end === at ? text[end - name.length - 1] : undefined;
       const isQuoted = around === '"' || around === "'";
-      const rest = isQuoted ? /[^\n"']+/y : isApart ? /[^\n,}\]]+/y : /[^\s"',}\]]+/y;
-      next = endOf(rest, text, start);
-      found.push({ name, value: text.slice(start, next), isApart });
-      const before = text[blanksBefore(text, end - name.length) - 1] ?? "\n";
-      if (!isApart && /[\n{,[]/.test(before)) {
-        // Without its blank all of it is one key of YAML, which messages tell as a whole.
-        const whole = endOf(/[^\n,{}[\]]+/y, text, start);
-        found.push({ name, value: text.slice(start, whole), isApart });
+      const plain = isQuoted ? IN_QUOTES : isApart ? APART : CLOSE;
+      if (endOf(plain.long, text, start) > start && wanted(name)) {
+        next = endOf(plain.all, text, start);
+        found.push({ name, value: text.slice(start, next), isApart });
+        const before = text[blanksBefore(text, end - name.length) - 1] ?? "\n";
+        if (!isApart && /[\n{,[]/.test(before)) {
+          // Without its blank all of it is one key of YAML, which messages tell as a whole.
+          found.push({ name, value: text.slice(start, endOf(KEY, text, start)), isApart });
+        }
       }
     }
     at = text.indexOf(":", next);
@@ -148,10 +172,12 @@ function blanksBefore(text: string, place: number): number {
  */
 export function urlPasswordsIn(text: string): string[] {
   const found: string[] = [];
-  for (const word of text.split(/\s+/)) {
+  for (let begin = text.indexOf("://"); begin >= 0;) {
+    const wordEnd = endOf(/\S+/y, text, begin);
+    const word = text.slice(begin, wordEnd);
     const last = word.lastIndexOf("@");
     let isFirst = true;
-    for (let at = word.indexOf("://"); at >= 0 && at < last;) {
+    for (let at = 0; at >= 0 && at < last;) {
       const user = endOf(/[^\s/:@"'`]+/y, word, at + 3);
       const end = word[user] === ":" ? word.indexOf("@", user + 1) : -1;
       if (end > user + 1 || (end >= 0 && last > end)) {
@@ -162,6 +188,7 @@ export function urlPasswordsIn(text: string): string[] {
       }
       at = word.indexOf("://", Math.max(user, end));
     }
+    begin = text.indexOf("://", wordEnd);
   }
   return found;
 }

@@ -5,6 +5,7 @@ import {
   entriesIn,
   type Entry,
   optionsIn,
+  SHORTEST,
   urlPasswordsIn,
 } from "./named_values.ts";
 
@@ -13,14 +14,15 @@ import {
  * messages, plans) goes by these functions; docs/secrets.md says them in words.
  */
 
-/** Length below which a text is too likely an ordinary word to be masked inside others. */
-const SHORTEST = 6;
 /** Length below which digits are too likely part of an ordinary number. */
 const SHORTEST_NUMBER = 8;
 /** Length below which a value whose name says nothing is not taken for a secret. */
 const SHORTEST_UNNAMED = 8;
 /** Length from which a word of a secret file is hardly an ordinary one. */
 const LONG_WORD = 16;
+
+/** No {@link ORDINARY} text is longer. */
+const LONGEST_ORDINARY = 20;
 
 /** Masking these would blank out half of a log, and none of them keeps anybody out. */
 const ORDINARY = new RegExp(
@@ -50,7 +52,7 @@ const NAMES_A_THING =
 export function soundsSecret(name: string): boolean {
   if (!SOUNDS_LIKE.test(name)) return false;
   if (/(?:basic|digest)auth\.users$/i.test(name)) return true;
-  const words = wordsOf(name);
+  const words = /^[a-z]+$/.test(name) ? [name] : wordsOf(name);
   if (ABOUT_A_SECRET.test(words.at(-1) ?? "")) return false;
   return SECRET_PART.test(words.join("_")) ||
     words.some((word) => SECRET_WORD.test(word) || SECRET_END.test(word));
@@ -58,8 +60,9 @@ export function soundsSecret(name: string): boolean {
 
 /** True when a text is long and unusual enough to be masked wherever it stands. */
 export function worthHiding(text: string): boolean {
-  const shortest = /^[\d.:/-]*$/.test(text) ? SHORTEST_NUMBER : SHORTEST;
-  return text.length >= shortest && !ORDINARY.test(text);
+  if (text.length < SHORTEST) return false;
+  if (text.length < SHORTEST_NUMBER && /^[\d.:/-]*$/.test(text)) return false;
+  return text.length > LONGEST_ORDINARY || !ORDINARY.test(text);
 }
 
 /**
@@ -92,26 +95,31 @@ function isPlace(value: string): boolean {
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
  * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
- * a program took it for something with separators (`Invalid port: …`), or escaped its signs.
+ * a program took it for something with separators (`Invalid port: …`), or escaped its signs. One that
+ * stands there in several ways comes several times.
  */
 export function secretParts(text: string): string[] {
-  const parts = [
-    text.trim(),
-    ...jsonTexts(text),
+  const pieces = text.match(LONG_PIECES)?.filter((piece) => !WORD.test(piece)) ?? [];
+  return [
+    ...[text.trim(), ...jsonTexts(text)].filter(worthHiding),
     ...embeddedSecrets(text),
-    ...text.split(/[^\p{L}\d]+/u).filter((piece) => !WORD.test(piece)),
+    ...pieces.filter(worthHiding),
   ];
-  return [...new Set(parts)].filter(worthHiding);
 }
 
 /** Secrets inside a text that is none itself: passwords of URLs, and values by the names before them. */
 export function embeddedSecrets(text: string): string[] {
-  const passwords = urlPasswordsIn(text).flatMap((secret) => [secret, percentDecoded(secret)]);
-  const wanted = (name: string) => soundsSecret(name) || CREDENTIALS.test(name);
-  const options = [...assignmentsIn(text, wanted), ...optionsIn(text)]
-    .flatMap(({ name, value }) => optionSecrets(name, value));
-  const entries = entriesIn(text, soundsSecret).flatMap(entrySecrets);
-  return [...passwords, ...options, ...entries].filter(worthHiding);
+  const found: string[] = [];
+  const add = (each: string) => worthHiding(each) && found.push(each);
+  for (const secret of urlPasswordsIn(text)) [secret, percentDecoded(secret)].forEach(add);
+  const wanted = (name: string) => CREDENTIALS.test(name) || soundsSecret(name);
+  for (const { name, value } of assignmentsIn(text, wanted)) {
+    if (CREDENTIALS.test(name)) optionSecrets(name, value).forEach(add);
+    else add(value);
+  }
+  for (const { name, value } of optionsIn(text)) optionSecrets(name, value).forEach(add);
+  for (const each of entriesIn(text, soundsSecret)) entrySecrets(each).forEach(add);
+  return found;
 }
 
 /** Options whose value is a name and a password. */
@@ -128,7 +136,9 @@ export function optionSecrets(name: string, value: string): string[] {
 
 /** What to hide of an entry: a word that looks random, where it may be an address, an image or a sentence. */
 function entrySecrets({ name, value, isApart }: Entry): string[] {
-  const secret = value.replace(BEFORE_SECRET, "").split(/[\\"']/, 1)[0]?.trim() ?? "";
+  const begun = value.replace(BEFORE_SECRET, "");
+  const end = begun.search(/[\\"']/);
+  const secret = (end < 0 ? begun : begun.slice(0, end)).trim();
   if (VARIABLE.test(secret) || /^\d{0,5}\//.test(secret)) return [];
   const isSure = isApart && !/^(?:auth|keys?|private)$/i.test(name) && !isPlace(secret);
   const [word = ""] = secret.split(/\s/, 1);
@@ -154,11 +164,18 @@ export function writtenSecrets(text: string): string[] {
     .flatMap((each) => [each, each.replaceAll("$$", "$")]);
 }
 
-/** Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. */
+/**
+ * Everything to hide of a file that is a secret: the whole, its lines, its assignments, long words. What is
+ * several of these comes several times.
+ */
 export function secretsOfFile(text: string): string[] {
   const whole = text.trim();
-  const lines = whole.split(/\r?\n/).map((line) => line.trim());
-  return [...new Set([...secretParts(whole), ...lines, ...assignedIn(text)])].filter(worthHiding);
+  const lines = whole.split("\n").map((line) => line.trim());
+  return [
+    ...secretParts(whole),
+    ...lines.filter(worthHiding),
+    ...assignedIn(text).filter(worthHiding),
+  ];
 }
 
 /** Values of the assignments of a text of unknown kind, and its long words. */
@@ -170,9 +187,8 @@ export function assignedIn(text: string): string[] {
 
 /** The words of a name: `dbPassword`, `DB_PASSWORD` and `shop.db-password` end in the same one. */
 function wordsOf(name: string): string[] {
-  const last = name.split(".").at(-1) ?? "";
-  return last.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase()
-    .split(/[^a-z0-9]+/).filter((word) => word !== "");
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  return last.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
 const SEPARATORS = /[\s._:/@,+=&?#|;()[\]{}<>-]+/;
@@ -181,12 +197,16 @@ const SEPARATED = new RegExp(`(${SEPARATORS.source})`);
 /** Words, numbers, and words with a number (`postgres16`, `512m`); so is every beginning of one. */
 const NAME = /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u;
 
+/** Pieces of a secret between other signs; shorter ones are not {@link worthHiding}, rare letters count twice. */
+const LONG_PIECES = /[\p{L}\d]{3,}/gu;
+
 /** The same of a piece of a secret, which is no word where capitals stand as in none. */
 const WORD =
   /^(?:(?:\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*|\p{Lu}+)\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3})$/u;
 
 /** True unless a text is made of {@link NAME}s. */
 export function looksRandom(value: string): boolean {
+  if (value.length < SHORTEST_UNNAMED) return false;
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;
   if (/^[\w./:-]+@sha256:[0-9a-f]{64}$/.test(text)) return false;
