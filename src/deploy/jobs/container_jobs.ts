@@ -20,7 +20,14 @@ interface ContainerJobFacts {
 /** Runs jobs in containers: the job's own container again, or a new one made like it. */
 export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
   const { engine, found: { container, scale }, spec: { stopServices, stopTimeoutSeconds } } = facts;
-  const toStop = (signal: AbortSignal) => runningOf(engine, stopServices, signal);
+  const toStop = async (signal: AbortSignal): Promise<string[]> => {
+    const lists = await Promise.all(stopServices.map(({ project, service }) => {
+      const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
+      return engine.listContainers(labels, signal);
+    }));
+    const running = lists.flat().filter((each) => each.state === "running" && !isOneOff(each));
+    return [...new Set(running.map(({ id }) => id))];
+  };
   return {
     noun: "container",
     toStop,
@@ -39,8 +46,8 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     async restart(signal) {
       const { id, state } = container;
       // The existing container needs neither image nor files again.
-      if (state !== "running") await engine.startContainer(id, signal);
-      else await engine.restartContainer(id, {}, signal);
+      if (state === "running") await engine.restartContainer(id, {}, signal);
+      else await engine.startContainer(id, signal);
       return id;
     },
     async make(told, files, signal) {
@@ -70,18 +77,4 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     printed: (id, lines, signal) => engine.containerLogs(id, lines, signal),
   };
-}
-
-/** Ids of the running containers of services. */
-async function runningOf(
-  engine: Pick<EngineClient, "listContainers">,
-  services: JobOrder["stopServices"],
-  signal: AbortSignal,
-): Promise<string[]> {
-  const lists = await Promise.all(services.map(({ project, service }) => {
-    const labels = { [COMPOSE_LABELS.project]: project, [COMPOSE_LABELS.service]: service };
-    return engine.listContainers(labels, signal);
-  }));
-  const running = lists.flat().filter((each) => each.state === "running" && !isOneOff(each));
-  return [...new Set(running.map(({ id }) => id))];
 }
