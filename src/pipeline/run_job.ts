@@ -4,6 +4,7 @@ import {
   containerJobs,
   findJobs,
   type FoundJob,
+  type InTurn,
   JobRun,
   labelledOwners,
   observeAll,
@@ -24,7 +25,7 @@ import { requireNotStopped } from "../prepare/mod.ts";
 import { type Ledger, locksOfJob, recordedOwner, whoseStop } from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
-import { createPauses, type FairLimiter, type KeyedLock, type Limiter } from "../system/mod.ts";
+import { createPauses, type FairLimiter, type KeyedLock } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { jobCredentials, ownerElsewhere } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
@@ -159,10 +160,7 @@ function createRun(
   const { clock, log } = parts;
   const checks = { ready, requireStartable: startable };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
-  const held = { leave() {}, takeAgain: () => Promise.resolve() };
-  const making: Pick<Limiter, "run"> = {
-    run: (make, within) => jobs.making.run(who, () => make(held), within),
-  };
+  const making: InTurn = (make, within) => jobs.making.run(who, make, within);
   const facts = { ...jobs, making, clock, log, found, spec, progress, ...checks };
   if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;

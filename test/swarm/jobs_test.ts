@@ -71,7 +71,7 @@ if (swarm.unavailable !== undefined) {
         found,
         spec,
         leaves: () => leaves,
-        making: createLimiter(8),
+        making: createLimiter(8).run,
         progress: () => {},
         swarm: engine.swarm,
         service: found.swarm,

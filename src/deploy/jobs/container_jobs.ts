@@ -1,17 +1,17 @@
 import type { EngineClient } from "../../docker/mod.ts";
 import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
-import type { Clock, Limiter } from "../../system/mod.ts";
+import type { Clock } from "../../system/mod.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
-import type { JobEngine, JobOrder } from "./job_run.ts";
+import type { InTurn, JobEngine, JobOrder } from "./job_run.ts";
 
 interface ContainerJobFacts {
   readonly engine: EngineClient;
   readonly clock: Clock;
   /** Few are made at once. */
-  readonly making: Pick<Limiter, "run">;
+  readonly making: InTurn;
   readonly found: FoundJob;
   readonly spec: JobOrder;
   readonly nextId: () => string;
@@ -53,7 +53,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     async make(told, files, signal) {
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops };
-      const { id } = await facts.making.run(
+      const { id } = await facts.making(
         () => makeExecution(engine, container.id, execution, signal),
         signal,
       );

@@ -32,6 +32,9 @@ export interface JobRunFacts {
   readonly requireStartable: (stack: string, signal: AbortSignal) => Promise<void>;
 }
 
+/** A wait for a turn: runs `work` when it is its turn. Rejects with the signal's reason until then. */
+export type InTurn = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+
 /** Port for running one job: as containers, or as services of a swarm. */
 export interface JobEngine<Stopped> {
   /** What the job runs as. */

@@ -1,11 +1,11 @@
 import type { JsonRecord } from "../../docker/json.ts";
 import type { EngineClient, SwarmService } from "../../docker/mod.ts";
 import { errors } from "../../model/mod.ts";
-import { type Limiter, withDeadline } from "../../system/mod.ts";
+import { withDeadline } from "../../system/mod.ts";
 import { holdsSomething, imageOf } from "../swarm/observed_services.ts";
 import { postAgain } from "../swarm/post_again.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
-import type { JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
+import type { InTurn, JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {
   active,
   executionBody,
@@ -27,7 +27,7 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "s
   /** Id of the job's service, which is read anew: what an engine tells of it may have megabytes. */
   readonly service: string;
   /** Few are made at once. */
-  readonly making: Pick<Limiter, "run">;
+  readonly making: InTurn;
   readonly nextId: () => string;
   /** Credentials for the registry of an image, in the engine's format. */
   readonly auth: (image: string) => Promise<string>;
@@ -107,7 +107,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     const { swarm, service, auth, making, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
     const stops = await this.toStop(signal);
     const execution = { runId: nextId(), stops, completions: swarmReplicas };
-    const id = await making.run(async () => {
+    const id = await making(async () => {
       const like = await this.#required(service, signal);
       const body = idle(executionBody(like, execution));
       return await swarm.createService({ body, auth: await auth(imageOf(like)) }, signal);

@@ -7,7 +7,7 @@ import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
-import { createKeyedLock, createLimiter } from "../../../src/system/mod.ts";
+import { createFairLimiter, createKeyedLock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 /** Runs the job of stack `evil`, or takes a run over; returns what was told last. */
@@ -37,7 +37,7 @@ async function runOfEvil(
     engine,
     results: { set: () => {} },
     leaves: () => false,
-    making: createLimiter(8),
+    making: createFairLimiter(8),
     looks: createKeyedLock(),
   };
   let told = "";

@@ -52,7 +52,7 @@ async function createRun(engine: MemoryEngine) {
     requireStartable: () => Promise.resolve(),
     nextId: () => "8",
     leaves: () => false,
-    making: createLimiter(8),
+    making: createLimiter(8).run,
     progress: () => {},
   };
   const run = new JobRun(facts, containerJobs(facts));
@@ -103,7 +103,7 @@ describe("the run of a job in a container", () => {
     let asked = 0;
     facts.engine.containerRecipe = () => Promise.resolve(void asked++);
     const others = Promise.withResolvers<void>();
-    const all = Array.from({ length: 8 }, () => facts.making.run(() => others.promise, never));
+    const all = Array.from({ length: 8 }, () => facts.making(() => others.promise, never));
     const begun = assert.rejects(run.begin(never), /is gone/);
     await settle();
     assert.equal(asked, 0);

@@ -50,7 +50,7 @@ async function createWorld(
     spec,
     nextId: () => "019a0000-0000-7000-8000-0123456789ab",
     leaves: () => leaves,
-    making: createLimiter(8),
+    making: createLimiter(8).run,
     progress: () => {},
     ready: () => Promise.resolve([]),
     requireStartable: () => Promise.resolve(),
