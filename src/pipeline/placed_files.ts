@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { filesVolumes } from "../compose/mod.ts";
 import {
+  findingOnce,
   type InjectedFile,
   injectedFiles,
   placedFiles,
@@ -60,7 +61,7 @@ export async function placeReleaseFiles(
 /**
  * A recorded release with its tree on disk, checked again for safety, and for whose its volumes and
  * networks are by now; `undefined` when its tree can neither be found nor fetched. Throws as
- * {@link requireSafeRelease} and {@link requireNothingForeign} do.
+ * {@link requireRules} does.
  */
 export async function bringToDisk(
   parts: PipelineParts,
@@ -69,27 +70,50 @@ export async function bringToDisk(
 ): Promise<ReleaseOnDisk | undefined> {
   const onDisk = await placeOnDisk(parts, recorded, signal);
   if (onDisk === undefined) return undefined;
-  await requireSafeRelease(parts, onDisk, recorded.number, signal);
-  await requireNothingForeign(parts, recorded, onDisk.release.model, signal);
+  await requireRules(parts, { ...onDisk, number: recorded.number }, signal);
   return onDisk;
 }
 
+/** A release to judge. */
+interface Judged extends Pick<ReleaseOnDisk, "release"> {
+  /** Its tree; without it, today's checks of paths are left out. */
+  readonly tree?: string | undefined;
+  /** Its number, for errors, where it was deployed before; else it was judged a moment ago. */
+  readonly number?: number;
+}
+
 /**
- * Refuses a release whose containers are about to be made, in any direction, if it would be refused
- * today: it was judged before builds, waits for slots, or a release that failed, and containers may have
- * put links in the way of its mounts meanwhile.
+ * Refuses a release that today's rules refuse, by whose its volumes and networks are, and by what its
+ * mounts lead to. Throws as {@link requireNothingForeign}, {@link requireSafeRelease} and
+ * {@link requireSafeStill} do.
+ */
+async function requireRules(
+  parts: PipelineParts,
+  { release, tree, number }: Judged,
+  signal: AbortSignal,
+): Promise<void> {
+  const { host } = parts;
+  const looking = { ...parts, host: { ...host, engine: findingOnce(host.engine) } };
+  await requireNothingForeign(looking, release, release.model, signal);
+  if (tree === undefined) return;
+  if (number === undefined) return await requireSafeStill(looking, { release, tree }, signal);
+  await requireSafeRelease(looking, { release, tree }, number, signal);
+}
+
+/**
+ * Refuses a release whose containers are about to be made, in any direction, or started, if it would be
+ * refused today: it was judged before builds, waits for slots, or a release that failed, and containers
+ * may have put links in the way of its mounts meanwhile.
  *
- * Throws as {@link requireNothingForeign}, `StackFiles.requireInside` and {@link requireSafeStill} do.
+ * Throws as {@link requireRules} and `StackFiles.requireInside` do.
  */
 export async function requireAllowed(
   parts: PipelineParts,
-  onDisk: ReleaseOnDisk,
+  judged: Judged,
   signal: AbortSignal,
 ): Promise<void> {
-  const { release } = onDisk;
-  await requireNothingForeign(parts, release, release.model, signal);
-  await stackFiles(parts, release.key).requireInside(release);
-  await requireSafeStill(parts, onDisk, signal);
+  await stackFiles(parts, judged.release.key).requireInside(judged.release);
+  await requireRules(parts, judged, signal);
 }
 
 /** The current release on disk, to roll back to; `undefined` when that is impossible. */
@@ -166,8 +190,7 @@ export function stackFiles(
  * the engine follows the links anew. Asks nothing of a stack that has no release.
  *
  * With `needsFiles`, throws `source_invalid` when the files of the release cannot be had; without,
- * today's checks are left out then. Else throws as {@link requireSafeRelease},
- * {@link requireNothingForeign} and `StackFiles.requireInside` do.
+ * today's checks of paths are left out then. Else throws as {@link requireAllowed} does.
  */
 export async function requireStartable(
   parts: PipelineParts,
@@ -180,14 +203,12 @@ export async function requireStartable(
   const { revision, number } = recorded;
   const release = parts.ledger.open(recorded);
   await hideSecrets(parts, release);
-  // What needs no tree comes first: a tree that is lost is fetched, and may take long.
-  await stackFiles(parts, key).requireInside(release);
-  await requireNothingForeign(parts, recorded, release.model, signal);
   const tree = await parts.source.materialise(revision, signal).catch((error) => {
     signal.throwIfAborted();
     if (needsFiles) throw withoutFiles(recorded, error);
+    return undefined;
   });
-  if (tree !== undefined) await requireSafeRelease(parts, { release, tree }, number, signal);
+  await requireAllowed(parts, { release, tree, number }, signal);
 }
 
 /**
