@@ -2,6 +2,7 @@ import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   BEHAVIOUR_LABELS,
+  behaviourLabel,
   byText,
   COMPOSE_LABELS,
   isOurs,
@@ -30,15 +31,18 @@ export async function findJobs(
     ? await findSwarmJobs(engine, { context, stack: of?.project }, signal)
     : [];
   const { jobEnabled } = BEHAVIOUR_LABELS;
-  const labels = [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
-  const own = of &&
-    { [COMPOSE_LABELS.project]: of.project, [COMPOSE_LABELS.service]: of.service };
-  const lists = await Promise.all(
-    labels.map((label) => engine.listContainers({ ...own, [label]: undefined }, signal)),
-  );
+  // An engine finds what has all labels, so one service's containers are asked for by its name alone.
+  const wanted = of === undefined
+    ? [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)]
+      .map((label) => ({ [label]: undefined }))
+    : [{ [COMPOSE_LABELS.project]: of.project, [COMPOSE_LABELS.service]: of.service }];
+  const lists = await Promise.all(wanted.map((labels) => engine.listContainers(labels, signal)));
+  const isCalled = (each: ObservedContainer) =>
+    behaviourLabel(each.labels, jobEnabled) !== undefined;
   const all = new Map(
     // Swarm tasks are found through their service.
-    lists.flat().filter((each) => !isSwarmTask(each)).map((each) => [each.id, each]),
+    lists.flat().filter((each) => !isSwarmTask(each) && isCalled(each))
+      .map((each) => [each.id, each]),
   );
   const services = Map.groupBy(all.values(), (each) => {
     const project = each.labels[COMPOSE_LABELS.project] ?? "";

@@ -165,7 +165,8 @@ export class JobRun<Stopped> {
     await this.#facts.ready(signal);
     this.#stopped = this.#few(await this.#engine.toStop(signal));
     await this.#stop(signal);
-    await this.#requireStartable(signal);
+    // Where nothing was to be stopped, nothing was waited for since it was ready.
+    if (stopServices.length > 0) await this.#requireStartable(signal);
     const id = await this.#engine.restart(signal);
     if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
   }

@@ -130,6 +130,16 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(await begin({ requireStartable }), ["stop web-id", "start web-id"]);
   });
 
+  it("is looked at once before its container is restarted, where nothing has to be stopped", async () => {
+    const { facts } = await createRun(createMemoryEngine([backup]));
+    const spec = { mode: "restart", stopServices: [] } as const;
+    const requireStartable = () => Promise.reject(new Error("it was ready a moment ago"));
+    const all = { ...facts, requireStartable, spec };
+    await new JobRun(all, containerJobs(all)).begin(never);
+    const { calls } = facts.engine as unknown as MemoryEngine;
+    assert.deepEqual(calls, ["start backup-id"]);
+  });
+
   it("starts nothing again of a stack where nothing may be started, and all of the others", async () => {
     const stops = ["web-id", "db-id", "api-id"];
     const labels = { "stackwright.job.run": "7", "stackwright.job.stops": JSON.stringify(stops) };
