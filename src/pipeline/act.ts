@@ -104,6 +104,7 @@ export async function repairRelease(
     automatic: by.origin === "automatic",
     progress: by.progress,
     note: `repaired ${what}`,
+    isCurrent: true,
     remembers,
     since,
     slot,

@@ -91,7 +91,10 @@ export async function finishRollout(
 ): Promise<RolloutResult> {
   const { next: { release }, services } = work;
   const recorded = parts.ledger.current(release.key);
-  const previous = recorded && await bringBeforeToDisk(parts, recorded, signal);
+  const previous = work.isCurrent === true
+    // Another object, since plans to go back to a release are told apart by it.
+    ? { ...work.next, release: { ...release } }
+    : recorded && await bringBeforeToDisk(parts, recorded, signal);
   // Includes the services from the intent: an interrupted rollout may have stopped some of them.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);

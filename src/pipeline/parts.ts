@@ -109,6 +109,8 @@ export interface DecidedRollout
   readonly progress: Progress;
   /** The slot among those for changing containers; absent where such work is not limited. */
   readonly slot?: Slot;
+  /** Whether `next` is the current release, whose containers come back; false by default. */
+  readonly isCurrent?: boolean;
   /** False keeps the remembered failure of another release; true by default. */
   readonly remembers?: boolean;
   /** What the history says of the release on success; `deployed` by default. */
