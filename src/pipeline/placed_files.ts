@@ -216,7 +216,8 @@ export async function requireStartable(
  * files to give its container. The caller asks {@link requireStartable} afterwards: pulling takes
  * any time.
  *
- * Throws `source_invalid` when the files of the release cannot be had.
+ * Throws `source_invalid` when the files of the release cannot be had, and before an image is pulled as
+ * {@link requireRules} does.
  */
 export async function readyJob(
   parts: PipelineParts,
@@ -226,11 +227,20 @@ export async function readyJob(
 ): Promise<InjectedFile[]> {
   const recorded = releaseOfContainers(parts.ledger, key);
   if (recorded === undefined) return [];
-  const placed = await bringToDisk(parts, recorded, signal);
+  const placed = await placeOnDisk(parts, recorded, signal);
   if (placed === undefined) throw withoutFiles(recorded);
   progress("looking for its image");
   const services = [{ name: service, action: "create", because: ["its job runs"] }] as const;
-  await requireImages(parts, placed, { services, progress, images: recorded.images }, signal);
+  const { host, host: { images } } = parts;
+  // Where nothing is pulled, the caller asks a moment later.
+  const pull: typeof images.pull = async (wanted, within) => {
+    if (wanted.services.length > 0) {
+      await requireRules(parts, { ...placed, number: recorded.number }, within);
+    }
+    await images.pull(wanted, within);
+  };
+  const judging = { ...parts, host: { ...host, images: { ...images, pull } } };
+  await requireImages(judging, placed, { services, progress, images: recorded.images }, signal);
   const { variables } = composeCall(parts, placed);
   return injectedFiles(withPlainDollars(placed.release.model), service, variables);
 }
