@@ -23,7 +23,7 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { ownedElsewhere, requireOwner } from "./stack_owner.ts";
+import { ownerElsewhere, requireOwner } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -107,7 +107,7 @@ export async function decideDestroy(
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
 async function isThere(
-  parts: Parameters<typeof ownedElsewhere>[0],
+  parts: Parameters<typeof ownerElsewhere>[0],
   key: StackKey,
   by: StackOwner,
   observed: ObservedStack,
@@ -119,10 +119,11 @@ async function isThere(
   const owner = ledger.owners.get(key);
   requireOwner(key, by, { parts: observed.containers, recorded, owner }, "destroyed");
   const elsewhere = recorded === undefined && owner === undefined
-    ? await ownedElsewhere(parts, { key, wants: by, isThere: true }, signal)
+    ? await ownerElsewhere(parts, { key, wants: by, isThere: true }, signal)
     : undefined;
   if (elsewhere === undefined) return true;
-  throw errors.conflict(`${key.name} is not destroyed: it ${elsewhere}, not to ${formatOwner(by)}`);
+  const whose = `${elsewhere.words}, not to ${formatOwner(by)}`;
+  throw errors.conflict(`${key.name} is not destroyed: it ${whose}`);
 }
 
 /**

@@ -109,10 +109,10 @@ export async function ownershipOf(
     : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
   const isThere = [...observed.containers, ...volumes].some(isOurs);
   const elsewhere = recorded === undefined
-    ? await ownedElsewhere(parts, { key, wants: claimant, isThere }, signal)
+    ? await ownerElsewhere(parts, { key, wants: claimant, isThere }, signal)
     : undefined;
   return remembering(parts, target, () => {
-    if (elsewhere !== undefined) throw notYours(key, elsewhere, claimant);
+    if (elsewhere !== undefined) throw notYours(key, elsewhere.words, claimant);
     const known = { observed, volumes, adopted, ...(recorded && { recorded }) };
     const found = ownership(key, known, claimant);
     if (!adopted) requireNotOfPeer(key, observed, claimant);
@@ -121,23 +121,10 @@ export async function ownershipOf(
 }
 
 /**
- * Finds an owner other than `wants` that deploys the stack by another context, as
- * {@link ownerElsewhere} does; returns words that follow the stack's name. Asked before a context's
- * first deployment of the stack, so that two contexts make no second owner.
- */
-export async function ownedElsewhere(
-  parts: Parameters<typeof ownerElsewhere>[0],
-  asked: Parameters<typeof ownerElsewhere>[1] & { readonly wants: StackOwner },
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const found = await ownerElsewhere(parts, asked, signal);
-  return found?.words;
-}
-
-/**
  * Finds the owner that deploys a stack through another context of the same engine, or another
- * manager of the same swarm, unless it is `wants`; with words about it. Only engines of contexts
- * are asked where the ledger has an owner of that name.
+ * manager of the same swarm, unless it is `wants`; with words that follow the stack's name. Only
+ * engines of contexts are asked where the ledger has an owner of that name. Asked before a context's
+ * first deployment of the stack, so that two contexts make no second owner.
  *
  * An engine that cannot be asked counts as another one, unless something of that name `isThere`.
  */

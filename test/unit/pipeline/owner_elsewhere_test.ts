@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ownedElsewhere } from "../../../src/pipeline/stack_owner.ts";
+import { ownerElsewhere } from "../../../src/pipeline/stack_owner.ts";
 import { systemClock } from "../../../src/system/mod.ts";
 
 const NO_SIGNAL = new AbortController().signal;
-type Parts = Parameters<typeof ownedElsewhere>[0];
+type Parts = Parameters<typeof ownerElsewhere>[0];
 
-describe("ownedElsewhere()", () => {
+describe("ownerElsewhere()", () => {
   const engine = (id: string, cluster = "") => ({ id, cluster });
   const rows: [string, Parameters<typeof ask>[0], boolean][] = [
     ["one engine", { here: engine("a"), there: engine("a") }, true],
@@ -45,11 +45,11 @@ describe("ownedElsewhere()", () => {
     } as unknown as Parts;
     const key = { context: "default", name: "shop" };
     const wants = { source: "me", reference: "" };
-    return ownedElsewhere(parts, { key, wants, isThere }, NO_SIGNAL);
+    return ownerElsewhere(parts, { key, wants, isThere }, NO_SIGNAL);
   };
   for (const [what, given, isTheirs] of rows) {
     it(`${what}: ${isTheirs ? "theirs" : "not theirs"}`, async () => {
-      const told = await ask(given);
+      const told = (await ask(given))?.words;
       assert.equal(told !== undefined, isTheirs, told);
       if (told !== undefined) assert.match(told, /^belongs to them in context two, which /);
     });
