@@ -98,52 +98,47 @@ function oracle(
 }
 
 /** For each minute whether the window is active: it started less than its duration before. */
-function activeMinutes(window: SyncWindow, clock: readonly Shown[]): Uint8Array {
+function activeMinutes(window: SyncWindow, clock: Clock): Uint8Array {
   const fields = window.schedule.split(" ");
   const [minutes, hours, days, months, weekdays] = RANGES.map(([from, to], index) =>
     valuesOf(fields[index] ?? "", from, to)
-  ) as [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>];
+  ) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   const either = fields[2] !== "*" && fields[4] !== "*";
-  const fires = ({ minute, hour, day, month, weekday }: Shown) => {
-    if (!minutes.has(minute) || !hours.has(hour) || !months.has(month)) return false;
-    const [onDay, onWeekday] = [days.has(day), weekdays.has(weekday)];
+  const fires = (at: number) => {
+    const isTime = minutes[clock.minute[at] ?? 0] && hours[clock.hour[at] ?? 0];
+    if (!isTime || !months[clock.month[at] ?? 0]) return false;
+    const [onDay, onWeekday] = [days[clock.day[at] ?? 0], weekdays[clock.weekday[at] ?? 0]];
     return either ? onDay || onWeekday : onDay && onWeekday;
   };
-  const active = new Uint8Array(clock.length);
+  const active = new Uint8Array(BEFORE + AFTER);
   const length = window.durationSeconds / 60;
-  let until = 0;
-  clock.forEach((shown, at) => {
-    if (fires(shown)) until = at + length;
+  for (let at = 0, until = 0; at < active.length; at++) {
+    if (fires(at)) until = at + length;
     if (at < until) active[at] = 1;
-  });
+  }
   return active;
 }
 
 const RANGES = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 6]] as const;
 
-/** `*`, and lists of numbers, ranges and `*` with a step. */
-function valuesOf(field: string, from: number, to: number): Set<number> {
-  const values = new Set<number>();
+/** For each number whether it is among those of a field: `*`, and lists of numbers, ranges and `*` with a step. */
+function valuesOf(field: string, from: number, to: number): Uint8Array {
+  const values = new Uint8Array(to + 1);
   for (const part of field.split(",")) {
     const [range = "", step = "1"] = part.split("/");
     const [low = "", high = low] = range.split("-");
     const [start, end] = range === "*" ? [from, to] : [Number(low), Number(high)];
-    for (let value = start; value <= end; value += Number(step)) values.add(value);
+    for (let value = start; value <= end; value += Number(step)) values[value] = 1;
   }
   return values;
 }
 
-interface Shown {
-  readonly minute: number;
-  readonly hour: number;
-  readonly day: number;
-  readonly month: number;
-  readonly weekday: number;
-}
+/** What the clocks of a zone show at each minute from one on. */
+type Clock = Readonly<Record<"minute" | "hour" | "day" | "month" | "weekday", Uint8Array>>;
 
-/** What the clocks of a zone show at each minute from one on; asked of the runtime. */
-function createClocks(): (zone: string, first: number) => readonly Shown[] {
-  const known = new Map<string, readonly Shown[]>();
+/** Clocks by zone and first minute; asked of the runtime. */
+function createClocks(): (zone: string, first: number) => Clock {
+  const known = new Map<string, Clock>();
   return (zone, first) => {
     const name = `${zone} ${first}`;
     const shown = known.get(name) ?? clockOf(zone, first);
@@ -152,7 +147,7 @@ function createClocks(): (zone: string, first: number) => readonly Shown[] {
   };
 }
 
-function clockOf(timeZone: string, first: number): Shown[] {
+function clockOf(timeZone: string, first: number): Clock {
   const numeric = "numeric" as const;
   const [year, month, day, hour, minute] = [numeric, numeric, numeric, numeric, numeric];
   const format = new Intl.DateTimeFormat("en-US", {
@@ -164,13 +159,24 @@ function clockOf(timeZone: string, first: number): Shown[] {
     hour,
     minute,
   });
-  return Array.from({ length: BEFORE + AFTER }, (_, index) => {
-    const text = format.format((first + index) * MINUTE);
+  const column = () => new Uint8Array(BEFORE + AFTER);
+  const clock = {
+    minute: column(),
+    hour: column(),
+    day: column(),
+    month: column(),
+    weekday: column(),
+  };
+  for (let at = 0; at < BEFORE + AFTER; at++) {
+    const text = format.format((first + at) * MINUTE);
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0] = (text.match(/\d+/g) ?? [])
       .map(Number);
     const weekday = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
-    return { minute, hour, day, month, weekday };
-  });
+    for (const [field, value] of Object.entries({ minute, hour, day, month, weekday })) {
+      clock[field as keyof Clock][at] = value;
+    }
+  }
+  return clock;
 }
 
 interface Chance {
