@@ -83,7 +83,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     jobs: (context, signal) => boards.of(context).list(signal),
   });
   const { intake } = gate;
-  meter.showStacks(() => stackFigures(assembly.ledger));
+  meter.showStacks(() => stackFigures(ledger, system.clock.now()));
   meter.showMirrors(() => assembly.mirrors.packs());
   announcePolls(meter, settings.polls.map(({ request }) => request));
   const parts = { assembly, gate, meter };

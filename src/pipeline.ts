@@ -108,8 +108,8 @@ async function execute(
   reporter: RunReporter,
   signal: AbortSignal,
 ): Promise<void> {
-  const { trigger, origin, round } = work;
-  const run = { work, trigger, origin, round, secretSession: parts.secrets.open() };
+  const { trigger, origin, round, asked } = work;
+  const run = { work, trigger, origin, round, asked, secretSession: parts.secrets.open() };
   const listeners = askedAs(work.asked, [...parts.listeners, runListener(reporter)]);
   const deploy = (request: SourceRun["request"]) =>
     deploySource(parts, { ...run, request }, { reporter, listeners }, signal);

@@ -1,10 +1,11 @@
 import { filled, stackKey } from "../model/mod.ts";
 import * as z from "zod";
-import type { RecordedRelease } from "../record/mod.ts";
+import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
-import { contains, createTimeFormat, type TimeFormat } from "../system/mod.ts";
+import { type Clock, contains, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { sourceFailureView, viewSourceFailure } from "./source_failures.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { StackScope, StackStatus } from "./stack_statuses.ts";
 
@@ -12,6 +13,8 @@ import type { StackScope, StackStatus } from "./stack_statuses.ts";
 const DEFAULT_DEPLOYMENT_LIMIT = 100;
 /** Most deployments of a page; greater limits count as this one. */
 const MOST_DEPLOYMENTS = 500;
+/** Most sources that cannot be read of a page. */
+const MOST_SOURCES = 50;
 
 /** One stack in an answer; unknown fields are absent. */
 export const deploymentView = z.strictObject({
@@ -35,6 +38,9 @@ export const deploymentView = z.strictObject({
   looked_at: timestamp.optional().describe("When it was last decided about."),
   revision: z.string().optional().describe("`reference (id)` that was looked at then."),
   retry_at: timestamp.optional().describe("When a failed release is tried again by itself."),
+  source_failure: sourceFailureView.optional().describe(
+    "Present while its source cannot be read: the stack stays as it is, whatever its state.",
+  ),
   drift: z.array(z.strictObject({
     service: z.string(),
     container: z.string().optional(),
@@ -56,6 +62,9 @@ const deploymentsView = z.strictObject({
     >,
   ).describe("Stacks in each state, of all that the filters but `state` let through."),
   next: z.string().optional().describe("`after` of the next page, when there is one."),
+  failed_sources: z.array(sourceFailureView).optional().describe(
+    `Sources that cannot be read, also those that no stack was deployed from: the newest ${MOST_SOURCES}, on the first page.`,
+  ),
 });
 
 type DeploymentsView = z.output<typeof deploymentsView>;
@@ -82,7 +91,9 @@ const input = z.strictObject({
 });
 
 /** Lists the stacks that Stackwright manages, with their states and the reasons for them. */
-export function listDeploymentsOperation(parts: DeploymentParts): Operation<DeploymentsView> {
+export function listDeploymentsOperation(
+  parts: DeploymentParts & { readonly ledger: Pick<Ledger, "sources">; readonly clock: Clock },
+): Operation<DeploymentsView> {
   const time = createTimeFormat(parts.timeZone);
   return defineOperation({
     id: "listDeployments",
@@ -98,7 +109,11 @@ export function listDeploymentsOperation(parts: DeploymentParts): Operation<Depl
       .filter(({ key }) => key.context === context)
       .map((each) => viewDeployment(each, time))
       .filter((each) => isFound(each, asked.query));
-    return pageOf(all, asked);
+    const failed = asked.after === undefined
+      ? parts.ledger.sources.all(parts.clock.now()).slice(0, MOST_SOURCES)
+      : [];
+    const failedSources = failed.map((each) => viewSourceFailure(each, time));
+    return { ...pageOf(all, asked), ...filled({ failed_sources: failedSources }) };
   });
 }
 
@@ -125,7 +140,7 @@ function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
 
 /** Shows one stack. */
 export function viewDeployment(
-  { key, current, decision, retryAt, drift, ...judged }: StackStatus,
+  { key, current, decision, retryAt, sourceFailure, drift, ...judged }: StackStatus,
   time: TimeFormat,
 ): DeploymentView {
   const { state, why, health, running, wanted } = judged;
@@ -140,6 +155,7 @@ export function viewDeployment(
     ...filled({
       release: current && viewRelease(current, time),
       retry_at: retryAt && time(retryAt),
+      source_failure: sourceFailure && viewSourceFailure(sourceFailure, time),
       drift: drift.map(({ container, ...each }) => ({
         ...each,
         ...(container && { container: container.name }),

@@ -97,6 +97,7 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
     current: undefined,
     decision: undefined,
     retryAt: undefined,
+    sourceFailure: undefined,
   };
 }
 

@@ -1,11 +1,14 @@
 import type { Engine } from "../docker/mod.ts";
 import {
+  failuresByPlace,
   formatPersonHold,
   formatStackArguments,
   formatStackKey,
   isStackwrightError,
+  placeOf,
   type Release,
   type RunTarget,
+  type SourceFailure,
   type StackKey,
 } from "../model/mod.ts";
 import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
@@ -22,6 +25,8 @@ export interface StackStatus extends StackJudgement {
   readonly decision: DecisionSummary | undefined;
   /** Time of the next automatic attempt. */
   readonly retryAt: Date | undefined;
+  /** The failure of the source it was deployed from, which cannot be read. */
+  readonly sourceFailure: SourceFailure | undefined;
 }
 
 /** Parts that statuses are made from. */
@@ -54,7 +59,7 @@ export interface StackScope {
 }
 
 /** The ledger's facts about stacks by formatted key that one read returns for all stacks. */
-function recordedOf(ledger: Ledger, scope: StackScope | undefined) {
+function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock) {
   const only = scope?.name === undefined ? undefined : { ...scope, name: scope.name };
   const isMeant = ({ key }: { readonly key: StackKey }) =>
     scope === undefined || key.context === scope.context && key.name === (only ?? key).name;
@@ -70,7 +75,8 @@ function recordedOf(ledger: Ledger, scope: StackScope | undefined) {
   );
   const goesOn = new Set(ledger.underWay().filter(isMeant).map(({ key }) => formatStackKey(key)));
   const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
-  return { current, currents, decisions, goesOn, names };
+  const failed = failuresByPlace(ledger.sources.all(clock.now()));
+  return { current, currents, decisions, goesOn, names, failed };
 }
 
 /**
@@ -83,7 +89,7 @@ export async function stackStatuses(
   signal: AbortSignal,
   scope?: StackScope,
 ): Promise<StackStatus[]> {
-  const { current, currents, decisions, goesOn, names } = recordedOf(ledger, scope);
+  const { current, currents, decisions, goesOn, names, failed } = recordedOf(ledger, scope, clock);
   const only = scope?.name;
   const entries = lastEntries(runs, ledger, only);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
@@ -124,7 +130,8 @@ export async function stackStatuses(
       ? entry?.retryAt
       : repairedAgainAt(decision, now);
     const retryAt = judged.state === "held" ? undefined : triedAt;
-    const status = { key, current, decision, retryAt, ...judged };
+    const sourceFailure = current && failed(placeOf(current));
+    const status = { key, current, decision, retryAt, sourceFailure, ...judged };
     return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
   };
   const statuses: StackStatus[] = [];

@@ -18,7 +18,13 @@ import type { Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { type MirrorStore, type Source, sourceByKind, sourceLocation } from "../source/mod.ts";
+import {
+  type MirrorStore,
+  type Source,
+  sourceByKind,
+  sourceKey,
+  sourceLocation,
+} from "../source/mod.ts";
 import {
   createIds,
   createSlots,
@@ -38,6 +44,7 @@ import { hideSecrets } from "./hide_secrets.ts";
 import { recordedSecrets } from "./recorded_secrets.ts";
 import { createHosts } from "./hosts.ts";
 import { type Ask, onceDone } from "./remember.ts";
+import { nextPoll } from "./next_poll.ts";
 import type { System } from "./system.ts";
 import { copyState, openState, type State } from "./open_state.ts";
 import { createSource } from "./create_source.ts";
@@ -107,8 +114,12 @@ export async function assemble(
   const stopAsking = scratchDir === undefined
     ? askLedger(system, ledger, secrets, serves)
     : () => {};
+  if (serves) {
+    ledger.sources.keepPolled(settings.polls.map((each) => sourceKey(each.request) ?? ""));
+  }
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
+  const heldUntil = heldUntilOf(source);
   const pipelineParts = onceDone(async (signal) => {
     const looksOnly = scratchDir !== undefined;
     const hosts = createHosts(settings, system, { engines, meter, secrets, looksOnly });
@@ -120,7 +131,7 @@ export async function assemble(
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
         ? treeCollector(settings, system, { ...made, engines })
         : NO_COLLECTOR,
-      options: pipelineOptions(settings, system),
+      options: pipelineOptions(settings, system, heldUntil),
     };
   });
   return {
@@ -133,8 +144,7 @@ export async function assemble(
     windows,
     pipelineParts,
     mirrors: source.mirrors,
-    heldUntil: ({ kind, url }) =>
-      kind === "git" ? source.heldUntil(sourceLocation(kind, url)) : undefined,
+    heldUntil,
     async close() {
       await source.close();
       http.close();
@@ -159,6 +169,11 @@ function askLedger(
     stopAsking();
     recorded.end();
   };
+}
+
+function heldUntilOf(source: ReturnType<typeof createSource>): Assembly["heldUntil"] {
+  return ({ kind, url }) =>
+    kind === "git" ? source.heldUntil(sourceLocation(kind, url)) : undefined;
 }
 
 async function removeLeftovers(system: System): Promise<void> {
@@ -233,7 +248,11 @@ function windowsInForce(
 }
 
 /** The options of the pipeline in the settings. */
-function pipelineOptions(settings: Settings, system: System): PipelineParts["options"] {
+function pipelineOptions(
+  settings: Settings,
+  system: System,
+  heldUntil: Assembly["heldUntil"],
+): PipelineParts["options"] {
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,
@@ -251,5 +270,7 @@ function pipelineOptions(settings: Settings, system: System): PipelineParts["opt
     secretRetention: deploy.swarmSecretRetention,
     queuesDeferred: settings.syncWindowQueue,
     polled: settings.polls.map(({ request }) => request),
+    nextPoll: (request) =>
+      nextPoll(settings, request, { now: system.clock.now(), held: heldUntil(request) }),
   };
 }

@@ -7,7 +7,7 @@ import {
   loadInstanceKey,
 } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { type Ids, stackAsOwner, systemProcessOwner } from "../system/mod.ts";
+import { type Ids, sourceAsOwner, stackAsOwner, systemProcessOwner } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import type { System } from "./system.ts";
 
@@ -62,8 +62,11 @@ function openLedger(
     clock: system.clock,
     ids,
     owner: systemProcessOwner(),
-    redact: (text, key, isRoutine = false) =>
-      system.redactor[isRoutine ? "redactKnown" : "redact"](text, stackAsOwner(key)),
+    redact: (text, about, isRoutine = false) =>
+      system.redactor[isRoutine ? "redactKnown" : "redact"](
+        text,
+        "source" in about ? sourceAsOwner(about.source) : stackAsOwner(about),
+      ),
     onRewritten: () =>
       system.log.error(
         `${join(dir, LEDGER_FILE)} was deleted while it is in use: it was written anew with all ` +

@@ -1,5 +1,6 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
 import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
+import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
@@ -29,6 +30,7 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     `${formatStackKey(detail)}: ${release}`,
     stateOf(detail, time),
     ...heldBy(detail, time),
+    ...(detail.source_failure === undefined ? [] : [failedSource(detail.source_failure, time)]),
   ];
   for (const { service, container, field, wanted, found } of detail.drift ?? []) {
     const what = container === undefined ? {} : { container: { id: "", name: container } };

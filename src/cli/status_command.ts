@@ -1,4 +1,4 @@
-import type { DeploymentView } from "../api/mod.ts";
+import type { DeploymentView, SourceFailureView } from "../api/mod.ts";
 import {
   DEFAULT_CONTEXT,
   errors,
@@ -9,6 +9,7 @@ import {
 } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
@@ -32,6 +33,8 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
+A source that cannot be read has a line of its own: its stacks stay as they are meanwhile.
+
 Exits 1 when the stack that was named is not known.
 `,
   async run(io) {
@@ -39,8 +42,11 @@ Exits 1 when the stack that was named is not known.
     const [name] = operands;
     return await withOperations(io, async (bench) => {
       const context = values["context"] ?? "";
-      const all = await allDeployments(bench, context);
+      const { all, failed } = await allDeployments(bench, context);
       const shown = all.filter((each) => name === undefined || each.name === name);
+      const sources = name === undefined
+        ? failed
+        : shown.flatMap(({ source_failure: own }) => own === undefined ? [] : [own]);
       if (name !== undefined && shown.length === 0) {
         throw errors.not_found(
           `nothing is known about ${formatStackKey(stackKey(context, name))}; stackwright status ` +
@@ -52,19 +58,26 @@ Exits 1 when the stack that was named is not known.
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
       } else io.out(textOf(shown, io, bench.system.clock.now()));
+      if (!json) io.out(failedText(sources, io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;
         const known = await engines.names();
         // What never worked there has a decision and no release; of no context, it cannot be asked for.
-        const failed = ledger.decisions.latest().filter(({ key, decision }) =>
+        const untold = ledger.decisions.latest().filter(({ key, decision }) =>
           decision.kind === "error" && known.includes(key.context)
         );
-        io.out(elsewhere([...ledger.deployedStacks(), ...failed]));
+        io.out(elsewhere([...ledger.deployedStacks(), ...untold]));
       }
       return EXIT.ok;
     });
   },
 };
+
+/** A line for each source that cannot be read. */
+function failedText(sources: readonly SourceFailureView[], io: CommandIo): string {
+  const time = peopleTime(io);
+  return sources.map((each) => `${failedSource(each, (text) => time(new Date(text)))}\n`).join("");
+}
 
 /** A hint at stacks in other contexts than the default one. */
 function elsewhere(stacks: readonly { readonly key: StackKey }[]): string {
@@ -95,6 +108,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; tried again ${time(new Date(retryAt))}`;
+    const unread = stack.source_failure === undefined ? "" : "; its source cannot be read";
     return [
       state,
       many ? formatStackKey(stack) : stack.name,
@@ -102,7 +116,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
-      `${clipped(withPeopleTimes(headline(why), time), io)}${again}`,
+      `${clipped(withPeopleTimes(headline(why), time), io)}${again}${unread}`,
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
@@ -128,18 +142,21 @@ function summaryOf(stacks: readonly DeploymentView[]): string {
   return `${stacks.length} stacks: ${counts.join(", ")}${hint}\n`;
 }
 
-/** Every page of the list, one after the other. */
-async function allDeployments(
-  { operations, call }: Workbench,
-  context: string,
-): Promise<DeploymentView[]> {
+/** Every page of the list, one after the other, and the sources that cannot be read. */
+async function allDeployments({ operations, call }: Workbench, context: string): Promise<{
+  readonly all: readonly DeploymentView[];
+  readonly failed: readonly SourceFailureView[];
+}> {
   const all: DeploymentView[] = [];
+  const failed: SourceFailureView[] = [];
   let after: string | undefined;
   for (;;) {
     const input = { context, limit: PAGE, after };
-    const { deployments, next } = await operations.listDeployments.call(input, call);
-    all.push(...deployments);
-    if (next === undefined) return all;
+    const page = await operations.listDeployments.call(input, call);
+    all.push(...page.deployments);
+    failed.push(...page.failed_sources ?? []);
+    const { next } = page;
+    if (next === undefined) return { all, failed };
     after = next;
   }
 }

@@ -19,6 +19,7 @@ export * from "./labels.ts";
 export * from "./most_containers.ts";
 export * from "./observed.ts";
 export * from "./service_place.ts";
+export * from "./source_failure.ts";
 export * from "./person_hold.ts";
 export * from "./plan.ts";
 export * from "./release.ts";

@@ -34,7 +34,7 @@ import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import { requireFreeName } from "../record/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
-import { lookUp, requestLocation, resolveOther } from "./resolve_revision.ts";
+import { lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
@@ -43,6 +43,8 @@ export interface SourceRun {
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly round?: PollRound | undefined;
+  /** What a person asked for about stacks, if anything. */
+  readonly asked?: Sync["asked"];
   /** Session through which the targets of one run read external secrets. */
   readonly secretSession?: SecretSession;
 }
@@ -74,7 +76,8 @@ export async function openSource(
   reporter: Pick<RunReporter, "describe">,
   signal: AbortSignal,
 ): Promise<OpenedSource> {
-  const opened = await readSource(parts, run, reporter, signal);
+  const read = () => readSource(parts, run, reporter, signal);
+  const opened = await noteReading(parts, run, read, signal);
   return { ...opened, requireNotHeld: requireNotOtherTargets(parts, opened, signal) };
 }
 
@@ -88,12 +91,8 @@ async function readSource(
   const { name } = requestLocation(request);
   reporter.describe({ repository: name, message: `resolving ${request.reference} of ${name}` });
   const look = (within: PipelineParts) => lookUp(within, run, signal);
-  const { revision: configuration, away } = await preparing(
-    parts,
-    { repository: name },
-    look,
-    signal,
-  );
+  const looked = await preparing(parts, { repository: name }, look, signal);
+  const { revision: configuration, away } = looked;
   const shown = formatRevision(configuration);
   if (away) {
     const what = `looking after what ${shown} deployed: ${away.message}`;

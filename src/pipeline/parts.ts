@@ -39,6 +39,8 @@ interface PipelineOptions extends PrepareOptions {
   readonly queuesDeferred: boolean;
   /** The sources that are polled. */
   readonly polled: readonly SourceRequest[];
+  /** Time of the next poll of a source whose run ends now; `undefined` where no time says so. */
+  readonly nextPoll: (request: SourceRequest) => Date | undefined;
 }
 
 /** Everything the pipeline works with. */

@@ -1,15 +1,20 @@
 import {
   type Deployment,
   errors,
+  failuresByPlace,
   isStackwrightError,
   messageOf,
+  type Origin,
   type PollRound,
   type Revision,
   type SourceLocation,
+  type SourcePlace,
   type SourceRequest,
   type StackwrightError,
+  type Sync,
+  type Trigger,
 } from "../model/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceKey, sourceLocation } from "../source/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -72,6 +77,74 @@ export async function lookUp(
 export function requestLocation({ kind, url, identity }: SourceRequest): SourceLocation {
   const own = sourceLocation(kind, url);
   return identity === undefined ? own : { ...own, name: identity };
+}
+
+/** A request whose source is read, and why. */
+interface Reading extends RequestOfRound {
+  readonly trigger: Trigger;
+  readonly origin: Origin;
+  readonly asked?: Sync["asked"];
+}
+
+/**
+ * Reads a source by `read`, and records whether it can be read, for those who ask for the state of
+ * its stacks. A failure of what a person asked for about stacks is told to that person only: the
+ * source may be a checkout of theirs. Returns and throws as `read` does.
+ */
+export async function noteReading<Read extends Pick<Looked, "away">>(
+  parts: PipelineParts,
+  reading: Reading,
+  read: () => Promise<Read>,
+  signal: AbortSignal,
+): Promise<Read> {
+  const fail = (error: unknown) => {
+    if (reading.asked !== undefined || signal.aborted || !isAboutSource(error)) return;
+    noteFailure(parts, reading, error);
+  };
+  try {
+    const done = await read();
+    const key = sourceKey(reading.request);
+    if (done.away !== undefined) fail(done.away);
+    else if (key !== undefined) parts.ledger.sources.clear(key);
+    return done;
+  } catch (error) {
+    fail(error);
+    throw error;
+  }
+}
+
+/** False for faults of this machine, which are no fault of the source and are told by themselves. */
+function isAboutSource(error: unknown): error is StackwrightError {
+  return isStackwrightError(error) &&
+    !isStackwrightError(error, "internal", "data_dir_unusable", "ledger_unusable", "cancelled");
+}
+
+function noteFailure(
+  { ledger, clock, log, options }: PipelineParts,
+  { request, trigger, origin }: Reading,
+  { code, message }: StackwrightError,
+): void {
+  const key = sourceKey(request);
+  if (key === undefined) return;
+  try {
+    const { reference, target } = request;
+    const place = { repository: requestLocation(request).name, reference, target };
+    const retryAt = options.nextPoll(request);
+    // A person's typo, or a pushed branch without a configuration, would be told for days.
+    const isWanted = retryAt !== undefined || origin === "automatic" && code !== "config_not_found";
+    if (!isWanted && !hasStacks(ledger, place)) return;
+    const isPoll = trigger === "poll";
+    ledger.sources.fail(key, { ...place, message, at: clock.now(), retryAt, isPoll });
+  } catch (error) {
+    // The run tells why the source cannot be read, and must not end with this instead.
+    log.warning(`that a source cannot be read was not recorded: ${messageOf(error)}`);
+  }
+}
+
+/** Whether a stack was deployed from a place. */
+function hasStacks({ deployedStacks }: PipelineParts["ledger"], asked: SourcePlace): boolean {
+  const isIt = failuresByPlace([asked]);
+  return deployedStacks().some(({ place }) => isIt(place) !== undefined);
 }
 
 /** A deployment, with the request and the configuration that it comes from. */

@@ -237,6 +237,18 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE failures ADD COLUMN source TEXT NOT NULL DEFAULT '';
   `,
+  `
+  CREATE TABLE source_failures (
+    key        TEXT PRIMARY KEY,
+    repository TEXT NOT NULL,
+    reference  TEXT NOT NULL,
+    target     TEXT NOT NULL,
+    since      INTEGER NOT NULL,
+    last_at    INTEGER NOT NULL,
+    retry_at   INTEGER,
+    message    TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

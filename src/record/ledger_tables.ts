@@ -17,6 +17,7 @@ import type { RecordedRelease } from "./recorded_release.ts";
 import { Releases } from "./releases.ts";
 import { RunArchive } from "./run_archive.ts";
 import { ShownTrees } from "./shown_trees.ts";
+import { SourceFailures } from "./source_failures.ts";
 import { Stops } from "./stops.ts";
 
 interface LedgerParts {
@@ -56,6 +57,8 @@ export class LedgerTables {
   readonly runs: RunArchive;
   /** The trees that containers of each stack saw, with times. */
   readonly shownTrees: ShownTrees;
+  /** The sources that cannot be read. */
+  readonly sources: SourceFailures;
   /** Settings that the service was started with last. */
   readonly service: ServiceSettings;
   protected readonly database: LedgerDatabase;
@@ -80,6 +83,7 @@ export class LedgerTables {
     this.discovered = new DiscoveredStacks(this.database);
     this.runs = new RunArchive(this.database);
     this.shownTrees = new ShownTrees(this.database);
+    this.sources = new SourceFailures(this.database, parts.redact);
     this.releases = new Releases(this.database, parts.key);
     this.intents = new Intents(this.database, parts.owner ?? { id: "", isAlive: () => false });
     this.clock = parts.clock;

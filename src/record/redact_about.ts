@@ -1,7 +1,11 @@
 import type { StackKey } from "../model/mod.ts";
 
 /**
- * Redacts secrets in a text about a stack before it is stored; one that is part of a routine by what is
- * known already, see `redactKnown` of the redactor.
+ * Redacts secrets in a text about a stack, or a source, before it is stored; one that is part of a
+ * routine by what is known already, see `redactKnown` of the redactor.
  */
-export type RedactAbout = (text: string, key: StackKey, isRoutine?: boolean) => string;
+export type RedactAbout = (
+  text: string,
+  about: StackKey | { readonly source: string },
+  isRoutine?: boolean,
+) => string;

@@ -1,5 +1,12 @@
-import type { Release, StackKey, StackOwner } from "../model/mod.ts";
+import {
+  placeOf,
+  type Release,
+  type SourcePlace,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
+import { jsonIn } from "./json_in.ts";
 import { keyIn, type LedgerDatabase, type Value } from "./ledger_database.ts";
 import {
   type BesideRelease,
@@ -18,6 +25,8 @@ export interface DeployedStack {
   readonly key: StackKey;
   /** Name of the source it is deployed from. */
   readonly repository: string;
+  /** Where its configuration was read. */
+  readonly place: SourcePlace;
   /** Time at which its release became healthy. */
   readonly succeededAt: Date | undefined;
 }
@@ -77,11 +86,17 @@ export class Releases extends LedgerTable {
   /** Stacks with a current release, with its source and time, without reading whole releases. */
   deployedStacks(): DeployedStack[] {
     return this.database.all(
-      `SELECT s.context, s.name, r.finished_at, json_extract(r.facts, '$.revision.source.name') AS source
+      `SELECT s.context, s.name, r.finished_at, r.facts ->> '$.revision.source.name' AS source,
+              coalesce(r.facts -> '$.configuration', r.facts -> '$.revision') AS configuration,
+              r.facts ->> '$.target' AS target
        FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
     ).map((row) => ({
       key: keyIn(row),
       repository: String(row["source"]),
+      place: placeOf({
+        revision: jsonIn(row, "configuration"),
+        target: String(row["target"] ?? ""),
+      }),
       succeededAt: row["finished_at"] === null ? undefined : new Date(Number(row["finished_at"])),
     }));
   }

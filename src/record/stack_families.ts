@@ -7,6 +7,8 @@ export interface StackFigures {
   readonly context: string;
   /** Whether its last release failed, or could not be prepared. */
   readonly isFailing: boolean;
+  /** Whether the source of its configuration cannot be read. */
+  readonly isSourceFailing: boolean;
   /** Whether a person holds it back: paused or rolled back. */
   readonly isHeld: boolean;
   /** Time at which the deployed release became healthy. */
@@ -40,6 +42,11 @@ export function stackFamilies(prefix: string, stacks: readonly StackFigures[]): 
       "failing",
       "1 while the last release failed or could not be prepared.",
       (each) => Number(each.isFailing),
+    ),
+    gauge(
+      "source_failing",
+      "1 while the source of its configuration cannot be read.",
+      (each) => Number(each.isSourceFailing),
     ),
     gauge(
       "held",

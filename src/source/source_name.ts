@@ -1,4 +1,11 @@
-import { errors, type SourceKind, type SourceLocation, withoutEnd } from "../model/mod.ts";
+import {
+  errors,
+  requestKey,
+  type SourceKind,
+  type SourceLocation,
+  type SourceRequest,
+  withoutEnd,
+} from "../model/mod.ts";
 import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts";
 
 /** First part of the name of a repository on this machine. */
@@ -21,6 +28,15 @@ const FORGE_USERS: ReadonlySet<string> = new Set(["", "git", "gitea", "forgejo",
 export function sourceLocation(kind: SourceKind, url: string): SourceLocation {
   const name = kind === "git" ? repositoryName(parseRepositoryUrl(url)) : artifactName(url);
   return { kind, url, name };
+}
+
+/** The {@link requestKey} without credentials; `undefined` for a URL that leads to no source. */
+export function sourceKey(request: SourceRequest): string | undefined {
+  try {
+    return requestKey(request, sourceLocation(request.kind, request.url).name);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name of the source a parsed URL leads to. Throws `bad_request` for a host called `local`. */

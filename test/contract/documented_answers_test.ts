@@ -155,6 +155,10 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
     lastAt: at,
     times: 1,
   },
+  sourceFailure: {
+    ...{ repository: "git.test/me/shop", reference: "main", target: "" },
+    ...{ since: at, lastAt: at, retryAt: at, message: "no such branch" },
+  },
   retryAt: at,
 }];
 

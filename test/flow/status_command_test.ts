@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { rename } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { promisify } from "node:util";
 import { badService } from "./bad_service.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
 import { engines, type World } from "./world.ts";
+
+const run = promisify(execFile);
 
 interface Listed {
   readonly name: string;
@@ -13,6 +18,11 @@ interface Listed {
   readonly health: string;
   readonly running: number;
   readonly wanted: number;
+  readonly source_failure?: {
+    readonly since: string;
+    readonly why: string;
+    readonly retry_at?: string;
+  };
   readonly release?: { readonly number: number; readonly revision: string };
 }
 
@@ -30,6 +40,7 @@ async function listed(world: World, query = "") {
     readonly deployments: Listed[];
     readonly counts: Record<string, number>;
     readonly next?: string;
+    readonly failed_sources?: readonly unknown[];
   };
 }
 
@@ -102,4 +113,70 @@ describe("pages of the deployments", () => {
       const closing = "3 stacks: 1 drifted, 2 synced; stackwright explain NAME says more\n";
       assert.ok(out.endsWith(`\n${closing}`), out);
     }));
+});
+
+describe("a source that cannot be read", () => {
+  it("is told with its stacks, which stay what they are, until it can be read again", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      await world.repository.commit({ ".stackwright.yaml": `name: ${world.stack}\nnamee: x\n` });
+      const entry = { url: world.repository.url, reference: "main", interval: 3600 };
+      await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+      await pollTo(world, "failed");
+
+      const told = await status(world);
+      assert.equal(told.state, "synced");
+      const { why = "", since, retry_at: again } = told.source_failure ?? {};
+      assert.match(why, /\.stackwright\.yaml:2:1.* namee/);
+      assert.ok(Date.parse(again ?? "") > Date.parse(since ?? ""), JSON.stringify(told));
+      const { deployments: [shown], failed_sources: failed } = await listed(world);
+      assert.deepEqual([shown?.source_failure], failed);
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.match(out, /release 1 runs; its source cannot be read$/m);
+      const line = /^source \S+ \(main\) cannot be read since .*namee.*; tried again \d.*$/m;
+      assert.match(out, line);
+      assert.match((await commandTo(world, 0, ["explain", world.stack])).out, line);
+      const metrics = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
+      assert.match(metrics, /^service_stack_source_failing\{.*\} 1$/m);
+
+      await pollTo(world, "failed");
+      assert.equal((await status(world)).source_failure?.since, since);
+      await commit(world, {});
+      await pollTo(world, "skipped");
+      assert.equal((await status(world)).source_failure, undefined);
+      assert.equal((await listed(world)).failed_sources, undefined);
+    }));
+
+  it("is told where it never deployed anything, if it is polled", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit({ "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "failed", { reference: "mian" });
+      const out = async () => (await commandTo(world, 0, ["status"])).out;
+      assert.doesNotMatch(await out(), /cannot be read/);
+      const entry = { url: world.repository.url, reference: "main", interval: 3600 };
+      await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+      await pollTo(world, "failed");
+      const line = /^source \S+ \(main\) cannot be read since .* no deployment configuration/m;
+      assert.match(await out(), line);
+      await world.restart({ POLL_CONFIG: "[]" });
+      assert.doesNotMatch(await out(), /cannot be read/);
+    }));
+
+  const BROKEN: readonly (readonly [what: string, hurt: (path: string) => Promise<unknown>])[] = [
+    ["a repository that is gone", (path) => rename(path, `${path}-away`)],
+    ["a renamed branch", (path) => run("git", ["-C", path, "branch", "-m", "main", "trunk"])],
+  ];
+  for (const [what, hurt] of BROKEN) {
+    it(`is told of ${what}`, () =>
+      inWorld("fake", async (world) => {
+        await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+        await pollTo(world, "succeeded");
+        await hurt(world.repository.path);
+        await pollTo(world, "failed");
+        const { state, source_failure: failure } = await status(world);
+        assert.deepEqual([state, failure?.why !== ""], ["synced", true]);
+        assert.ok(failure !== undefined);
+      }));
+  }
 });

@@ -114,6 +114,7 @@ const parts = {
   ledger,
   timeZone: "UTC",
   deployments: statuses,
+  clock,
   shownModel: ({ id }: { readonly id: string }) =>
     Promise.resolve(JSON.stringify(ledger.open(ledger.release(id) ?? assert.fail()).model)),
 };
@@ -137,8 +138,8 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
     const detail = await getDeploymentOperation(parts).call(input, call);
     explainText(detail, String);
   },
-  stackFigures: () => stackFigures(ledger),
-  stackFamilies: () => stackFamilies("x_", stackFigures(ledger)),
+  stackFigures: () => stackFigures(ledger, clock.now()),
+  stackFamilies: () => stackFamilies("x_", stackFigures(ledger, clock.now())),
   chooseRelease: () => chooseRelease(ledger, KEY, 1),
   fittingTargets: () => fittingTargets(ENTRIES),
   reduceTargets: () => reduceTargets(ENTRIES, { formatTime: time } as never),

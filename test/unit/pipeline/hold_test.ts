@@ -162,6 +162,7 @@ function createShop(directory: string) {
       filesRetention: 0,
       queuesDeferred: false,
       polled: [],
+      nextPoll: () => undefined,
       protectedPaths: [],
     },
   };

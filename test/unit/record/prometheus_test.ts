@@ -21,7 +21,8 @@ describe("createPrometheus()", () => {
     const labels = { repository: "a", deployment: "s3cr3t", context: "default" };
     meter.count("deployments_total", labels);
     const repository = "git.test/s3cr3t/shop";
-    const [succeededAt, flags] = [new Date(7000), { isFailing: false, isHeld: false }];
+    const succeededAt = new Date(7000);
+    const flags = { isFailing: false, isSourceFailing: true, isHeld: false };
     const times = { succeededAt, lookedAt: undefined, drift: 0 };
     meter.showStacks(() => [{ ...labels, repository, ...flags, ...times }]);
     meter.showMirrors(() => Promise.resolve([{ repository, packs: 1, bytes: 7 }]));
@@ -29,6 +30,7 @@ describe("createPrometheus()", () => {
     assert.match(text, /service_poll_errors_total\{repository="git\.test\/\*\*\*\/shop"\} 1/);
     assert.match(text, /service_git_mirror_packs\{repository="git\.test\/\*\*\*\/shop"\} 1/);
     assert.match(text, /service_stack_last_success_timestamp_seconds\{[^}]*"s3cr3t"[^}]*\} 7$/m);
+    assert.match(text, /service_stack_source_failing\{[^}]*\} 1$/m);
     assert.doesNotMatch(text, /\/s3cr3t/);
   });
 

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { nextPoll } from "../../../src/app/next_poll.ts";
+import type { PollEntry } from "../../../src/config/mod.ts";
+import type { SourceRequest } from "../../../src/model/mod.ts";
+
+const REQUEST: SourceRequest = {
+  kind: "git",
+  url: "https://git.test/me/shop.git",
+  reference: "main",
+  target: "",
+  deployments: [],
+};
+const now = new Date(Date.UTC(2026, 2, 10, 12));
+const later = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+function next(entries: readonly Partial<PollEntry>[], held?: Date, request = REQUEST) {
+  const polls = entries.map((each): PollEntry => ({
+    request: REQUEST,
+    intervalSeconds: 0,
+    runOnce: false,
+    watch: false,
+    ...each,
+  }));
+  return nextPoll({ polls, timeZone: "UTC" }, request, { now, held });
+}
+
+describe("nextPoll()", () => {
+  it("is the earliest of the entries for the source", () => {
+    const entries = [{ intervalSeconds: 600 }, { intervalSeconds: 60 }, { schedule: "5 * * * *" }];
+    assert.deepEqual(next(entries), later(60));
+    assert.deepEqual(next(entries.slice(2)), later(300));
+    const signed = { ...REQUEST, url: "https://user:word@git.test/me/shop" };
+    assert.deepEqual(next(entries, undefined, signed), later(60));
+  });
+
+  it("waits for a host that wants no polls", () => {
+    assert.deepEqual(next([{ intervalSeconds: 60 }], later(90)), later(90));
+  });
+
+  it("is not known where no time polls it", () => {
+    const other = { request: { ...REQUEST, reference: "next" }, intervalSeconds: 60 };
+    assert.equal(next([{}, { intervalSeconds: 60, runOnce: true }, other]), undefined);
+  });
+});
