@@ -16,6 +16,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireShortList } from "./short_list.ts";
 import { pullSideImages } from "./side_images.ts";
 import { resolveImages } from "./swarm_images.ts";
+import { takenByPrograms } from "./taken_ports.ts";
 
 /**
  * Ensures that the engine has the images of a recorded release: pulls missing ones. Built images
@@ -89,8 +90,8 @@ function goneForGood(release: Release, service: { name: string; image: string })
 }
 
 /**
- * Finds clashes of ports and names with other projects before anything is changed. Throws
- * `conflict` naming the first of them.
+ * Finds clashes of ports and names with other projects, and of ports with programs of the host,
+ * before anything is changed. Throws `conflict` naming the first of them.
  */
 export async function requireNoClash(
   parts: PrepareParts,
@@ -106,6 +107,13 @@ export async function requireNoClash(
   const others = all.filter((each) => each.labels[COMPOSE_LABELS.project] !== release.key.name);
   const found = clashes(release.model, starts, others);
   if (found.length > 0) throw errors.conflict(found.join("; "));
+  const taken = await takenByPrograms(
+    parts,
+    release,
+    { services: starts, containers: all },
+    signal,
+  );
+  if (taken.length > 0) throw errors.conflict(taken.join("; "));
 }
 
 /** Names of the services with one of the given actions. */
