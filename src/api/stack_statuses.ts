@@ -13,7 +13,7 @@ import {
 } from "../model/mod.ts";
 import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
-import type { DecisionSummary, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
+import type { DecisionSummary, Intent, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
@@ -73,8 +73,13 @@ function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock)
   const decisions = new Map(
     latest.map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
   );
-  const goesOn = new Set(ledger.underWay().filter(isMeant).map(({ key }) => formatStackKey(key)));
-  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn]);
+  const ended = new Set(ledger.interrupted().map(({ id }) => id));
+  const goesOn = new Map(
+    ledger.underWay().filter(isMeant).map((intent) =>
+      [formatStackKey(intent.key), changeOf(intent, ended.has(intent.id))] as const
+    ),
+  );
+  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn.keys()]);
   const failed = failuresByPlace(ledger.sources.all(clock.now()));
   return { current, currents, decisions, goesOn, names, failed };
 }
@@ -119,7 +124,7 @@ export async function stackStatuses(
       isPinned: ledger.pins.has(key),
       isStopped: ledger.stops.get(key) !== undefined,
       ...heldBack(ledger, key),
-      ...underWay(entry, goesOn.has(name)),
+      ...underWay(entry, goesOn.get(name)),
       // `undefined` where the engine did not answer; that is not the same as no containers.
       observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
@@ -255,12 +260,24 @@ function lastEntries(
   return entries;
 }
 
-/** Work under way on a stack. A look does not count, as it ends soon and mostly changes nothing. */
-function underWay(entry: RunTarget | undefined, goesOn: boolean): { readonly underWay?: string } {
-  if (entry?.status === "running") {
-    return { underWay: entry.message || "a deployment is under way" };
-  }
-  return goesOn ? { underWay: "a change is under way" } : {};
+/** Work under way on a stack, or interrupted. */
+type Change = Pick<Parameters<typeof judgeStack>[0], "underWay" | "interrupted">;
+
+/** What an open intent means; `isEnded` says that its process has ended. */
+function changeOf({ kind }: Pick<Intent, "kind">, isEnded: boolean): Change {
+  if (!isEnded) return { underWay: "a change is under way" };
+  const what = kind === "destroy" ? "removal" : "deployment";
+  return {
+    interrupted: `a ${what} was interrupted: its process ended before it was done; the service ` +
+      "takes it up when it runs and the engine answers",
+  };
+}
+
+/** The work on a stack. A look does not count, as it ends soon and mostly changes nothing. */
+function underWay(entry: RunTarget | undefined, change: Change = {}): Change {
+  return entry?.status === "running"
+    ? { underWay: entry.message || "a deployment is under way" }
+    : change;
 }
 
 /** The sentence about a person's hold on a stack, for judging it. */

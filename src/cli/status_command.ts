@@ -24,7 +24,7 @@ Reads the ledger in DATA_DIR and asks the engine what runs; the service may run 
 stacks of the default context, or those of another one with --context, and says where there are
 more. Those that need somebody come first. States:
 
-  failed     the last release failed, or could not be prepared
+  failed     the last release failed, could not be prepared, or was interrupted
   drifted    what runs is not what was deployed
   deploying  a change is under way
   waiting    for a sync window

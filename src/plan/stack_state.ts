@@ -53,6 +53,8 @@ export interface StackFacts {
   readonly heldBack?: string;
   /** What a run is doing to the stack now. */
   readonly underWay?: string;
+  /** Sentence about a change whose process ended before it was done. */
+  readonly interrupted?: string;
   /** Observed containers; `undefined` when the engine does not answer. */
   readonly observed: ObservedStack | undefined;
   /** Drift that took inspecting containers or services. */
@@ -78,9 +80,12 @@ export function judgeStack(facts: StackFacts): StackJudgement {
   return { ...stateOf(facts, drift), ...containersOf(facts), drift };
 }
 
-/** Empty during a rollout. Leaves out inspected drift of containers that are gone. */
-function differences({ current, observed, underWay, changed = [] }: StackFacts): Drift[] {
-  if (current === undefined || observed === undefined || underWay !== undefined) return [];
+/** Empty during a rollout, and after one that was interrupted. Leaves out inspected drift of containers that are gone. */
+function differences(
+  { current, observed, underWay, interrupted, changed = [] }: StackFacts,
+): Drift[] {
+  if (current === undefined || observed === undefined) return [];
+  if ((underWay ?? interrupted) !== undefined) return [];
   const ids = new Set(observed.containers.map((each) => each.id));
   const all = [...observed.containers, ...observed.idle ?? []];
   // Without a container: a swarm's service, if it exists; else a lost volume, if it keeps one out.
@@ -101,6 +106,7 @@ function stateOf(
   const { current, decision, failure, underWay } = facts;
   const said = decision?.message ?? "";
   if (underWay !== undefined) return { state: "deploying", why: underWay };
+  if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
   if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };

@@ -69,8 +69,12 @@ export class Intents extends LedgerTable {
 
   /** Intents of a stack that ended processes left open. */
   ended(key: StackKey): Intent[] {
-    const isOurs = (row: Row) => String(row["owner"]) === this.#owner.id;
-    return this.#openOf(key).filter((row) => !isOurs(row) && !this.#isElsewhere(row)).map(toIntent);
+    return this.#openOf(key).filter((row) => this.#isOver(row)).map(toIntent);
+  }
+
+  /** Intents of all stacks that ended processes left open. */
+  interrupted(): Intent[] {
+    return this.#openRows().filter((row) => this.#isOver(row)).map(toIntent);
   }
 
   /** Records an intent of this process. */
@@ -103,6 +107,11 @@ export class Intents extends LedgerTable {
 
   #openOf(key: StackKey): Row[] {
     return this.database.rowsOf("intents", key, "AND closed_at IS NULL");
+  }
+
+  /** Whether an intent belongs to a process that has ended. */
+  #isOver(row: Row): boolean {
+    return String(row["owner"]) !== this.#owner.id && !this.#isElsewhere(row);
   }
 
   /** Whether an intent belongs to another process that still runs. */

@@ -119,6 +119,8 @@ export class LedgerTables {
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
   /** Intents whose processes ended, oldest first. */
   readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
+  /** Open intents of ended processes, which nobody has taken up yet. */
+  readonly interrupted: Intents["interrupted"] = () => this.intents.interrupted();
   /** All open intents: of this process, of others, and of ended ones. */
   readonly underWay: Intents["open"] = () => this.intents.open();
   /** Checks that the ledger can be written, by taking its write lock. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -41,7 +42,9 @@ async function withOther(
     await work(ledger);
   } finally {
     ledger.close();
+    const isGone = once(process, "exit");
     process.kill("SIGKILL");
+    await isGone;
   }
 }
 
@@ -84,6 +87,18 @@ describe("a command beside the service", () => {
         assert.equal(deployments?.[0]?.reason, "no_changes");
       });
       assert.deepEqual(await ids(world), before);
+    }));
+
+  it("status tells a change under way from one whose process was killed", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      const status = async () => (await commandTo(world, 0, ["status", world.stack])).out;
+      await withOther(world, async (other) => {
+        beginRollback(world, other, 1);
+        assert.match(await status(), /^deploying .* a change is under way$/m);
+      });
+      assert.match(await status(), /^failed .* a deployment was interrupted: its process ended /m);
     }));
 
   it("a rollback waits for a stack that is being changed", () =>

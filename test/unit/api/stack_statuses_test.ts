@@ -121,6 +121,16 @@ describe("stackStatuses()", () => {
     assert.deepEqual(await listed(), []);
   });
 
+  it("tells of a first deployment before anything was decided about the stack", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    ledger.beginDeploy(releaseOf(SHOP, "a".repeat(40)));
+    const engineOf = () => Promise.reject(new Error("away"));
+    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const told = (await stackStatuses(parts, never)).map(({ key, state }) => ({ key, state }));
+    assert.deepEqual(told, [{ key: SHOP, state: "deploying" }]);
+  });
+
   it("asks an engine for all stacks, and for the containers of one where it is about one", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);

@@ -65,6 +65,7 @@ const STATES: readonly [
   why: RegExp,
 ][] = [
   ["everything is as it should be", {}, "synced", /^release 7 runs$/],
+  ["a change was interrupted", { interrupted: "it ended", isPinned: true }, "failed", /^it ended$/],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
   [
     "a person put an earlier release back",
