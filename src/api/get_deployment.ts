@@ -23,7 +23,8 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
   current: currentView.optional().describe("The release that is deployed."),
   failure: z.strictObject({
     release: z.string().describe("Digest of the release that failed."),
-    failures: z.int(),
+    failures: z.int().describe("How often it failed, without further attempts by persons."),
+    failures_by_hand: z.int().describe("How often it failed again when a person asked for it."),
     automatic_attempts: z.int(),
     last_failed_at: timestamp.describe("However it was started."),
     message: z.string(),
@@ -102,12 +103,13 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
 }
 
 function viewFailure(
-  { release, failures, automaticAttempts, lastFailedAt, byHandAt, message }: FailureRecord,
+  { release, failures, automaticAttempts, lastFailedAt, byHand, byHandAt, message }: FailureRecord,
   time: TimeFormat,
 ): NonNullable<DeploymentDetail["failure"]> {
   return {
     release,
     failures,
+    failures_by_hand: byHand,
     automatic_attempts: automaticAttempts,
     last_failed_at: time(byHandAt ?? lastFailedAt),
     message,

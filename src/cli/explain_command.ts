@@ -42,8 +42,8 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     );
   }
   if (failure !== undefined) {
-    const { last_failed_at: at, failures, message } = failure;
-    lines.push(`last failure ${time(at)} (${times(failures)}): ${message}`);
+    const { last_failed_at: at, failures, failures_by_hand: byHand, message } = failure;
+    lines.push(`last failure ${time(at)} (${times(failures + byHand)}): ${message}`);
   }
   const decisions = detail.decisions.filter((each, at, all) => !isToldBy(all[at + 1], each));
   lines.push(...decisions.flatMap((each) => describeDecision(each, time)));

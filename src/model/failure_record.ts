@@ -8,6 +8,8 @@ export interface FailureRecord {
   readonly automaticAttempts: number;
   /** Time from which the delay of a retry counts. */
   readonly lastFailedAt: Date;
+  /** Number of failed manual retries of a release that had failed already. */
+  readonly byHand: number;
   /** Time of a failed manual retry after `lastFailedAt`. */
   readonly byHandAt?: Date;
   readonly message: string;

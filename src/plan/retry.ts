@@ -4,7 +4,7 @@ import type { FailureRecord, Origin, RetryOptions } from "../model/mod.ts";
 export interface RetryInput {
   /** Digest of the release that would be attempted. */
   readonly release: string;
-  readonly failure: Omit<FailureRecord, "message"> | undefined;
+  readonly failure: Omit<FailureRecord, "byHand" | "message"> | undefined;
   readonly retry: RetryOptions;
   /** Whether the author set a delay, also 0; otherwise attempts back off exponentially. */
   readonly delayGiven: boolean;

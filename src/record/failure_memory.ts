@@ -22,6 +22,7 @@ export class FailureMemory extends RedactedTable {
       failures: Number(row["failures"]),
       automaticAttempts: Number(row["automatic_attempts"]),
       lastFailedAt: new Date(Number(row["last_failed_at"])),
+      byHand: Number(row["by_hand"]),
       ...(row["by_hand_at"] === null ? {} : { byHandAt: new Date(Number(row["by_hand_at"])) }),
       message: String(row["message"]),
     };
@@ -35,7 +36,8 @@ export class FailureMemory extends RedactedTable {
 
   /**
    * Records a failure of `release`, which `source` asked for. Another release than the recorded one,
-   * or one of another source, starts without attempts; a manual failure of the recorded one changes neither the counters nor the start of the delay.
+   * or one of another source, starts without attempts; a manual failure of the recorded one is counted
+   * by itself, and changes neither the other counters nor the start of the delay.
    */
   fail(
     key: StackKey,
@@ -46,7 +48,7 @@ export class FailureMemory extends RedactedTable {
     if (known?.release === failure.release) {
       const change = failure.automatic
         ? "failures = failures + 1, by_hand_at = NULL, last_failed_at = ?"
-        : "by_hand_at = ?";
+        : "by_hand = by_hand + 1, by_hand_at = ?";
       const sql = `UPDATE failures SET ${change}, message = ? WHERE context = ? AND name = ?`;
       this.database.run(sql, failure.at, message, key);
       return;

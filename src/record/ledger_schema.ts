@@ -249,6 +249,9 @@ const MIGRATIONS: readonly string[] = [
     message    TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE failures ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -48,13 +48,10 @@ async function withHistory(
     const second = ledger.beginDeploy(releaseOf(WEB, B, { model }));
     ledger.succeed(second, {}, "second\nwith more");
     ledger.fail(ledger.beginDeploy(releaseOf(WEB, A)), "failed", "web is unhealthy");
-    ledger.failures.fail(WEB, {
-      release: "x",
-      source: "s",
-      message: "web is unhealthy",
-      at: clock.now(),
-      automatic: true,
-    });
+    for (const automatic of [true, false, false]) {
+      const failed = { release: "x", source: "s", message: "web is unhealthy", at: clock.now() };
+      ledger.failures.fail(WEB, { ...failed, automatic });
+    }
     ledger.decisions.add(WEB, decision, clock.now());
     ledger.decisions.add(WEB, decision, clock.now());
     const releaseId = second.releaseId ?? "";
@@ -111,7 +108,7 @@ describe("stackwright explain", () => {
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
           "held, unknown 0/1",
           `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin: CPU bug`,
-          `last failure ${SHOWN} (once): web is unhealthy`,
+          `last failure ${SHOWN} (3 times): web is unhealthy`,
           "",
           `${SHOWN}, 2 times until ${SHOWN}: deploy: 1 service changes`,
           "  by automatic poll, at refs/heads/main (bbbbbbbbbbbb)",
@@ -124,7 +121,8 @@ describe("stackwright explain", () => {
       const json = await command("explain", "web", "--json");
       const { context, name, current, decisions, failure, pin } = JSON.parse(json.out);
       assert.deepEqual([context, name, current.number], ["default", "web", 2]);
-      assert.deepEqual([failure.failures, pin.revision, decisions.length], [1, A, 1]);
+      assert.deepEqual([failure.failures, failure.failures_by_hand], [1, 2]);
+      assert.deepEqual([pin.revision, decisions.length], [A, 1]);
       assert.equal(decisions[0].first_at, TIME);
       assert.deepEqual([pin.pinned_at, pin.reason], [TIME, "CPU bug"]);
       assert.doesNotMatch(json.out, /"[a-z]+[A-Z]\w*":/, "every name is in snake_case");

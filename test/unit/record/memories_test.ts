@@ -61,19 +61,21 @@ describe("FailureMemory", () => {
         failures: 2,
         automaticAttempts: 1,
         lastFailedAt: at(2),
+        byHand: 0,
         message: "still no",
       });
     }),
   );
 
   it(
-    "fail() by hand moves neither counters nor the time of the delay of a release that is known to fail",
+    "fail() by hand is counted by itself, and moves neither other counters nor the time of the delay of a release that is known to fail",
     withLedger(({ failures }) => {
       failures.fail(WEB, { ...failure, at: at(1) });
       failures.countAttempt(WEB);
       const before = failures.get(WEB);
       failures.fail(WEB, { ...failure, at: at(2), message: "not now", automatic: false });
-      assert.deepEqual(failures.get(WEB), { ...before, byHandAt: at(2), message: "not now" });
+      const byHand = { byHand: 1, byHandAt: at(2) };
+      assert.deepEqual(failures.get(WEB), { ...before, ...byHand, message: "not now" });
       failures.fail(WEB, { ...failure, at: at(3) });
       assert.equal(failures.get(WEB)?.byHandAt, undefined);
     }),
