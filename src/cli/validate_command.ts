@@ -19,7 +19,7 @@ that takes compose, and plan. Warns of what has no effect, and of misspelled key
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
-Exits 0 when everything is right, 1 when something is not.
+Writes what it finds to standard output. Exits 0 when everything is right, 1 when something is not.
 `,
   async run(io) {
     const { json, operands } = readArguments(io.args, 1);
@@ -55,8 +55,9 @@ Exits 0 when everything is right, 1 when something is not.
     if (json) {
       io.out(JSON.stringify({ valid, files, deployments, problems, warnings }) + "\n");
     } else {
-      for (const problem of problems) io.err(`${formatProblem(problem)}\n`);
-      for (const warning of warnings) io.err(`warning: ${formatProblem(warning)}\n`);
+      // What is found is the result, as it is of doctor: a pipe or a file has to get it whole.
+      for (const problem of problems) io.out(`${formatProblem(problem)}\n`);
+      for (const warning of warnings) io.out(`warning: ${formatProblem(warning)}\n`);
       const count = `${counted(deployments, "deployment")} in ${files.join(", ") || "no file"}`;
       io.out(valid ? `valid: ${count}\n` : `${counted(problems.length, "problem")} found\n`);
     }

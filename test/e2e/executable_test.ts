@@ -36,7 +36,7 @@ const INVOCATIONS: readonly Invocation[] = [
   { args: ["serve", "--help"], code: 0, out: /Exits 0/ },
   { args: ["schema"], code: 0, out: /"x-service-version"/ },
   { args: ["validate", "GOOD"], code: 0 },
-  { args: ["validate", "BAD"], code: 1, err: /:2:1/ },
+  { args: ["validate", "BAD"], code: 1, out: /:2:1/ },
   { args: ["validate", "/nonexistent-directory"], code: 1, err: /nonexistent-directory/ },
   { args: ["no-such-command"], code: 64, err: /no command no-such-command/ },
   { args: ["validate", "--no-such-option"], code: 64, err: /--no-such-option/ },

@@ -60,10 +60,11 @@ describe("stackwright validate", () => {
     await withFiles(files, async (directory) => {
       const { code, out, err } = await run(["validate", directory]);
       assert.equal(code, EXIT.failed);
-      assert.equal(out, "1 problem found\n");
-      const [problem = "", ...warnings] = err.trim().split("\n");
+      assert.equal(err, "");
+      const [problem = "", ...warnings] = out.trim().split("\n");
+      assert.equal(warnings.pop(), "1 problem found");
       assert.match(problem, /^\.stackwright\.yaml:5:9 .*does not act on source: oci yet/);
-      assert.ok(warnings.every((each) => each.startsWith("warning: ")), err);
+      assert.ok(warnings.every((each) => each.startsWith("warning: ")), out);
       assert.match(warnings.join("\n"), /oci: ignored: /);
     });
   });
@@ -78,11 +79,12 @@ describe("stackwright validate", () => {
       ".git/apps/compose.yaml": "",
     };
     await withFiles(files, async (directory) => {
-      const { code, err } = await run(["validate", directory]);
+      const { code, out } = await run(["validate", directory]);
       assert.equal(code, EXIT.failed);
       assert.equal(
-        err,
-        'apps/b/c/.stackwright.yml:1:1: paus: unknown key "paus"; did you mean "pause"?\n',
+        out,
+        'apps/b/c/.stackwright.yml:1:1: paus: unknown key "paus"; did you mean "pause"?\n' +
+          "1 problem found\n",
       );
     });
   });
@@ -141,11 +143,10 @@ describe("stackwright validate", () => {
     it(`validate refuses a checkout with ${what}, naming each place`, async () => {
       await withFiles(files, async (directory) => {
         const { code, out, err } = await run(["validate"], { cwd: directory });
-        assert.deepEqual([code, out], [
-          EXIT.failed,
-          `${starts.length} problem${starts.length === 1 ? "" : "s"} found\n`,
-        ]);
-        const lines = err.trimEnd().split("\n");
+        assert.deepEqual([code, err], [EXIT.failed, ""]);
+        const lines = out.trimEnd().split("\n");
+        const counted = `${starts.length} problem${starts.length === 1 ? "" : "s"} found`;
+        assert.equal(lines.pop(), counted);
         assert.deepEqual(lines.map((line, at) => line.slice(0, starts[at]?.length)), starts);
         const json = await run(["validate", "--json"], { cwd: directory });
         assert.deepEqual([json.code, json.err], [EXIT.failed, ""]);
@@ -190,9 +191,9 @@ describe("stackwright validate", () => {
       assert.equal((await run(["validate", directory])).code, EXIT.ok);
     });
     await withFiles({ ...files, "c.yaml/inner": "" }, async (directory) => {
-      const { code, err } = await run(["validate", directory]);
+      const { code, out } = await run(["validate", directory]);
       assert.equal(code, EXIT.failed);
-      assert.match(err, /c\.yaml does not exist/);
+      assert.match(out, /c\.yaml does not exist/);
     });
   });
 });
