@@ -59,6 +59,26 @@ export function withBuildArguments(
   });
 }
 
+/** Build argument of BuildKit for the caches of `RUN --mount=type=cache`: it goes before their ids. */
+const CACHE_NAMESPACE = "BUILDKIT_CACHE_MOUNT_NS";
+
+/**
+ * The model with caches of its own for every build: `nameOf` makes the name before their ids, from the
+ * one that the build gives itself; empty without one.
+ */
+export function withOwnCaches(
+  model: ComposeModel,
+  nameOf: (own: string) => string,
+): ComposeModel {
+  return mapServices(model, (service) => {
+    const build = service["build"];
+    if (!isObject(build)) return service;
+    const args = argumentsOf(build);
+    const name = nameOf(String(args[CACHE_NAMESPACE] ?? ""));
+    return { ...service, build: { ...build, args: { ...args, [CACHE_NAMESPACE]: name } } };
+  });
+}
+
 /** Build arguments as a map, as compose prints them; authors may write a list. */
 function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
   const args = build["args"];

@@ -12,6 +12,7 @@ import {
   requirePullable,
   withBuildArguments,
   withBuildPaths,
+  withOwnCaches,
 } from "../compose/mod.ts";
 import {
   isStackwrightError,
@@ -126,7 +127,8 @@ export async function prepareImages(
   const { build: how } = target.deployment;
   const build = async (services: readonly ReleaseService[]) => {
     const toBuild = wanted(target, prepared, services);
-    const model = withBuildArguments(toBuild.call.model ?? {}, how.args);
+    const given = withBuildArguments(toBuild.call.model ?? {}, how.args);
+    const model = withOwnCaches(given, (own) => cacheNamespace(parts, target, own));
     await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, how, signal);
   };
   await build(builds);
@@ -146,6 +148,21 @@ export async function prepareImages(
     throw error;
   }
   return images;
+}
+
+/**
+ * The name before the ids of a target's build caches, so that no build of another repository sees them,
+ * or puts something there. The author of the configuration chooses the arguments of the build, and so
+ * its frontend, that of the repository all else. Keyed, since a frontend may name any cache.
+ */
+function cacheNamespace(
+  { key }: Pick<PrepareParts, "key">,
+  { configuration, revision }: Pick<Target, "configuration" | "revision">,
+  own: string,
+): string {
+  const names = [configuration.source.name, revision.source.name, own];
+  // No text of an author has a zero byte, so that none has this digest.
+  return key.digest(`caches of builds\0${JSON.stringify(names)}`);
 }
 
 /**

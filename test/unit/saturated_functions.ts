@@ -305,6 +305,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     compose.rewriteModel(model, { tree: TREE, stackDirectory: LIVE, placeOf: live.placeOf }),
   withBuildPaths: ({ release, model }) => compose.withBuildPaths(release.model, model),
   withBuildArguments: ({ model }) => compose.withBuildArguments(model, { A: "b" }),
+  withOwnCaches: ({ model }) => compose.withOwnCaches(model, () => "ours"),
   sideImages: ({ model, release }) => compose.sideImages(model, release.services),
   askedOrder: forServices((service) => compose.askedOrder(service)),
   isRequired: forServices((service) => compose.isRequired(service)),

@@ -13,6 +13,7 @@ import {
   rewriteModel,
   treeUses,
   withBuildArguments,
+  withOwnCaches,
 } from "../../../src/compose/mod.ts";
 import { configArguments, upArguments } from "../../../src/deploy/compose/command.ts";
 import { dependenciesOf, followsOf, inOrder } from "../../../src/compose/follows.ts";
@@ -96,6 +97,28 @@ describe("withBuildArguments()", () => {
         a: { build: { context: "/c", args: { A: "a$$b", B: null, D: "" } } },
         b: { build: { context: "/c", args: { A: "a$$b", C: null, D: "" } } },
         c: { image: "x" },
+      },
+    });
+  });
+});
+
+describe("withOwnCaches()", () => {
+  it("names the caches of each build, also where it gives them a name itself", () => {
+    const name = (own: string) => ({ BUILDKIT_CACHE_MOUNT_NS: `ours:${own}` });
+    const model = {
+      services: {
+        a: { build: { context: "/c", args: { A: "1" } } },
+        b: { build: { context: "/c", args: ["BUILDKIT_CACHE_MOUNT_NS=x", "C"] } },
+        c: { build: { context: "/c", args: { BUILDKIT_CACHE_MOUNT_NS: null } } },
+        d: { image: "x" },
+      },
+    };
+    assert.deepEqual(withOwnCaches(model, (own) => `ours:${own}`), {
+      services: {
+        a: { build: { context: "/c", args: { A: "1", ...name("") } } },
+        b: { build: { context: "/c", args: { C: null, ...name("x") } } },
+        c: { build: { context: "/c", args: name("") } },
+        d: { image: "x" },
       },
     });
   });
