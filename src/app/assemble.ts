@@ -163,7 +163,7 @@ function askLedger(
   serves: boolean,
 ): () => void {
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
-  const stopAsking = redactor.asks(recorded.ask, recorded.cut);
+  const stopAsking = redactor.asks(recorded.ask);
   if (serves) recorded.begin();
   return () => {
     stopAsking();

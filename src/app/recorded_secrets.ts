@@ -13,15 +13,10 @@ const MOST_MS = 50;
 /** Milliseconds of work between two pauses of the same length. */
 const SLICE_MS = 10;
 
-/** Milliseconds before what was forgotten for want of room is hidden again: there may still be none. */
-const AGAIN_MS = 10 * 60 * 1000;
-
 /** Teacher of a redactor; see {@link recordedSecrets}. */
 export interface RecordedSecrets {
   /** Hides the secrets of a stack; false when they are many and not all of them are hidden yet. */
   ask(key: StackKey): boolean;
-  /** Notes that secrets of a stack were forgotten for want of room: they are hidden again, not at once. */
-  cut(key: StackKey): void;
   /** Begins with the stacks with many, of which no text can be told before. */
   begin(): void;
   /** Ends what is under way; the ledger is not read afterwards. */
@@ -41,8 +36,6 @@ interface Looked {
   readonly version: number;
   /** Marks of the releases. */
   readonly marks: ReadonlySet<string>;
-  /** When that was, in milliseconds. */
-  readonly at: number;
 }
 
 /**
@@ -73,8 +66,6 @@ class Teacher implements RecordedSecrets {
   readonly #looked = new Map<string, Looked>();
   /** Stacks that the task has to look at, by name, and the bytes of their releases. */
   readonly #waiting = new Map<string, { readonly key: StackKey; readonly size: number }>();
-  /** Names of stacks that lost some since. */
-  readonly #cut = new Set<string>();
   #isWorking = false;
   #hasEnded = false;
   /** Milliseconds spent in this go of the process. */
@@ -93,7 +84,6 @@ class Teacher implements RecordedSecrets {
 
   readonly ask = (key: StackKey): boolean => {
     const name = formatStackKey(key);
-    this.#forgetCut(name);
     // What this process records it has rendered, or brought to disk: that is hidden already.
     if (this.#looked.get(name)?.version === this.#ledger.foreignVersion()) return true;
     const { size } = this.#news(key);
@@ -103,20 +93,6 @@ class Teacher implements RecordedSecrets {
     this.#later(key, size);
     return false;
   };
-
-  readonly cut = (key: StackKey): void => {
-    const name = formatStackKey(key);
-    if (this.#looked.has(name)) this.#cut.add(name);
-  };
-
-  /** Has a stack looked at again that lost some, unless that was a short time ago. */
-  #forgetCut(name: string): void {
-    if (!this.#cut.has(name)) return;
-    const at = this.#looked.get(name)?.at ?? 0;
-    if (this.#clock() - at < AGAIN_MS) return;
-    this.#cut.delete(name);
-    this.#looked.delete(name);
-  }
 
   begin(): void {
     void this.#findLarge();
@@ -198,7 +174,10 @@ class Teacher implements RecordedSecrets {
     const version = this.#ledger.foreignVersion();
     const { alive, news } = this.#news(key);
     const owner = recordedOwner(this.#ledger, key)?.source;
-    if (owner !== undefined) this.#secrets.belongs(stackAsOwner(key), sourceAsOwner(owner));
+    if (owner !== undefined) {
+      const from = this.#ledger.current(key)?.revision.source.name ?? owner;
+      this.#secrets.belongs(stackAsOwner(key), sourceAsOwner(owner), sourceAsOwner(from));
+    }
     const failed = new Set<string>();
     for (const { recorded, mark } of news) {
       try {
@@ -211,7 +190,7 @@ class Teacher implements RecordedSecrets {
       }
     }
     const marks = alive.map(({ mark }) => mark).filter((mark) => !failed.has(mark));
-    this.#remember(formatStackKey(key), { version, marks: new Set(marks), at: this.#clock() });
+    this.#remember(formatStackKey(key), { version, marks: new Set(marks) });
   }
 
   #remember(name: string, looked: Looked): void {

@@ -34,7 +34,7 @@ import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import { requireFreeName } from "../record/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
-import { lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
+import { filesOf, lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
@@ -176,9 +176,10 @@ function noteOwners(
   configuration: Revision,
   { deployments, failures }: Expansion,
 ): void {
-  for (const key of [...deployments.map(keyOf), ...failures.map((each) => each.key)]) {
+  for (const each of [...deployments, ...failures]) {
+    const [key, own] = ["key" in each ? each.key : keyOf(each), configuration.source.name];
     if (isStrangers(parts, { key, origin, configuration })) continue;
-    parts.secrets.belongs(stackAsOwner(key), sourceAsOwner(configuration.source.name));
+    parts.secrets.belongs(stackAsOwner(key), sourceAsOwner(own), sourceAsOwner(filesOf(each, own)));
   }
 }
 

@@ -202,6 +202,27 @@ function repositoryNamed(name: string, url: string): SourceLocation {
   }
 }
 
+/** Name of the source of a deployment's files; `own` is that of its configuration, also for a bad URL. */
+export function filesOf(
+  { revision, found, declared }: {
+    readonly revision?: Revision;
+    readonly found?: { readonly revision: Revision };
+    readonly declared?: { readonly deployment: Deployment };
+  },
+  own: string,
+): string {
+  const known = revision ?? found?.revision;
+  if (known !== undefined) return known.source.name;
+  const { name = "", repositoryUrl = "" } = declared?.deployment ?? {};
+  if (repositoryUrl === "") return own;
+  try {
+    return repositoryNamed(name, repositoryUrl).name;
+  } catch {
+    // That one fails by itself.
+    return own;
+  }
+}
+
 function fault(name: string, error: unknown): unknown {
   if (!isStackwrightError(error, "bad_request")) return error;
   const message = `deployment ${name}: ${error.message}`;

@@ -4,22 +4,14 @@ import { stackOfOwner } from "./secret_owners.ts";
 /** Asks for the secrets of a stack when a text about it is about to be told. */
 export class AskedStacks {
   #ask: ((key: StackKey) => boolean) | undefined;
-  #onCut: ((key: StackKey) => void) | undefined;
   #isAsking = false;
 
-  /** Sets who is asked, and told of stacks that lost some; the returned function ends that. */
-  set(ask: (key: StackKey) => boolean, onCut?: (key: StackKey) => void): () => void {
+  /** Sets who is asked; the returned function ends that. */
+  set(ask: (key: StackKey) => boolean): () => void {
     this.#ask = ask;
-    this.#onCut = onCut;
     return () => {
-      if (this.#ask === ask) this.#ask = this.#onCut = undefined;
+      if (this.#ask === ask) this.#ask = undefined;
     };
-  }
-
-  /** Tells that some secrets of an owner were forgotten. */
-  cut(owner: string): void {
-    const key = stackOfOwner(owner);
-    if (key !== undefined) this.#onCut?.(key);
   }
 
   /**

@@ -104,8 +104,13 @@ class Branch {
  */
 export class Beginnings {
   readonly #roots = new Map<string, Branch>();
-  /** Marks of the beginnings, so that hardly any place of a text needs to be looked up. */
-  #marks = new Uint8Array(FEWEST_MARKS);
+  /** Marks of the beginnings, a bit each, so that hardly any place of a text needs to be looked up. */
+  #marks = new Uint8Array(FEWEST_MARKS / 8);
+
+  /** Bytes that the marks take beyond the fewest. */
+  get bytesOfMarks(): number {
+    return this.#marks.length - FEWEST_MARKS / 8;
+  }
 
   /**
    * Adds a text of four to {@link LONGEST} characters; counts repeated additions. Beginnings of plain
@@ -118,10 +123,10 @@ export class Beginnings {
     const only = new Branch(text.slice(SHORTEST_SECRET), 1);
     if (isPlain) only.plain++;
     this.#roots.set(beginning, only);
-    const { length } = this.#marks;
-    const isFull = this.#roots.size * SPARE_MARKS > length && length < MOST_MARKS;
+    const count = this.#marks.length * 8;
+    const isFull = this.#roots.size * SPARE_MARKS > count && count < MOST_MARKS;
     if (!isFull) return this.#mark(beginning);
-    this.#marks = new Uint8Array(length * 4);
+    this.#marks = new Uint8Array(count / 8 * 4);
     for (const each of this.#roots.keys()) this.#mark(each);
   }
 
@@ -130,16 +135,16 @@ export class Beginnings {
     const beginning = text.slice(0, SHORTEST_SECRET);
     const root = this.#roots.get(beginning);
     if (root === undefined) return;
-    if (isLeft(root, text, SHORTEST_SECRET, isPlain)) this.#roots.delete(beginning);
+    if (!isLeft(root, text, SHORTEST_SECRET, isPlain)) return;
+    this.#roots.delete(beginning);
+    if (this.#roots.size === 0) this.#marks = new Uint8Array(FEWEST_MARKS / 8);
   }
 
   /** The next place of a text from one on where one of these begins, whole or cut off; else infinite. */
   next(text: string, from: number, effort: Effort): number {
-    const marks = this.#marks;
-    const most = marks.length - 1;
     let hash = numberOf(text, from);
     for (let at = from; at + SHORTEST_SECRET <= text.length;) {
-      if (marks[spread(hash) & most] === 1 && this.#lengthAt(text, at, effort) > 0) return at;
+      if (this.#isMarked(hash) && this.#lengthAt(text, at, effort) > 0) return at;
       at++;
       hash = (hash << 8) ^ text.charCodeAt(at + SHORTEST_SECRET - 1);
     }
@@ -148,8 +153,7 @@ export class Beginnings {
 
   /** Length of the longest text that begins at a place of another, whole or cut off; 0 when none does. */
   lengthAt(text: string, at: number, effort: Effort): number {
-    const mark = spread(numberOf(text, at)) & (this.#marks.length - 1);
-    return this.#marks[mark] === 1 ? this.#lengthAt(text, at, effort) : 0;
+    return this.#isMarked(numberOf(text, at)) ? this.#lengthAt(text, at, effort) : 0;
   }
 
   #lengthAt(text: string, at: number, effort: Effort): number {
@@ -174,8 +178,16 @@ export class Beginnings {
     return lengthOfCut(cut, text, at, effort) ?? whole;
   }
 
+  #isMarked(number: number): boolean {
+    const mark = spread(number);
+    const eight = this.#marks[(mark >> 3) & (this.#marks.length - 1)] ?? 0;
+    return (eight >> (mark & 7) & 1) === 1;
+  }
+
   #mark(beginning: string): void {
-    this.#marks[spread(numberOf(beginning, 0)) & (this.#marks.length - 1)] = 1;
+    const mark = spread(numberOf(beginning, 0));
+    const at = (mark >> 3) & (this.#marks.length - 1);
+    this.#marks[at] = (this.#marks[at] ?? 0) | 1 << (mark & 7);
   }
 }
 

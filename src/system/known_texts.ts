@@ -8,7 +8,7 @@ export const MOST_OF_AN_OWNER = 5000;
 const MOST_KEPT = 4 * MOST_OF_AN_OWNER;
 /** Most characters of a piece; longer texts are split into pieces before their forms are made. */
 const PIECE = 3 * 2048;
-/** Limits on the characters of all forms; the forms of a text of quotes have 300 times its length. */
+/** Limits on the bytes of memory of all forms; those of a text of quotes have 300 times its length. */
 export interface FormLimits {
   /** Of the texts of one group: beyond it they are known in their usual forms alone. */
   readonly group: number;
@@ -16,9 +16,11 @@ export interface FormLimits {
   readonly all: number;
 }
 
-export const FORM_LIMITS: FormLimits = { group: 8_000_000, all: 128_000_000 };
-/** Cost of a part of a form besides its characters, in characters. */
-const PART_COST = 200;
+export const FORM_LIMITS: FormLimits = { group: 8_000_000, all: 64_000_000 };
+/** Bytes that a part of a form takes besides its characters, as measured in V8. */
+const PART_COST = 350;
+/** Bytes that a piece takes besides its characters, also when no form of it is looked for. */
+const PIECE_COST = 250;
 /**
  * Length of the parts of a form that are searched for. It bounds the cost of each place of a text,
  * however long the secrets are.
@@ -45,7 +47,7 @@ interface Kind extends Forms {
 interface Known extends Kind {
   /** Number of owners that have it. */
   owners: number;
-  /** Characters of its forms, with what they cost besides. */
+  /** Bytes of it and its forms. */
   readonly size: number;
   /** Whether there are words among its forms. */
   readonly hasWords: boolean;
@@ -55,7 +57,7 @@ interface Owner {
   readonly group: string;
   /** The ones that were added last at the end; with the size that counts for this owner, as it was then. */
   readonly pieces: Map<string, number>;
-  /** Characters of the forms of all that were added, as many as owners share. */
+  /** Bytes of all that were added, as many as owners share. */
   size: number;
 }
 
@@ -77,16 +79,16 @@ export class KnownTexts {
   readonly #known = new Map<string, Known>();
   readonly #beginnings = new Beginnings();
   readonly #limits: FormLimits;
-  /** Characters of the forms of all pieces. */
+  /** Bytes of all pieces and their forms. */
   #size = 0;
 
   constructor(limits: FormLimits = FORM_LIMITS) {
     this.#limits = limits;
   }
 
-  /** Characters of the forms of all texts, with what they cost besides. */
+  /** Bytes that all texts take, with their forms. */
   get size(): number {
-    return this.#size;
+    return this.#size + this.#beginnings.bytesOfMarks;
   }
 
   /** Makes forms of a text known; true when there are words among them, known or not. */
@@ -122,7 +124,7 @@ export class KnownTexts {
     if (kept === 0) this.forget(owner);
   }
 
-  /** Owners with their groups and the characters of the forms of their texts. */
+  /** Owners with their groups and the bytes of their texts. */
   *sizes(): Iterable<Belonging & { readonly size: number }> {
     for (const [owner, { group, size }] of this.#owners) yield { owner, group, size };
   }
@@ -184,7 +186,7 @@ export class KnownTexts {
       before.owners++;
       return before.size;
     }
-    let size = 0;
+    let size = piece.length + PIECE_COST;
     let hasWords = false;
     for (const { part, isWord, isPlain } of partsOfPiece(piece, kind)) {
       hasWords ||= isWord;

@@ -53,7 +53,12 @@ export function authorOf(source: string): string {
 
 /** True for what a repository may choose: its secrets, and those that are read for it from a store. */
 export function isRepositorys(owner: string): boolean {
-  return /^(?:stack|source|external) /.test(owner);
+  return isAuthors(owner) || owner.startsWith("external ");
+}
+
+/** True for stacks and sources: what these have is known to be theirs. */
+export function isAuthors(owner: string): boolean {
+  return /^(?:stack|source) /.test(owner);
 }
 
 /** Owner for texts to the caller of a command, which may hold words of any owner: all are masked. */

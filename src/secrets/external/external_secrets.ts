@@ -33,7 +33,7 @@ export interface ExternalSecrets {
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
   /** Notes the source of a stack; see {@link Redactor.belongs}. */
-  belongs(stack: string, source: string): void;
+  belongs(stack: string, source: string, from?: string): void;
   /** Notes who names a source; see {@link Redactor.names}. */
   names(source: string, by: string): void;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
@@ -94,7 +94,7 @@ export function createExternalSecrets(
       }
     },
     forget: (owner) => redactor.forget(owner),
-    belongs: (stack, source) => redactor.belongs(stack, source),
+    belongs: (stack, source, from) => redactor.belongs(stack, source, from),
     names: (source, by) => redactor.names(source, by),
     settle: (stack, source) => redactor.settle(stack, source),
     hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),

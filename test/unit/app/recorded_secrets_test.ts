@@ -49,7 +49,6 @@ function createWorld({ waits = false, now = (): number => 0 } = {}) {
   return {
     hidden,
     ask: recorded.ask,
-    cut: recorded.cut,
     begin: () => recorded.begin(),
     end: () => recorded.end(),
     opened: () => opened,
@@ -133,20 +132,6 @@ describe("recordedSecrets()", () => {
     ended.end();
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(ended.opened(), 0);
-  });
-
-  it("hides again what was forgotten, not before ten minutes", () => {
-    let time = 0;
-    const { ask, cut, hidden, record } = createWorld({ now: () => time });
-    record("small-one");
-    ask(SHOP);
-    cut(SHOP);
-    ask(SHOP);
-    assert.equal(hidden.length, 1);
-    time += 10 * 60 * 1000;
-    ask(SHOP);
-    ask(SHOP);
-    assert.equal(hidden.length, 2);
   });
 
   it("goes on in the task where small ones take too long together", async () => {

@@ -5,6 +5,7 @@ import { stackKey } from "../../../src/model/mod.ts";
 import {
   claimAsOwner,
   createRedactor,
+  type Redactor,
   redactTexts,
   SHORTEST_SECRET,
   stackAsOwner,
@@ -105,12 +106,54 @@ describe("limits of a redactor", () => {
     assert.ok(kept((at) => `source h${at}.example/a/r`) < 60);
   });
 
-  it("tells which stacks lost some", () => {
-    const redactor = createRedactor({ group: 1_000_000, all: 20_000 });
-    const cut = new Set<string>();
-    redactor.asks(() => true, ({ name }) => cut.add(name));
-    for (let at = 0; at < 200; at++) redactor.add(secret(at), stackAsOwner(stackKey("", "shop")));
-    assert.deepEqual([...cut], ["shop"]);
+  const stack = (name: string) => stackAsOwner(stackKey("", name));
+
+  /** Adds secrets to an owner, so many that it is closed. */
+  function fill(redactor: Redactor, owner: string): void {
+    for (let at = 0; at < 200; at++) redactor.add(secret(at), owner);
+  }
+
+  it("tells no text about who has too much, and about his source, and all about others", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
+    redactor.belongs(stack("shop"), "source config", "source app");
+    redactor.belongs(stack("wiki"), "source config");
+    redactor.add("hunterwolf", stack("wiki"));
+    fill(redactor, stack("shop"));
+    for (const about of [stack("shop"), "source app", "everyone"]) {
+      assert.equal(redactor.redact("it said so", about), "***", about);
+    }
+    for (const about of [stack("wiki"), "source config", "source other"]) {
+      assert.equal(redactor.redact("it said so", about, stack("wiki")), "it said so", about);
+    }
+    assert.equal(redactor.redact("hunterwolf", stack("wiki")), "***");
+    redactor.forget(stack("shop"));
+    assert.equal(redactor.redact("it said so", stack("shop"), "source app"), "it said so");
+  });
+
+  it("closes one who claims a stack in texts about that, until it is settled whose it is", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
+    fill(redactor, claimAsOwner(stackKey("", "shop"), "theirs"));
+    assert.equal(redactor.redact("it said so", stack("shop")), "***");
+    redactor.settle(stack("shop"), "source ours");
+    assert.equal(redactor.redact("it said so", stack("shop")), "it said so");
+  });
+
+  it("closes no store: what was read last is known", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
+    fill(redactor, "external secrets");
+    assert.equal(redactor.redact(`it said ${secret(199)}`, stack("shop")), "it said ***");
+  });
+
+  it("forgets the texts of a source with its last stack", () => {
+    const redactor = createRedactor();
+    redactor.belongs(stack("shop"), "source config", "source app");
+    redactor.belongs(stack("wiki"), "source config");
+    for (const source of ["config", "app"]) redactor.add(secret(7), `source ${source}`);
+    const shown = () => redactor.redact(secret(7));
+    redactor.forget(stack("shop"));
+    assert.equal(shown(), "***", "config has a stack");
+    redactor.forget(stack("wiki"));
+    assert.equal(shown(), secret(7));
   });
 });
 

@@ -1,0 +1,219 @@
+import { type FormLimits, KnownTexts } from "./known_texts.ts";
+import { authorOf, claimOf, EVERYONE, isAuthors, isRepositorys, partsOf } from "./secret_owners.ts";
+import { looksRandom } from "./secret_texts.ts";
+
+/** Most stacks whose source is remembered; the least recently noted are forgotten first. */
+const MOST_STACKS = 100_000;
+
+/** Bytes that an owner of words takes. */
+const OWNER_COST = 4000;
+
+/** Sources of a stack: of its configuration, and of its files. */
+interface SourcesOfStack {
+  readonly source: string;
+  readonly from: string;
+}
+
+/** What is known of the program, of sources and of stacks. */
+export class KnownSecrets {
+  readonly #limits: FormLimits;
+  /** What is masked everywhere. */
+  readonly #everywhere: KnownTexts;
+  /** Words of each owner. */
+  readonly #words = new Map<string, KnownTexts>();
+  readonly #sources = new Map<string, SourcesOfStack>();
+  /** Owners that had too much, with the sources that their texts come from. */
+  readonly #closed = new Map<string, string>();
+  #closedSources: ReadonlySet<string> = new Set();
+  /** Sources that configurations name, with the source of the first of these. */
+  readonly #named = new Map<string, string>();
+  /** Claims by the stack that they are about. */
+  readonly #claims = new Map<string, Set<string>>();
+  #size = 0;
+
+  constructor(limits: FormLimits) {
+    this.#limits = limits;
+    this.#everywhere = new KnownTexts(limits);
+  }
+
+  /** Makes the pieces of a text known; see `Redactor.add`. */
+  add(pieces: Iterable<string>, owner: string): void {
+    if (this.#closed.has(owner)) return;
+    const belonging = { owner, group: this.#groupOf(owner) };
+    for (const piece of pieces) {
+      const isWord = isRepositorys(owner) && !looksRandom(piece);
+      const forms = { random: true, words: !isRepositorys(owner) };
+      const hasWords = !isWord && this.#everywhere.add(piece, belonging, forms);
+      if (!isRepositorys(owner) || !(isWord || hasWords)) continue;
+      const words = this.#wordsOf(owner);
+      const before = words.size;
+      words.add(piece, belonging, { random: isWord, words: true });
+      this.#size += words.size - before;
+    }
+    while (this.#everywhere.size + this.#size > this.#limits.all) {
+      const largest = this.#largest();
+      if (largest === undefined) break;
+      this.#close(largest);
+    }
+  }
+
+  /** See `Redactor.forget`. */
+  forget(owner: string): void {
+    for (const claim of this.#claims.get(owner) ?? []) this.forget(claim);
+    const [stack = ""] = partsOf(owner);
+    const claims = this.#claims.get(stack);
+    if (claims?.delete(owner) && claims.size === 0) this.#claims.delete(stack);
+    this.#letGo(owner);
+    if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
+    const gone = this.#sources.get(owner);
+    this.#sources.delete(owner);
+    for (const source of new Set(Object.values(gone ?? {}))) {
+      const isLeft = [...this.#sources.values()]
+        .some((each) => each.source === source || each.from === source);
+      if (isLeft) continue;
+      this.#named.delete(source);
+      this.forget(source);
+    }
+  }
+
+  /** See `Redactor.belongs`. */
+  belongs(stack: string, source: string, from?: string): void {
+    const before = this.#sources.get(stack);
+    const known = before?.source === source ? before.from : source;
+    // The last one is the one that was heard of last.
+    this.#sources.delete(stack);
+    this.#sources.set(stack, { source, from: from ?? known });
+    const [oldest] = this.#sources.keys();
+    if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#sources.delete(oldest);
+  }
+
+  /** See `Redactor.names`. */
+  names(source: string, by: string): void {
+    if (source === by || this.#named.has(source)) return;
+    this.#named.set(source, by);
+    const [oldest] = this.#named.keys();
+    if (this.#named.size > MOST_STACKS && oldest !== undefined) this.#named.delete(oldest);
+  }
+
+  /** See `Redactor.settle`. */
+  settle(stack: string, source: string): void {
+    this.belongs(stack, source);
+    for (const claim of this.#claims.get(stack) ?? []) {
+      if (claim !== claimOf(stack, source)) this.forget(claim);
+    }
+  }
+
+  /** Whether a text about owners cannot be told, since what it may have is not known. */
+  isClosed(owners: readonly string[]): boolean {
+    if (this.#closed.size === 0) return false;
+    return owners.some((owner) =>
+      owner === EVERYONE || this.#closedSources.has(owner) ||
+      this.#partsOfText(owner).some((each) => this.#closed.has(each))
+    );
+  }
+
+  /** What is masked in a text about owners. */
+  about(owners: readonly string[]): readonly KnownTexts[] {
+    const all = this.#everywhere.size === 0 ? [] : [this.#everywhere];
+    if (this.#words.size === 0) return all;
+    if (owners.includes(EVERYONE)) return [...all, ...this.#words.values()];
+    for (const owner of owners) {
+      for (const each of this.#partsOfText(owner)) {
+        const words = this.#words.get(each);
+        if (words !== undefined && !all.includes(words)) all.push(words);
+      }
+    }
+    return all;
+  }
+
+  /** Owners of what a text about `owner` may have. */
+  #partsOfText(owner: string): readonly string[] {
+    const { source, from } = this.#sources.get(owner) ?? {};
+    const sources = [source, from].filter((each) => each !== undefined);
+    return [owner, ...sources, ...this.#claims.get(owner) ?? []];
+  }
+
+  #close(owner: string): void {
+    // Of a store: a stack has it by now.
+    if (!isAuthors(owner)) return void this.#halve(owner);
+    this.#closed.set(owner, this.#filesOf(owner));
+    this.#closedSources = new Set(this.#closed.values());
+    this.#noteClaim(owner);
+    this.#letGo(owner);
+  }
+
+  #filesOf(owner: string): string {
+    const [stack = owner, claimant] = partsOf(owner);
+    const { source, from } = this.#sources.get(stack) ?? {};
+    return claimant === undefined || claimant === source ? from ?? owner : claimant;
+  }
+
+  #halve(owner: string): void {
+    this.#everywhere.halve(owner);
+    const words = this.#words.get(owner);
+    if (words === undefined) return;
+    this.#size -= words.size;
+    words.halve(owner);
+    this.#size += words.size;
+    if (words.size === 0) this.forget(owner);
+  }
+
+  #noteClaim(owner: string): void {
+    const [stack] = partsOf(owner);
+    if (stack === undefined) return;
+    this.#claims.set(stack, (this.#claims.get(stack) ?? new Set()).add(owner));
+  }
+
+  #letGo(owner: string): void {
+    this.#everywhere.forget(owner);
+    const words = this.#words.get(owner);
+    if (words !== undefined) this.#size -= words.size + OWNER_COST;
+    this.#words.delete(owner);
+  }
+
+  #wordsOf(owner: string): KnownTexts {
+    const before = this.#words.get(owner);
+    if (before !== undefined) return before;
+    const words = new KnownTexts(this.#limits);
+    this.#words.set(owner, words);
+    this.#noteClaim(owner);
+    this.#size += OWNER_COST;
+    return words;
+  }
+
+  #groupOf(owner: string): string {
+    return partsOf(owner)[1] ?? this.#sources.get(owner)?.source ?? owner;
+  }
+
+  /** The largest owner of the author with the most: one may divide what he has among many owners. */
+  #largest(): string | undefined {
+    const sizes = new Map<string, Map<string, number>>();
+    const configurations = new Set([...this.#sources.values()].map(({ source }) => source));
+    const count = (owner: string, group: string, size: number) => {
+      // Whoever names the repository of another one, which has stacks by itself, does not count for it.
+      const by = configurations.has(group) ? undefined : this.#named.get(group);
+      const author = authorOf(by ?? group);
+      const own = sizes.get(author) ?? new Map<string, number>();
+      sizes.set(author, own.set(owner, (own.get(owner) ?? 0) + size));
+    };
+    for (const { owner, group, size } of this.#everywhere.sizes()) count(owner, group, size);
+    for (const [owner, { size }] of this.#words) {
+      count(owner, this.#groupOf(owner), size + OWNER_COST);
+    }
+    // The program's own stay.
+    sizes.delete("");
+    const most = largest(sizes.values(), (each) => [...each.values()].reduce((a, b) => a + b, 0));
+    return most && largest(most, ([, size]) => size)?.[0];
+  }
+}
+
+/** The one with the largest size that has any. */
+function largest<T>(all: Iterable<T>, sizeOf: (each: T) => number): T | undefined {
+  let found: T | undefined;
+  let most = 0;
+  for (const each of all) {
+    const size = sizeOf(each);
+    if (size > most) [found, most] = [each, size];
+  }
+  return found;
+}
