@@ -19,7 +19,6 @@ import { sourceAsOwner } from "../system/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers, requireNotAnothers } from "./stack_owner.ts";
-import type { RecordedRelease } from "../record/ledger.ts";
 
 /** The revision that another reference of a request's source resolves to now. */
 export async function resolveOther(
@@ -303,24 +302,4 @@ export function repositoryOf(
  */
 export function toldRepository(parts: Pick<PipelineParts, "ledger">, target: Target): string {
   return isStrangers(parts, target) ? target.configuration.source.name : repositoryOf(target);
-}
-
-/**
- * The commit that must not be deployed again by itself after a rollback: the newest one of the
- * reference; the deployed one when the source does not answer.
- */
-export async function newestRevision(
-  parts: PipelineParts,
-  current: RecordedRelease,
-  signal: AbortSignal,
-): Promise<string> {
-  const { source: location, reference, id } = current.revision;
-  try {
-    const depth = parts.options.cloneDepth;
-    return (await parts.source.resolve({ location, reference, depth }, signal)).id;
-  } catch (error) {
-    signal.throwIfAborted();
-    parts.log.warning(`the newest commit of ${reference} is not known: ${messageOf(error)}`);
-    return id;
-  }
 }

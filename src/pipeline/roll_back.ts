@@ -2,6 +2,7 @@ import { imagesPresent, observe, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   errors,
   formatStackKey,
+  messageOf,
   type ObservedStack,
   type Plan,
   type Progress,
@@ -19,7 +20,6 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
 import { pointImages, requireModeOf } from "./stack_mode.ts";
 import { waitForStack } from "./waits.ts";
-import { newestRevision } from "./resolve_revision.ts";
 
 /** Newest releases among which the one that the pin refuses is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -274,4 +274,24 @@ async function pinTo(
     pinnedAt: parts.clock.now(),
     ...(reason === "" ? {} : { reason }),
   };
+}
+
+/**
+ * The commit that must not be deployed again by itself after a rollback: the newest one of the
+ * reference; the deployed one when the source does not answer.
+ */
+async function newestRevision(
+  parts: PipelineParts,
+  current: RecordedRelease,
+  signal: AbortSignal,
+): Promise<string> {
+  const { source: location, reference, id } = current.revision;
+  try {
+    const depth = parts.options.cloneDepth;
+    return (await parts.source.resolve({ location, reference, depth }, signal)).id;
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warning(`the newest commit of ${reference} is not known: ${messageOf(error)}`);
+    return id;
+  }
 }
