@@ -41,6 +41,7 @@ export * from "./readiness.ts";
 export { removeWritten } from "./remove_written.ts";
 export { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 export { requireLiveInside } from "./live_inside.ts";
+export { type TemplatePaths, templatePaths } from "./template_paths.ts";
 export { lookingEngine } from "./looking_engine.ts";
 export { requireMountsInside } from "./mounts_inside.ts";
 export { RealTree } from "./real_tree.ts";

@@ -3,11 +3,12 @@ import { insideTree } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Files } from "../system/mod.ts";
 import { requireLiveInside } from "./live_inside.ts";
+import { volumesThere } from "./volumes_there.ts";
 
 /** Ports for looking where mounts lead. */
 interface MountParts {
-  readonly engine: Pick<Engine, "findVolumes">;
-  readonly files: Pick<Files, "realPath" | "stat">;
+  readonly engine: Pick<Engine, "findVolumes" | "listVolumes">;
+  readonly files: Pick<Files, "list" | "realPath" | "stat">;
   /** The data directory as this process sees it. */
   readonly dataDir: string;
   /** The data directory as the engine's host sees it. */
@@ -26,7 +27,8 @@ export interface KnownMount {
 
 /**
  * Refuses mounts in `live` of a stack that lead elsewhere, by a link that a container put there since.
- * What is about to start counts, whatever release it was made from.
+ * What is about to start counts, whatever release it was made from; templates of a swarm stand for all
+ * that it may make of them.
  *
  * Throws `path_escapes`, and what the engine throws.
  */
@@ -35,14 +37,20 @@ export async function requireMountsInside(
   mounts: readonly KnownMount[],
   signal: AbortSignal,
 ): Promise<void> {
-  const names = mounts.flatMap(({ kind, name }) => kind === "volume" && name !== "" ? [name] : []);
-  const volumes = names.length === 0 ? [] : await engine.findVolumes(names, signal);
-  const devices = volumes.map(({ options }) => options?.["device"] ?? "");
+  const named = mounts.filter(({ kind, name }) => kind === "volume" && name !== "")
+    .map(({ name }) => ({ key: name, name }));
+  // Only names that a swarm evaluates can have templates.
+  const volumes = await volumesThere(engine, named, true, signal);
+  const devices = volumes.flatMap(({ fits }) =>
+    fits.map(({ options }) => options?.["device"] ?? "")
+  );
+  const paths = new Map<string, string[]>();
   for (const source of [...mounts.map((each) => each.source), ...devices]) {
     const [context = "", name = "", kind, ...path] =
       insideTree(source, join(hostDataDir, "releases"))?.split("/") ?? [];
     if (kind !== "live") continue;
     const live = join(dataDir, "releases", context, name, kind);
-    await requireLiveInside(files, live, [path.join("/") || "."]);
+    paths.set(live, [...paths.get(live) ?? [], path.join("/") || "."]);
   }
+  for (const [live, below] of paths) await requireLiveInside(files, live, below);
 }

@@ -16,6 +16,8 @@ import {
   type ComposeProject,
   RealTree,
   stackDirectories,
+  type TemplatePaths,
+  templatePaths,
   withPlainDollars,
 } from "../deploy/mod.ts";
 import type { Log } from "../system/mod.ts";
@@ -30,7 +32,6 @@ import type { PrepareParts } from "./parts.ts";
 import { leadsThroughProcess } from "./process_links.ts";
 import { nearest } from "./real_paths.ts";
 import type { Target } from "./target.ts";
-import { type TemplatePaths, templatePaths } from "./template_paths.ts";
 
 /** Sockets of engines: access to one gives the engine's rights on the host. */
 const ENGINE_SOCKET = /\/(?:docker|podman)\.sock$/;

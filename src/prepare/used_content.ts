@@ -2,7 +2,6 @@ import { join } from "node:path";
 import {
   type IgnoredUses,
   ignoredUses,
-  insideTree,
   type LivePaths,
   livePaths,
   type TreeUse,
@@ -19,7 +18,6 @@ import { countPaths } from "./recorded_bounds.ts";
 import type { RenderedTarget } from "./render_target.ts";
 import type { Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
-import { templatePaths } from "./template_paths.ts";
 
 /** Paths of its tree that a rendered target uses, with their content ids. */
 export interface UsedContent {
@@ -165,13 +163,9 @@ async function requireOwnLive(
   { uses, live, realPath }: Pick<Mounts, "uses" | "realPath"> & { readonly live: LivePaths },
 ): Promise<void> {
   const own = stackDirectories(parts.options.dataDir, key).live;
-  const becoming = templatePaths(parts.files);
-  for (const use of uses) {
-    if (use.kind === "build" || !live.isLive(use.path)) continue;
-    const path = realPath(use.path);
-    const made = (await becoming(join(own, path))).flatMap((each) => insideTree(each, own) ?? []);
-    await requireLiveInside(parts.files, own, [path, ...made]);
-  }
+  const paths = uses.filter(({ kind, path }) => kind !== "build" && live.isLive(path))
+    .map(({ path }) => realPath(path));
+  await requireLiveInside(parts.files, own, paths);
 }
 
 async function liveManifest(

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { SwarmService, SwarmTask } from "../../src/docker/mod.ts";
@@ -879,6 +881,50 @@ export function stackSuite(engine: "fake" | "real", { identical, all }: StackSui
         const refused = await pollTo(world, "failed");
         assert.match(JSON.stringify(refused), /_other belongs to nobody Stackwright knows/);
         assert.deepEqual(await world.containers(), before);
+      }),
+    );
+
+    it(
+      "gets no task that would follow a link of a container's where a template leads",
+      inSwarm(async (world) => {
+        const volumes = ["./data/{{.Service.Name}}:/sub"];
+        const labels = {
+          "stackwright.job.enabled": "true",
+          "stackwright.job.schedule": "@yearly",
+        };
+        const job = (mode: string): Part => ({
+          image: IMAGE,
+          command: ["true"],
+          labels: { ...labels, "stackwright.job.execution_mode": mode },
+          volumes,
+        });
+        await commit(world, {
+          "compose.yaml": composeFile({
+            writer: service({ volumes: ["./data:/data"] }),
+            web: service({ volumes }),
+            once: job("one_off"),
+            again: job("restart"),
+          }),
+          [`data/${world.stack}_web/.keep`]: "",
+        });
+        await pollTo(world, "succeeded");
+        const live = join(world.dataDir, "releases/default", world.stack, "live");
+        const sub = join(live, `data/${world.stack}_web`);
+        await rm(sub, { recursive: true });
+        await symlink(world.dataDir, sub);
+        const before = (await services(world)).map(({ version }) => version);
+        for (
+          const path of [
+            `stack/${world.stack}/scale?replicas=2&service=web`,
+            `stack/${world.stack}/restart?service=web`,
+            `job/${world.stack}_once/run`,
+            `job/${world.stack}_again/run`,
+          ]
+        ) {
+          const answer = await world.request(`/v1/api/${path}`, { method: "POST" });
+          assert.match(`${answer.status} ${await answer.text()}`, /^500 .*leads out of/, path);
+        }
+        assert.deepEqual((await services(world)).map(({ version }) => version), before);
       }),
     );
 

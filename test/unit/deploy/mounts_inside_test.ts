@@ -20,20 +20,13 @@ describe("requireMountsInside()", () => {
   after(() => rm(dataDir, { recursive: true }));
 
   const device = "/host/releases/default/shop/live/data/out";
+  const leads = { id: "leads", name: "leads", labels: {}, driver: "local", options: { device } };
   const look = (kind: string, name: string, source: string) =>
     requireMountsInside(
       {
         engine: {
-          findVolumes: (names) =>
-            Promise.resolve(
-              names.filter((each) => each === "leads").map((each) => ({
-                id: each,
-                name: each,
-                labels: {},
-                driver: "local",
-                options: { device },
-              })),
-            ),
+          findVolumes: (names) => Promise.resolve(names.includes("leads") ? [leads] : []),
+          listVolumes: () => Promise.resolve([leads]),
         },
         files: systemFiles,
         dataDir,
@@ -47,7 +40,12 @@ describe("requireMountsInside()", () => {
     const [kind, name, source, leads] of [
       ["bind", "", "/host/releases/default/shop/live/data/out", true],
       ["bind", "", "/host/releases/default/shop/live/data/out/below", true],
+      ["bind", "", "/host/releases/default/shop/live/data/{{.Node.Hostname}}", true],
+      ["bind", "", "/host/releases/default/shop/live/data/o{{.Task.Slot}}/below", true],
+      ["bind", "", "/host/releases/default/shop/live/data/x{{.Task.Slot}}", false],
       ["volume", "leads", "", true],
+      ["volume", "lead{{.Node.Hostname}}", "", true],
+      ["volume", "other{{.Node.Hostname}}", "", false],
       ["volume", "", device, true],
       ["volume", "plain", "/var/lib/docker/volumes/plain/_data", false],
       ["bind", "", "/host/releases/default/shop/live/data", false],
