@@ -15,7 +15,7 @@ import { removeNetworks, withNewNetworks } from "./new_networks.ts";
 import type { Rollout, RolloutParts } from "./rollout_words.ts";
 import { pointTags } from "./point_tags.ts";
 import { readiness } from "./readiness.ts";
-import type { FailedUpdate } from "./backend.ts";
+import type { ComposeStarts, FailedUpdate } from "./backend.ts";
 import { findUpdates, type FoundUpdate } from "./update/update_orders.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { watchPeriod } from "./update/update_config.ts";
@@ -209,7 +209,8 @@ async function carryOut(
         ...(parts.onFailed === undefined ? {} : { failed: parts.onFailed }),
         ...(parts.onEnding === undefined ? {} : { onEnding: parts.onEnding }),
       };
-      const requireAllowed = (within: AbortSignal) => parts.requireAllowed(onDisk, within);
+      const requireAllowed = (within: AbortSignal, starts?: ComposeStarts) =>
+        parts.requireAllowed(onDisk, within, starts);
       const changes = { ...step, ...rules, key, call, built, requireAllowed, timeoutMs, progress };
       await parts.backend.up(changes, signal);
     }

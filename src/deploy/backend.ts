@@ -11,13 +11,19 @@ export interface FailedUpdate {
   readonly action: FailureAction | undefined;
 }
 
+/** Services whose containers docker compose starts, with the key of the model that it is needed for. */
+export interface ComposeStarts {
+  readonly services: readonly string[];
+  readonly because: string;
+}
+
 /** Containers to make and start, for exactly the services in `scale`. */
 export interface Changes extends UpArguments {
   readonly key: StackKey;
   /** Update rules by service; has every service in `scale` when the mode is `roll`. */
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
   /** Refuses, by throwing, what today's rules refuse; asked right before containers are made. */
-  readonly requireAllowed?: (signal: AbortSignal) => Promise<void>;
+  readonly requireAllowed?: (signal: AbortSignal, starts?: ComposeStarts) => Promise<void>;
   /** Ids of built images by service: their names may point to other images meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds that a container without a health check must run; none by default. */

@@ -5,7 +5,13 @@
  */
 export { adoptContainers } from "./adopt_containers.ts";
 export * from "./anothers_resources.ts";
-export { type Backend, type Changes, composeBackend, type FailedUpdate } from "./backend.ts";
+export {
+  type Backend,
+  type Changes,
+  composeBackend,
+  type ComposeStarts,
+  type FailedUpdate,
+} from "./backend.ts";
 export { withOldData } from "./bring_old_data.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";

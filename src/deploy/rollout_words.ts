@@ -8,7 +8,7 @@ import type {
   StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, Log, Slot } from "../system/mod.ts";
-import type { Backend } from "./backend.ts";
+import type { Backend, ComposeStarts } from "./backend.ts";
 import type { ComposeCall } from "./compose/compose_parts.ts";
 import type { Way } from "./update/update_config.ts";
 import type { StackFiles } from "./stack_files.ts";
@@ -62,9 +62,14 @@ export interface RolloutParts {
   call(onDisk: ReleaseOnDisk): ComposeCall;
   /**
    * Refuses, by throwing, a release that today's rules refuse: asked right before its containers are
-   * made, as what its mounts lead to, and whose its volumes and networks are, may have changed.
+   * made, as what its mounts lead to, and whose its volumes and networks are, may have changed. With
+   * `starts` also what only Stackwright may start.
    */
-  requireAllowed(onDisk: ReleaseOnDisk, signal: AbortSignal): Promise<void>;
+  requireAllowed(
+    onDisk: ReleaseOnDisk,
+    signal: AbortSignal,
+    starts?: ComposeStarts,
+  ): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */

@@ -289,7 +289,7 @@ function rolloutParts(
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    requireAllowed: (onDisk, signal) => requireAllowed(parts, onDisk, signal),
+    requireAllowed: (onDisk, signal, starts) => requireAllowed(parts, onDisk, signal, starts),
     replan: (release, observed, { services: failed }) => {
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;

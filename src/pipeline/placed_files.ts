@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { filesVolumes } from "../compose/mod.ts";
 import {
+  type ComposeStarts,
   findingOnce,
   type InjectedFile,
   injectedFiles,
@@ -17,6 +18,7 @@ import {
   composeCall,
   hideSecrets,
   placeBeside,
+  requireApart,
   requireImages,
   requireSafeRelease,
   requireSafeStill,
@@ -103,15 +105,20 @@ async function requireRules(
 /**
  * Refuses a release whose containers are about to be made, in any direction, or started, if it would be
  * refused today: it was judged before builds, waits for slots, or a release that failed, and containers
- * may have put links in the way of its mounts meanwhile.
+ * may have put links in the way of its mounts meanwhile. `starts`: what docker compose is to start.
  *
- * Throws as {@link requireRules} and `StackFiles.requireInside` do.
+ * Throws as {@link requireApart}, {@link requireRules} and `StackFiles.requireInside` do.
  */
 export async function requireAllowed(
   parts: PipelineParts,
   judged: Judged,
   signal: AbortSignal,
+  starts?: ComposeStarts,
 ): Promise<void> {
+  if (starts !== undefined) {
+    const { key, model } = judged.release;
+    await requireApart(parts, key.name, model, starts, signal);
+  }
   await stackFiles(parts, judged.release.key).requireInside(judged.release);
   await requireRules(parts, judged, signal);
 }

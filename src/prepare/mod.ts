@@ -21,6 +21,7 @@ export * from "./prepare_images.ts";
 export * from "./prepare_release.ts";
 export * from "./recorded_images.ts";
 export { RenderedModels } from "./rendered_models.ts";
+export { requireApart } from "./require_apart.ts";
 export * from "./resolve_secrets.ts";
 export * from "./reveal_inputs.ts";
 export * from "./shown_model.ts";

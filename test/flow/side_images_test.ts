@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
@@ -159,3 +159,42 @@ for (const { title, part, path, needs: [what, least] } of USES) {
     });
   });
 }
+
+const runsHooks = here !== undefined && compareVersions(here.compose, "5.3") >= 0;
+
+describe("a hook of compose", { skip: !runsHooks }, () => {
+  it("starts nothing whose mount another one may replace by a link, and says what to do", async () => {
+    const compose = await createComposeCommand(composePlugins()[0] ?? "");
+    const world = await createWorld({
+      engine: "real",
+      env: { DOCKER_CONFIG: compose.configDirectory },
+    });
+    try {
+      const inner = (...volumes: string[]) =>
+        service({
+          volumes,
+          pre_start: [{
+            command: ["sh", "-c", `cd /d && mv sub old && ln -s ${world.dataDir} sub`],
+          }],
+          command: ["sh", "-c", "touch /v/pwned; sleep 100000"],
+        });
+      const deploy = async (web: Part) => {
+        await commit(world, { "compose.yaml": composeFile({ web }), "data/sub/keep": "" });
+      };
+      await deploy(inner("./data:/d", "./data/sub:/v"));
+      const run = await pollTo(world, "failed");
+      assert.match(
+        JSON.stringify(run),
+        /web.* mounts \S+\/live\/data\/sub, which lies in \S+\/live\/data, where .*mount directories beside/,
+      );
+      assert.deepEqual(await world.containers(), []);
+      assert.ok(!(await readdir(world.dataDir)).includes("pwned"));
+    } finally {
+      for (const each of await world.containers()) {
+        await world.engine.removeContainer(each.id, { force: true, volumes: true }, never);
+      }
+      await world.close();
+      await compose.close();
+    }
+  });
+});

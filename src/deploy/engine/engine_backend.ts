@@ -1,6 +1,6 @@
 import { type ComposeModel, errors } from "../../model/mod.ts";
 import { sleepingUntil, withDeadline } from "../../system/mod.ts";
-import { type Backend, composeBackend } from "../backend.ts";
+import { type Backend, type Changes, composeBackend } from "../backend.ts";
 import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
@@ -21,11 +21,20 @@ import { resourcesOf } from "../../compose/resources.ts";
 export function createEngineBackend(parts: EngineBackendParts): Backend {
   const compose = composeBackend(parts.compose);
   return {
-    async up(changes, signal) {
-      const rendered = changes.call.model ?? {};
+    async up(given, signal) {
+      const rendered = given.call.model ?? {};
       const model = withPlainDollars(rendered);
-      const log = parts.log.with({ stack: changes.key.name, context: changes.key.context });
+      const log = parts.log.with({ stack: given.key.name, context: given.key.context });
       const strange = notMappedResource(model);
+      const services = Object.keys(given.scale);
+      const unmapped = services.map((name) => notMapped(model, name))
+        .find((each) => each !== undefined);
+      const because = given.noStart ? undefined : strange ?? unmapped;
+      const starts = because === undefined ? undefined : { services, because };
+      const changes: Changes = {
+        ...given,
+        requireAllowed: async (within) => await given.requireAllowed?.(within, starts),
+      };
       if (strange !== undefined) {
         log.debug(`made by docker compose: ${strange}`);
         await changes.requireAllowed?.(signal);
@@ -34,8 +43,6 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const api = await parts.engine.apiVersion(signal);
       const tell = (line: string) => parts.quiet ? log.debug(line) : log.info(line);
       const work: EngineWork = { parts, changes, model, api, tell };
-      const unmapped = Object.keys(changes.scale).map((name) => notMapped(model, name))
-        .find((each) => each !== undefined);
       await withDeadline(deadline(work), async (within) => {
         await ensureResources(work, within);
         if (unmapped === undefined) await change(work, within);

@@ -170,6 +170,39 @@ describe("the engine's backend", () => {
     ]);
   });
 
+  for (
+    const [title, more, rest, because] of [
+      ["a service", { gpus: [{ count: 1 }] }, {}, "services.web.gpus"],
+      [
+        "a network",
+        {},
+        { networks: { default: { name: "n", attachable: true, x: 1 } } },
+        "networks",
+      ],
+      ["nothing", {}, {}, undefined],
+    ] as const
+  ) {
+    it(`says before anything is made what compose is to start, for ${title}`, async () => {
+      const { engine, composed, up } = createWorld();
+      const refused = new Error("a mount in another one");
+      const said: unknown[] = [];
+      const requireAllowed: Changes["requireAllowed"] = (_signal, starts) => {
+        said.push(starts);
+        return Promise.reject(refused);
+      };
+      const model = { services: { web: { ...web, ...more } }, networks, ...rest };
+      for (const noStart of [false, true]) {
+        await assert.rejects(up(model, { requireAllowed, noStart }), refused);
+      }
+      const [starting, notStarting] = said as [Record<string, unknown> | undefined, unknown];
+      assert.equal(notStarting, undefined);
+      assert.deepEqual(starting?.["services"], because === undefined ? undefined : ["web"]);
+      assert.ok(String(starting?.["because"]).startsWith(String(because)));
+      assert.deepEqual(composed, []);
+      assert.deepEqual(engine.calls.filter((each) => /^(?:make|start) shop-/.test(each)), []);
+    });
+  }
+
   it("touches nothing when one of several successors cannot be made", async () => {
     const { engine, up } = createWorld();
     engine.containers.push(runningContainer("shop", "web"), runningContainer("shop", "db"));
