@@ -38,7 +38,7 @@ import {
   type WatchedLock,
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
-import { clientConfigDir, createEngines, type Engines } from "./engines.ts";
+import { createEngines, type Engines, protectedPaths } from "./engines.ts";
 import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { hideSecrets } from "./hide_secrets.ts";
 import { recordedSecrets } from "./recorded_secrets.ts";
@@ -256,8 +256,7 @@ function pipelineOptions(
   const { deploy, data, git } = settings;
   return {
     dataDir: data.dir,
-    // The contexts have keys of other engines: a stack that mounts them could control all engines.
-    protectedPaths: [...settings.secretFiles, join(clientConfigDir(settings, system), "contexts")],
+    protectedPaths: protectedPaths(settings, system),
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, system.env),

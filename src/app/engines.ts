@@ -1,19 +1,22 @@
 import { join } from "node:path";
-import { lookingEngine, requireMountsInside } from "../deploy/mod.ts";
+import { lookingEngine } from "../deploy/mod.ts";
 import { createContextStore, createEngine, type EngineClient } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT, errors, type StackwrightError } from "../model/mod.ts";
+import { type Host, requireNothingOurs } from "../prepare/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import type { Meter } from "../system/mod.ts";
+import { type Meter, withDeadline } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
-import { findHostDataDirectory } from "./host_data_directory.ts";
-import { onceDone } from "./remember.ts";
+import { findHostDataDirectory, findOwnContainer } from "./host_data_directory.ts";
+import { onceDone, remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
 /** An engine, with facts from its context. */
 export interface KnownEngine {
   readonly client: EngineClient;
-  /** Whether its host counts as this machine, so that both have the same paths. */
-  readonly isHere: boolean;
+  /** Whether its host counts as this machine by its address, so that it gets paths instead of files. */
+  readonly sharesFiles: boolean;
+  /** As {@link Host.isHere}. */
+  readonly isHere: Host["isHere"];
   /** Path of its socket, if it is reached by one. */
   readonly socket?: string;
 }
@@ -53,12 +56,15 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
     onLeftOut: onLeftOut(DEFAULT_CONTEXT),
     clock,
   });
-  const looking = lookingWith(settings, files, plain);
   const socket = /^unix:\/\/(\/.*)$/.exec(settings.docker.host ?? "")?.[1];
   // An engine reached by TCP counts as this machine's: there may be a proxy in between.
-  const isHere = !settings.docker.host?.startsWith("ssh:");
-  const own = isHere ? looking(plain) : plain;
-  const defaultEngine = { client: own, isHere, ...(socket === undefined ? {} : { socket }) };
+  const sharesFiles = !settings.docker.host?.startsWith("ssh:");
+  const looking = lookingWith(settings, system, { engine: plain, sharesFiles });
+  const defaultEngine = looking(plain, {
+    sharesFiles,
+    ...(socket === undefined ? {} : { socket }),
+  });
+  const own = defaultEngine.client;
   const made = new Map<string, Made>();
   const replaced: EngineClient[] = [];
   const names = async () => [DEFAULT_CONTEXT, ...await store.names()];
@@ -77,8 +83,8 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
       const how = { onMutation, onLeftOut: onLeftOut(context), clock };
       const client = createEngine({ endpoint, context, env: rest, ...how });
       const isLocal = endpoint.kind === "unix";
-      const seen = { client: isLocal ? looking(client) : client, isHere: isLocal };
-      const fresh = { place, ...seen, ...(isLocal ? { socket: endpoint.socketPath } : {}) };
+      const reached = { sharesFiles: isLocal, ...(isLocal ? { socket: endpoint.socketPath } : {}) };
+      const fresh = { place, ...looking(client, reached) };
       made.set(context, fresh);
       return fresh;
     },
@@ -95,29 +101,68 @@ export function createEngines(settings: Settings, system: System, meter: Meter):
   };
 }
 
+/** Milliseconds for which an engine stays the one it said it is. */
+const SAME_ENGINE_MS = 60_000;
+/** Milliseconds for asking the default engine which one it is. */
+const ASK_MS = 5000;
+
 /**
- * Gives engines of this machine the look at where mounts lead before they start anything. All of them
- * see the data directory where the default one, `own`, does.
+ * Gives engines the look at what they are about to start, where they run on this machine. All of these
+ * see the data directory where the default one does.
  */
 function lookingWith(
-  { data: { dir: dataDir, hostDir } }: Settings,
-  files: System["files"],
-  own: EngineClient,
-): (engine: EngineClient) => EngineClient {
+  settings: Settings,
+  system: System,
+  first: { readonly engine: EngineClient; readonly sharesFiles: boolean },
+): (
+  engine: EngineClient,
+  reached: Pick<KnownEngine, "sharesFiles" | "socket">,
+) => KnownEngine {
+  const { files, clock } = system;
+  const { dir: dataDir, hostDir } = settings.data;
+  const options = { dataDir, protectedPaths: protectedPaths(settings, system) };
   const find = onceDone(async (signal: AbortSignal) =>
-    hostDir ?? await findHostDataDirectory({ files, engine: own }, dataDir, signal)
+    hostDir ?? await findHostDataDirectory({ files, engine: first.engine }, dataDir, signal)
   );
-  return (engine) =>
-    lookingEngine(engine, async (mounts, signal) => {
-      if (mounts.length === 0) return;
-      const hostDataDir = await find(signal);
-      await requireMountsInside({ engine, files, dataDir, hostDataDir }, mounts, signal);
+  // A default engine that is away keeps no other context waiting, which counts as being here then.
+  const firstId = remembered(clock, SAME_ENGINE_MS, async (signal) => {
+    const ask = async (within: AbortSignal) => (await first.engine.info(within)).id;
+    const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
+    return await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
+  });
+  return (engine, reached) => {
+    const id = remembered(clock, SAME_ENGINE_MS, async (within) => (await engine.info(within)).id);
+    const isHere = async (signal: AbortSignal) => {
+      if (reached.sharesFiles || !first.sharesFiles) return reached.sharesFiles;
+      const known = await firstId(signal);
+      return known === undefined || known === await id(signal);
+    };
+    const own = remembered(
+      clock,
+      Infinity,
+      (within) => findOwnContainer({ files, engine }, within),
+    );
+    const client = lookingEngine(engine, {
+      applies: isHere,
+      async requireAllowed(looked, signal) {
+        const hostDataDir = reached.sharesFiles ? await find(signal) : dataDir;
+        const host = { engine, own, isHere, dataDir: hostDataDir, ...reached };
+        await requireNothingOurs({ files, host, options }, looked, signal);
+      },
     });
+    return { client, isHere, ...reached };
+  };
 }
 
 /** The directory of the docker client's configuration. */
 export function clientConfigDir({ docker }: Settings, { env }: System): string {
   return docker.configDir ?? join(env["HOME"] ?? "/root", ".docker");
+}
+
+/** Files and directories besides the data directory that no container may mount. */
+export function protectedPaths(settings: Settings, system: System): string[] {
+  // The contexts have keys of other engines: a stack that mounts them could control all engines.
+  return [...settings.secretFiles, join(clientConfigDir(settings, system), "contexts")];
 }
 
 function unknownContext(context: string, names: readonly string[]): StackwrightError {

@@ -50,8 +50,14 @@ export interface HostParts {
 export async function createHost(
   settings: Settings,
   system: System,
-  { engine: { client: engine, isHere, socket }, context, meter, secrets, looksOnly, ...known }:
-    HostParts,
+  {
+    engine: { client: engine, isHere, sharesFiles, socket },
+    context,
+    meter,
+    secrets,
+    looksOnly,
+    ...known
+  }: HostParts,
   signal: AbortSignal,
 ): Promise<Host> {
   const { clock, files, log, commands, env } = system;
@@ -85,13 +91,16 @@ export async function createHost(
     ...(context === DEFAULT_CONTEXT
       ? {}
       : { slots: createSlots(settings.deploy.concurrent, clock) }),
-    sharesFiles: isHere,
-    copiesFiles: !isHere && settings.deploy.remoteFiles === "volume",
-    dataDir: !isHere ? dir : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
+    sharesFiles,
+    isHere,
+    copiesFiles: !sharesFiles && settings.deploy.remoteFiles === "volume",
+    dataDir: !sharesFiles
+      ? dir
+      : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
     own: remembered(clock, Infinity, (within) => findOwnContainer({ files, engine }, within)),
     localPath: (path, within) =>
-      isHere ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
+      sharesFiles ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
   };
 }
 

@@ -20,7 +20,7 @@ export function createHosts(settings: Settings, system: System, parts: HostsPart
       const engine = await engines.of(context);
       const known = made.get(engine.client) ?? onceDone(async (within: AbortSignal) => {
         // Another engine on this machine sees the data directory where the default one does.
-        const shared = context === DEFAULT_CONTEXT || !engine.isHere
+        const shared = context === DEFAULT_CONTEXT || !engine.sharesFiles
           ? {}
           : { dataDir: (await hosts.of(DEFAULT_CONTEXT, within)).dataDir };
         const own = { ...others, ...shared, engine, context };

@@ -28,7 +28,7 @@ export function treeCollector(
     const found = await Promise.all([...contextsOf(ledger)].map(async (context) => {
       const engine = await engines.of(context).catch(() => undefined);
       if (engine === undefined) return [{ context }];
-      return engine.isHere ? [{ context, client: engine.client }] : [];
+      return engine.sharesFiles ? [{ context, client: engine.client }] : [];
     }));
     return found.flat();
   };

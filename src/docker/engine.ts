@@ -49,6 +49,11 @@ export interface Engine {
   containerEvents(options: EventOptions, signal: AbortSignal): AsyncIterable<ContainerEvent>;
   /** The last `lines` lines a container wrote to standard output and error, oldest first. */
   containerLogs(id: string, lines: number, signal: AbortSignal): Promise<string[]>;
+  /**
+   * Throws for a container whose mounts forbid to start it; absent for an engine that does not look.
+   * Only for what others start: all our own starts ask by themselves.
+   */
+  look?(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Starts a container; may run already. */
   startContainer(id: string, signal: AbortSignal): Promise<void>;
   /**

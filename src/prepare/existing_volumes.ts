@@ -1,7 +1,7 @@
 import { type FollowedPath, type FollowedPaths, resourcesOf, volumesOf } from "../compose/mod.ts";
 import { volumesThere } from "../deploy/mod.ts";
 import { type ComposeModel, isOurs } from "../model/mod.ts";
-import type { Host } from "./host.ts";
+import type { PlaceParts } from "./our_places.ts";
 
 /** Limit of the existing volumes with options that all names with templates fit. */
 const MOST_FITTING = 50;
@@ -12,12 +12,13 @@ const MOST_FITTING = 50;
  * Paths of volumes that we made have `mayBeLive`. Throws as {@link volumesThere} does.
  */
 export async function existingVolumes(
-  { engine, sharesFiles }: Pick<Host, "engine" | "sharesFiles">,
+  { engine, isHere }: Pick<PlaceParts["host"], "engine" | "isHere">,
   { services, ...model }: ComposeModel,
   signal: AbortSignal,
   { isStack = false }: { readonly isStack?: boolean } = {},
 ): Promise<Pick<FollowedPaths, "paths" | "refused">> {
-  const volumes = sharesFiles ? resourcesOf(model, "volumes") : [];
+  const declared = resourcesOf(model, "volumes");
+  const volumes = declared.length > 0 && await isHere(signal) ? declared : [];
   const paths: FollowedPath[] = [];
   const refused: string[] = [];
   const there = (await volumesThere(engine, volumes, isStack, signal)).map((each) => ({

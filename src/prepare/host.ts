@@ -22,6 +22,12 @@ export interface Host {
    * arrives.
    */
   readonly sharesFiles: boolean;
+  /**
+   * Whether the engine runs on this machine, so that a path of its host may be one of ours: also when
+   * it is reached in another way, but is the engine of the default context, by its id. Throws what
+   * the engine throws.
+   */
+  isHere(signal: AbortSignal): Promise<boolean>;
   /** Whether files are copied to an engine that does not see ours (`REMOTE_FILES=volume`). */
   readonly copiesFiles: boolean;
   /** The data directory as the engine's machine sees it. */

@@ -19,6 +19,7 @@ export * from "./parts.ts";
 export * from "./plain_source.ts";
 export * from "./prepare_images.ts";
 export * from "./prepare_release.ts";
+export { requireNothingOurs } from "./real_mounts.ts";
 export * from "./recorded_images.ts";
 export { RenderedModels } from "./rendered_models.ts";
 export { requireApart } from "./require_apart.ts";

@@ -1,11 +1,22 @@
 import { dirname } from "node:path";
 import { hostPath, mountAround } from "../docker/own_mounts.ts";
-import { readText, scratchPrefix } from "../system/mod.ts";
+import { type Files, readText, scratchPrefix } from "../system/mod.ts";
 import { type DiskMounts, diskMounts, onDisk } from "../deploy/mod.ts";
-import type { PrepareParts } from "./parts.ts";
+import type { Engine } from "../docker/engine.ts";
+import type { Host } from "./host.ts";
+import type { PrepareOptions } from "./parts.ts";
 
 /** Path of a volume's content, with the volume's name. */
 const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
+
+/** Ports for finding our places, and where paths lead. */
+export interface PlaceParts {
+  readonly files: Pick<Files, "list" | "readIfExists" | "readLink" | "realPath" | "stat">;
+  readonly host: Pick<Host, "own" | "dataDir" | "socket" | "isHere"> & {
+    readonly engine: Pick<Engine, "findVolumes" | "inspectContainer" | "listVolumes">;
+  };
+  readonly options: Pick<PrepareOptions, "dataDir" | "protectedPaths">;
+}
 
 /** Places that no container may mount, as seen by the engine's machine. */
 export interface OurPlaces {
@@ -23,7 +34,7 @@ export interface OurPlaces {
  * into our container, and, on the host itself, as paths on their disks.
  */
 export async function ourPlaces(
-  { files, host, options }: Pick<PrepareParts, "files" | "host" | "options">,
+  { files, host, options }: PlaceParts,
   signal: AbortSignal,
 ): Promise<OurPlaces> {
   const own = await host.own(signal);
@@ -40,7 +51,7 @@ export async function ourPlaces(
   const found = volumes.length === 0 ? [] : await host.engine.findVolumes(volumes, signal);
   const devices = found.map(({ options }) => options?.["device"] ?? "")
     .filter((device) => device.startsWith("/"));
-  const isHere = own === undefined && host.sharesFiles;
+  const isHere = own === undefined && await host.isHere(signal);
   const seen = diskMounts(isHere ? await readText(files, "/proc/self/mountinfo") ?? "" : "");
   const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path, onDisk(path, seen)]);
   const beside = dirname(scratchPrefix("plan"));

@@ -1,7 +1,7 @@
 import { servicesOf, textAt } from "../compose/mod.ts";
 import { type ComposeModel, errors } from "../model/mod.ts";
 import { readText } from "../system/mod.ts";
-import type { PrepareParts } from "./parts.ts";
+import type { PlaceParts } from "./our_places.ts";
 
 /**
  * Refuses a model with a service in this process's control group: it would share our memory limit,
@@ -10,7 +10,7 @@ import type { PrepareParts } from "./parts.ts";
  * Throws `path_escapes`.
  */
 export async function requireNotOurGroup(
-  { files, host }: Pick<PrepareParts, "files" | "host">,
+  { files, host }: Pick<PlaceParts, "files" | "host">,
   name: string,
   model: ComposeModel,
   signal: AbortSignal,
@@ -18,7 +18,7 @@ export async function requireNotOurGroup(
   const parents = Object.entries(servicesOf(model))
     .map(([service, body]) => ({ service, parent: textAt(body, "cgroup_parent") }))
     .filter(({ parent }) => parent !== "");
-  if (parents.length === 0 || !host.sharesFiles) return;
+  if (parents.length === 0 || !await host.isHere(signal)) return;
   const groups = await readText(files, "/proc/self/cgroup") ?? "";
   // Runtimes place it below the root, or below a group of their own: the last name is certain.
   const names = groups.split("\n").map((line) => /[^/]+$/.exec(line)?.[0] ?? "");

@@ -16,8 +16,8 @@ interface WronglyMade {
 }
 
 /**
- * Has docker compose make containers. Those of services with built images are started only once
- * they prove to be made from these: compose uses image names, which another stack may move. A
+ * Has docker compose make containers, without starting them. Those of services with built images must
+ * be made from these: compose uses image names, which another stack may move. A
  * container from a wrong image is made again, with a name of the image that only Stackwright uses.
  *
  * Throws `conflict` where even that name was moved, and what compose throws.
@@ -30,15 +30,13 @@ export async function composeOfBuilt(
 ): Promise<void> {
   const built = Object.entries(changes.built ?? {})
     .filter(([name]) => Object.hasOwn(changes.scale, name));
-  if (built.length === 0) return await compose.up(changes, signal);
   await compose.up({ ...changes, noStart: true }, signal);
+  if (built.length === 0) return;
   const wrong = await wronglyMade(engine, changes, built, signal);
-  if (wrong.length > 0) {
-    await makeAgain(engine, compose, { changes, wrong }, signal);
-    const [still] = await wronglyMade(engine, changes, built, signal);
-    if (still !== undefined) throw movedAgain(still);
-  }
-  if (!changes.noStart) await compose.up({ ...changes, mode: "complete" }, signal);
+  if (wrong.length === 0) return;
+  await makeAgain(engine, compose, { changes, wrong }, signal);
+  const [still] = await wronglyMade(engine, changes, built, signal);
+  if (still !== undefined) throw movedAgain(still);
 }
 
 async function makeAgain(

@@ -1,7 +1,6 @@
 import { type ComposeModel, errors } from "../../model/mod.ts";
 import { sleepingUntil, withDeadline } from "../../system/mod.ts";
 import { type Backend, type Changes, composeBackend } from "../backend.ts";
-import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineBackendParts, EngineWork } from "./engine_work.ts";
 import { ensureResources } from "./ensure_resources.ts";
 import { makeContainers } from "./make_containers.ts";
@@ -10,6 +9,7 @@ import { withPlainDollars } from "./plain_dollars.ts";
 import { rollServices } from "./roll_services.ts";
 import { startContainers } from "./start_containers.ts";
 import { swapContainers } from "./swap_containers.ts";
+import { composeStarts, upByCompose } from "./up_by_compose.ts";
 import { isObject } from "../../compose/mod.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
@@ -26,23 +26,21 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const model = withPlainDollars(rendered);
       const log = parts.log.with({ stack: given.key.name, context: given.key.context });
       const strange = notMappedResource(model);
-      const services = Object.keys(given.scale);
-      const unmapped = services.map((name) => notMapped(model, name))
-        .find((each) => each !== undefined);
-      const because = given.noStart ? undefined : strange ?? unmapped;
-      const starts = because === undefined ? undefined : { services, because };
+      const starts = given.noStart ? undefined : composeStarts(model, Object.keys(given.scale));
       const changes: Changes = {
         ...given,
         requireAllowed: async (within) => await given.requireAllowed?.(within, starts),
       };
-      if (strange !== undefined) {
-        log.debug(`made by docker compose: ${strange}`);
-        await changes.requireAllowed?.(signal);
-        return await composeOfBuilt(parts.engine, compose, changes, signal);
-      }
       const api = await parts.engine.apiVersion(signal);
       const tell = (line: string) => parts.quiet ? log.debug(line) : log.info(line);
       const work: EngineWork = { parts, changes, model, api, tell };
+      if (strange !== undefined) {
+        log.debug(`made by docker compose: ${strange}`);
+        await changes.requireAllowed?.(signal);
+        return await upByCompose(work, compose, signal);
+      }
+      const unmapped = Object.keys(changes.scale).map((name) => notMapped(model, name))
+        .find((each) => each !== undefined);
       await withDeadline(deadline(work), async (within) => {
         await ensureResources(work, within);
         if (unmapped === undefined) await change(work, within);
@@ -52,7 +50,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       // Compose does not compare external resources: it might remake networks, or ask about
       // volumes.
       const call = { ...changes.call, model: asExternal(rendered) };
-      await composeOfBuilt(parts.engine, compose, { ...changes, call }, signal);
+      await upByCompose({ ...work, changes: { ...changes, call } }, compose, signal);
     },
   };
 }

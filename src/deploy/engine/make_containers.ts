@@ -1,6 +1,7 @@
 import {
   COMPOSE_LABELS,
   errors,
+  isOurs,
   messageOf,
   type ObservedContainer,
   own,
@@ -8,6 +9,7 @@ import {
 } from "../../model/mod.ts";
 import {
   containerName,
+  expectationOf,
   imageReference,
   MADE_UP,
   objectsAt,
@@ -81,10 +83,8 @@ export async function makeContainers(
   const composeVersion = await work.parts.compose.knownVersion(signal);
   const variables = await work.parts.variables();
   const todo = new Map(names.map((name) => [name, serviceWork(work, name, containers)]));
-  const ids = new Map(
-    containers.toSorted((a, b) => numberOf(b) - numberOf(a)).map((each) => [each.service, each.id]),
-  );
-  const idOf = (service: string) => ids.get(service) ?? "";
+  const ids = firstIds(work, containers);
+  const idOf = (service: string) => idIn(ids, service);
   const successors: Successor[] = [];
   const fresh: MadeContainer[] = [];
   const make = async (vacancy: Vacancy) => {
@@ -126,6 +126,30 @@ export async function makeContainers(
     for (const each of todo.get(name)?.vacancies.toReversed() ?? []) await make(each);
   }, signal);
   return { made: fresh, successors, surplus: [...todo.values()].flatMap((each) => each.surplus) };
+}
+
+/**
+ * Ids of the first containers of services, as others may name them. What a person made has mounts that no
+ * model names, and what is to go has those of earlier releases: neither hands anything on.
+ */
+function firstIds(
+  { model }: EngineWork,
+  containers: readonly ObservedContainer[],
+): Map<string, string> {
+  const stays = (each: ObservedContainer) =>
+    isOurs(each) && expectationOf(each.service, model).replicas > 0;
+  const sorted = containers.filter(stays).sort((a, b) => numberOf(b) - numberOf(a));
+  return new Map(sorted.map((each) => [each.service, each.id]));
+}
+
+/** Throws `deploy_failed` for a service without a container. */
+function idIn(ids: ReadonlyMap<string, string>, service: string): string {
+  const id = ids.get(service);
+  if (id !== undefined) return id;
+  throw errors.deploy_failed(
+    `service ${service} has no container of its own that others could share (volumes_from, network_mode, ` +
+      "ipc, pid), so nothing was made; give it one (scale), or take the key away",
+  );
 }
 
 /**

@@ -94,6 +94,11 @@ function unknownValue(service: JsonObject, model: ComposeModel): string | undefi
   return undefined;
 }
 
+/** Whether a service has a config or secret that only compose puts into its containers. */
+export function hasUnmappedFile(model: ComposeModel, service: JsonObject): boolean {
+  return fileUses(model, service).some((each) => !isMappedFile(each, service));
+}
+
 /**
  * Whether a config or secret is a file, or a value that can be put into the container: its path
  * must fit into an archive's header, and nothing can be put into a read-only container.

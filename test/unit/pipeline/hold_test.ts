@@ -116,6 +116,7 @@ function createShop(directory: string) {
         clientConfigFile: join(directory, "none.json"),
       }),
       sharesFiles: true,
+      isHere: () => Promise.resolve(true),
       copiesFiles: false,
       dataDir: directory,
       own: () => Promise.resolve(undefined),

@@ -16,6 +16,7 @@ async function judge(model: ComposeModel): Promise<void> {
       readIfExists: () => Promise.resolve(undefined),
     },
     host: {
+      isHere: () => Promise.resolve(true),
       sharesFiles: true,
       dataDir: "/data",
       own: () => Promise.resolve(undefined),

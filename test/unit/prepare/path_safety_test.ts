@@ -41,6 +41,7 @@ describe("requireSafeModel()", () => {
       },
       host: {
         sharesFiles: true,
+        isHere: () => Promise.resolve(true),
         dataDir: "/srv/volumes/sw_data/_data",
         own: () => Promise.resolve(own && { container: { id: own }, mounts: [] }),
         engine: {
@@ -203,6 +204,7 @@ describe("requireSafeModel()", () => {
         },
         host: {
           sharesFiles: true,
+          isHere: () => Promise.resolve(true),
           dataDir: "/data",
           own: () =>
             Promise.resolve(mounts.length === 0 ? undefined : { container: { id: OWN }, mounts }),
@@ -420,6 +422,7 @@ describe("requireSafeModel()", () => {
           files: systemFiles,
           host: {
             sharesFiles: true,
+            isHere: () => Promise.resolve(true),
             dataDir: join(root, "data"),
             own: () => Promise.resolve(undefined),
             engine: { findVolumes: () => Promise.resolve([]) },
@@ -541,7 +544,11 @@ describe("requireSafeModel()", () => {
         realPath: (path: string) => Promise.resolve(path),
         stat: () => Promise.resolve(undefined),
       },
-      host: { dataDir: "/data", own: () => Promise.resolve(undefined) },
+      host: {
+        dataDir: "/data",
+        isHere: () => Promise.resolve(true),
+        own: () => Promise.resolve(undefined),
+      },
       options: { protectedPaths: [] },
     } as unknown as PrepareParts;
     const target = { key: { context: "default", name: "shop" } } as Target;

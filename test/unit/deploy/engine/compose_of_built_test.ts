@@ -57,22 +57,19 @@ function createWorld({ moves = false, movesKept = false }, fields: Partial<Chang
 }
 
 describe("composeOfBuilt()", () => {
-  it("leaves everything to compose at once where nothing was built", async () => {
+  it("has compose make everything, and start nothing, where nothing was built", async () => {
     for (const built of [undefined, { other: OURS }]) {
       const { calls, run } = createWorld({}, built === undefined ? { built: {} } : { built });
       await run();
-      assert.deepEqual(calls, ["replace web,db"]);
+      assert.deepEqual(calls, ["replace web,db without a start"]);
     }
   });
 
-  it("starts what was made only when it was looked at", async () => {
+  it("starts nothing", async () => {
     const { calls, run, web } = createWorld({});
     await run();
-    assert.deepEqual(calls, ["replace web,db without a start", "complete web,db"]);
-    assert.deepEqual([web()?.imageId, web()?.state], [OURS, "running"]);
-    const created = createWorld({}, { noStart: true });
-    await created.run();
-    assert.deepEqual(created.calls, ["replace web,db without a start"]);
+    assert.deepEqual(calls, ["replace web,db without a start"]);
+    assert.deepEqual([web()?.imageId, web()?.state], [OURS, "created"]);
   });
 
   it("has made again what was made of another stack's image, before it ran", async () => {
@@ -82,9 +79,8 @@ describe("composeOfBuilt()", () => {
       assert.deepEqual(calls, [
         `${mode} web,db without a start`,
         `${mode} web without a start`,
-        "complete web,db",
       ]);
-      assert.deepEqual([web()?.imageId, web()?.state], [OURS, "running"]);
+      assert.deepEqual([web()?.imageId, web()?.state], [OURS, "created"]);
       // What replaces has the volumes of who went, which are handed on.
       const removed = engine.calls.filter((each) => each === "remove web-id").length;
       assert.equal(removed, mode === "replace" ? 0 : 1);

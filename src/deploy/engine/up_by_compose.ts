@@ -1,0 +1,56 @@
+import type { ComposeModel } from "../../model/mod.ts";
+import type { Backend, ComposeStarts } from "../backend.ts";
+import { objectsAt, serviceOf } from "../../compose/mod.ts";
+import { observe } from "../observe.ts";
+import { composeOfBuilt } from "./compose_of_built.ts";
+import type { EngineWork } from "./engine_work.ts";
+import { hasUnmappedFile } from "./mapped_keys.ts";
+import { requireNamedMounts } from "./require_named_mounts.ts";
+import { startContainers } from "./start_containers.ts";
+
+/**
+ * Has docker compose make containers, and starts them through our engine, which looks at what they
+ * mount: compose hands on mounts that nobody judged. Only where starting needs compose itself, for
+ * hooks and files that we do not put, it starts what was looked at right before.
+ *
+ * Throws as {@link requireNamedMounts}, {@link composeOfBuilt} and the engine's looks do.
+ */
+export async function upByCompose(
+  work: EngineWork,
+  compose: Backend,
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts: { engine }, changes, model } = work;
+  await composeOfBuilt(engine, compose, changes, signal);
+  await requireNamedMounts(work, signal);
+  if (changes.noStart) return;
+  const there = { ...work, changes: { ...changes, mode: "complete" } } as const;
+  const services = Object.keys(changes.scale);
+  if (composeStarts(model, services) === undefined) {
+    return await startContainers(there, { made: [] }, signal);
+  }
+  const { containers } = await observe(engine, changes, signal);
+  for (const { id, service, state } of containers) {
+    if (services.includes(service) && state !== "running") await engine.look?.(id, signal);
+  }
+  // The containers that were replaced have ended by now: none of them can put a link in the way any more.
+  await changes.requireAllowed?.(signal);
+  await compose.up(there.changes, signal);
+}
+
+/**
+ * What only docker compose can start of some services, which it then starts all: one of them has hooks, or
+ * files that we do not put. `undefined` where starting their containers is all there is to do.
+ */
+export function composeStarts(
+  model: ComposeModel,
+  services: readonly string[],
+): ComposeStarts | undefined {
+  for (const name of services) {
+    const service = serviceOf(model, name);
+    const hook = ["pre_start", "post_start"].find((key) => objectsAt(service, key).length > 0);
+    const because = hook ?? (hasUnmappedFile(model, service) ? "configs, secrets" : undefined);
+    if (because !== undefined) return { services, because: `${because} of service ${name}` };
+  }
+  return undefined;
+}
