@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { EngineClient } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,

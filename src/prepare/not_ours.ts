@@ -7,7 +7,7 @@ import {
   SHOWS_PROCESSES,
   THROUGH_PROCESS,
 } from "../compose/mod.ts";
-import { onDisk, RealTree, stackDirectories } from "../deploy/mod.ts";
+import { onDisk, type RealTree, stackDirectories } from "../deploy/mod.ts";
 import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import type { OurPlaces, PlaceParts } from "./our_places.ts";

@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from "node:path";
 import process from "node:process";
 import { after, before, describe, it } from "node:test";
 import { createRepository } from "../fakes/git_repository.ts";
+import { startByHand } from "../flow/by_hand.ts";
 import { composeFile, configFile, type Part, service } from "../flow/compose_text.ts";
 import { listeningCompose, OURS, STEERING, subcommand } from "../flow/listening_compose.ts";
 import {
@@ -336,6 +337,51 @@ describe("a hostile repository before the executable", { skip }, () => {
       });
       refused(await applyInside(project), /is the project that Stackwright itself runs in/);
     }
+  });
+
+  describe("what containers mount that no model names", () => {
+    /** A key that leaves the containers to docker compose, which hands mounts on. */
+    const BY_COMPOSE = { links: ["web"] };
+    const web = service();
+
+    it("is not handed on from the containers of a project that a person started", async () => {
+      const stack = `${world.stack}h`;
+      const backup = service({ volumes: [`${world.dataDir}:/v:ro`] });
+      for (
+        const services of [
+          { web, backup: service({ ...BY_COMPOSE, volumes: ["/v"] }) },
+          { web: service({ volumes_from: ["backup"] }), backup: service({ scale: 0 }) },
+        ]
+      ) {
+        await startByHand(world, composeFile({ backup }), { project: stack });
+        const ended = await commitAndApply({ "compose.yaml": composeFile(services) }, {
+          name: stack,
+        });
+        refused(ended, /its compose file does not name|no container of its own/);
+        const mounts = await docker(world, "inspect", `${stack}-backup-1`);
+        assert.match(mounts, /"RW": false/);
+        const there = Object.values(await ids(world, stack));
+        await docker(world, "rm", "--force", ...there);
+      }
+    });
+
+    it("is not handed on from a container before, by a link that was put there since", async () => {
+      const stack = `${world.stack}l`;
+      const inner = (more: Part) => ({ web, inner: service({ ...BY_COMPOSE, ...more }) });
+      const first = inner({ volumes: ["./own/sub:/v"] });
+      const { code, stderr } = await commitAndApply({ "compose.yaml": composeFile(first) }, {
+        name: stack,
+      });
+      assert.equal(code, 0, stderr);
+      const sub = join(world.dataDir, "releases/default", stack, "live/own/sub");
+      await rm(sub, { recursive: true });
+      await symlink(world.dataDir, sub);
+      const next = inner({ volumes: ["/v"], environment: { A: "2" } });
+      const ended = await commitAndApply({ "compose.yaml": composeFile(next) }, { name: stack });
+      refused(ended, /its compose file does not name/);
+      assert.match(await docker(world, "inspect", `${stack}-inner-1`), /"Status": "created"/);
+      await docker(world, "rm", "--force", ...Object.values(await ids(world, stack)));
+    });
   });
 
   it("gets nothing written into a commit's files by a volume that shows them", async () => {

@@ -1,8 +1,10 @@
 /** Links that a container puts in the place of a mount after a release was judged. */
 import assert from "node:assert/strict";
 import { mkdir, rm, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import net from "node:net";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
+import { writeContext } from "../fakes/context_files.ts";
 import { badService } from "./bad_service.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
@@ -14,7 +16,7 @@ interface Neighbours {
   readonly world: World;
   readonly other: string;
   /** Deploys the other stack; returns what the run tells. */
-  deploy(services: Readonly<Record<string, Part>>, rest?: Part): Promise<string>;
+  deploy(services: Readonly<Record<string, Part>>, rest?: Part, settings?: Part): Promise<string>;
   /** Puts a link to the data directory where the volume leads, and where `./data/sub` is. */
   putLinks(): Promise<void>;
   /** Calls `act` after the next change of the engine for which it returns true. */
@@ -60,9 +62,9 @@ async function inNeighbours(test: (neighbours: Neighbours) => Promise<void>): Pr
     await test({
       world,
       other,
-      async deploy(services, rest = {}) {
+      async deploy(services, rest = {}, settings = {}) {
         await world.repository.commit({
-          ".stackwright.yaml": configFile({ name: other, working_dir: "b" }),
+          ".stackwright.yaml": configFile({ name: other, working_dir: "b", ...settings }),
           "b/compose.yaml": composeFile(services, rest),
         });
         return JSON.stringify((await world.poll()).run);
@@ -126,6 +128,31 @@ describe("a link that a container puts in the place of a mount once the release 
     }));
 });
 
+describe("an engine of this machine that a context leads to by TCP", () => {
+  it("mounts no data of ours either, where a link leads to it by another stack's volume", () =>
+    inNeighbours(async ({ world, other, deploy, putLinks }) => {
+      const socket = (world.env["DOCKER_HOST"] ?? "").replace("unix://", "");
+      const forward = net.createServer((client) => {
+        const engine = net.connect(socket);
+        engine.on("error", () => client.destroy());
+        client.on("error", () => engine.destroy());
+        client.pipe(engine).pipe(client);
+      });
+      await new Promise<void>((resolve) => forward.listen(0, "127.0.0.1", resolve));
+      const { port } = forward.address() as net.AddressInfo;
+      writeContext(world.env["DOCKER_CONFIG"] ?? "", "far", { host: `tcp://127.0.0.1:${port}` });
+      try {
+        await putLinks();
+        const web = service({ volumes: ["vv:/s"] });
+        const text = await deploy({ web }, VOLUME(world), { context: "far" });
+        assert.match(text, /"context":"far".*mounts data or secrets/);
+        assert.deepEqual(await world.containers(other), []);
+      } finally {
+        forward.close();
+      }
+    }));
+});
+
 describe("a link that a container has put in the place of a mount", () => {
   const healthcheck = { test: ["CMD", "true"], interval: "500ms" };
 
@@ -152,6 +179,28 @@ describe("a link that a container has put in the place of a mount", () => {
       assert.match(await project("restart"), /^500 .*data\/sub leads out of/);
       assert.match(await project("stop"), /^200/);
       assert.match(await project("start"), /^500 .*data\/sub leads out of/);
+      const started = world.proxy.calls.filter(({ path }) => /\/(?:re)?start(?:\?|$)/.test(path));
+      assert.deepEqual(started, []);
+    }));
+
+  it("is not followed below a path of the host either", () =>
+    inWorld("fake", async (world) => {
+      const shared = join(dirname(world.dataDir), "shared");
+      await mkdir(join(shared, "sub"), { recursive: true });
+      const web = service({ volumes: [`${shared}:/s`, `${shared}/sub:/v`], healthcheck });
+      const reconciliation = { restart_timeout: 0 };
+      await commit(world, { "compose.yaml": composeFile({ web }) }, { reconciliation });
+      await pollTo(world, "succeeded");
+      await rm(join(shared, "sub"), { recursive: true });
+      await symlink(world.dataDir, join(shared, "sub"));
+      world.proxy.reset();
+
+      const refused = /container \S+-web-1 was not restarted: .*mounts data or secrets/;
+      world.fake?.setHealth(`${world.stack}-web-1`, "unhealthy");
+      await until(() => Promise.resolve(world.lines.some((line) => refused.test(line.message))));
+      const path = `/v1/api/project/${world.stack}/restart`;
+      const answer = await world.request(path, { method: "POST" });
+      assert.match(await answer.text(), /mounts data or secrets/);
       const started = world.proxy.calls.filter(({ path }) => /\/(?:re)?start(?:\?|$)/.test(path));
       assert.deepEqual(started, []);
     }));
