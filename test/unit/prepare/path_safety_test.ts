@@ -546,7 +546,7 @@ describe("requireSafeModel()", () => {
       },
       host: {
         dataDir: "/data",
-        isHere: () => Promise.resolve(true),
+        isHere: () => Promise.resolve(false),
         own: () => Promise.resolve(undefined),
       },
       options: { protectedPaths: [] },
