@@ -20,7 +20,7 @@ export async function upByCompose(
   compose: Backend,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts: { engine }, changes } = work;
+  const { parts: { engine }, changes, model } = work;
   await composeOfBuilt(engine, compose, changes, signal);
   await requireNamedMounts(work, signal);
   if (changes.noStart) return;
