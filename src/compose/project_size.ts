@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
@@ -6,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { beyondBounds } from "./model_bounds.ts";
-import { type JsonObject, labelsOf, servicesOf } from "./model.ts";
+import { type JsonObject, labelsOf, objectAt, servicesOf } from "./model.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
 /**
@@ -63,11 +64,12 @@ export function tooLargeProject(
     if (exposed !== undefined) {
       return `service ${name}: expose: ${JSON.stringify(exposed)} is no port or range of ports`;
     }
-    const labels = replicas === 0 ? undefined : tooLongLabels(name, labelsLength(service));
+    const labels = isStack || replicas > 0 ? tooLongLabels(name, labelsLength(service)) : undefined;
     if (labels !== undefined) return labels;
     containers += replicas;
     listed += isStack
-      ? Math.max(replicas, tasksOfRun(service)) * JSON.stringify(service).length
+      // The service itself is listed as well, also one without tasks.
+      ? (1 + Math.max(replicas, tasksOfRun(service))) * lengthOf(service)
       : replicas * (lengths.get(name) ?? 0);
   }
   if (containers > MOST_CONTAINERS) {
@@ -97,8 +99,9 @@ export function listedLengths(model: ComposeModel): ReadonlyMap<string, number> 
 
 /** Characters of each container's labels, without those of its image. */
 export function labelsLength(service: JsonObject): number {
-  // Compose labels a container with what it depends on.
-  return lengthOf(service["labels"]) + lengthOf(service["depends_on"]);
+  // Compose labels a container with what it depends on; those below `deploy` are a swarm's.
+  return lengthOf(service["labels"]) + lengthOf(service["depends_on"]) +
+    lengthOf(objectAt(service, "deploy")["labels"]);
 }
 
 /** Why the labels of a service's containers are too long; `undefined` if they are not. */
@@ -108,8 +111,12 @@ export function tooLongLabels(service: string, length: number): string | undefin
     `depends on), the most is ${MOST_LABELS}`;
 }
 
+/** Bytes of a value as an engine writes it: six for each character that Go escapes. */
 function lengthOf(value: unknown): number {
-  return value === undefined ? 0 : JSON.stringify(value).length;
+  if (value === undefined) return 0;
+  const text = JSON.stringify(value);
+  return Buffer.byteLength(text) + 5 * (text.match(/[<>&]/g)?.length ?? 0) +
+    3 * (text.match(/[\u2028\u2029]/g)?.length ?? 0);
 }
 
 function listedLength(service: JsonObject): number {

@@ -8,6 +8,7 @@ import {
   type ObservedContainer,
   own,
   type StackKey,
+  type StackwrightError,
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
 import { stopAndRemove } from "./compose/act_on_services.ts";
@@ -28,6 +29,8 @@ export interface Destroy {
   readonly keptImages?: ReadonlySet<string>;
   /** See {@link removeUnusedImages}. */
   readonly ownNames?: ReadonlySet<string>;
+  /** Told why images stay: what is refused about images keeps no stack from being removed. */
+  readonly onImagesLeft?: (error: StackwrightError) => void;
   /** Dependencies by service, as far as known; a service goes before its dependencies. */
   readonly dependsOn: Readonly<Record<string, readonly string[]>>;
 }
@@ -66,7 +69,13 @@ export async function destroyStack(
     ...containers.map((each) => each.imageId),
     ...(destroy.recordedImages ?? []),
   ].filter((id) => destroy.keptImages?.has(id) !== true);
-  await removeUnusedImages(engine, images, signal, destroy.ownNames);
+  try {
+    await removeUnusedImages(engine, images, signal, destroy.ownNames);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isStackwrightError(error, "engine_refused")) throw error;
+    destroy.onImagesLeft?.(error);
+  }
   return volumes;
 }
 

@@ -1,5 +1,5 @@
 import { isOneOff, isSwarmTask } from "../docker/containers.ts";
-import type { Engine } from "../docker/engine.ts";
+import type { Engine, LabelFilter } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
@@ -76,7 +76,7 @@ export async function observeAll(
   );
   if (!withServices) return stacks;
   const label = { [STACK_LABELS.namespace]: stack };
-  const services = await engine.swarm.services(label, signal);
+  const services = await servicesOf(engine, label, signal);
   requireFewTasks(services);
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
   const tasks = stack === undefined
@@ -90,6 +90,39 @@ export async function observeAll(
     stacks.set(name, { ...observed, containers: [...before, ...observed.containers] });
   }
   return stacks;
+}
+
+/** The services with a label; stack by stack where the answer is too large, as below. */
+async function servicesOf(
+  { swarm }: Pick<Engine, "swarm">,
+  label: LabelFilter,
+  signal: AbortSignal,
+): Promise<SwarmService[]> {
+  const find = (label: LabelFilter) => swarm.services(label, signal);
+  return await find(label).catch(async (error) => {
+    const isOfAll = label[STACK_LABELS.namespace] === undefined;
+    if (!isOfAll || !isStackwrightError(error, "engine_refused")) throw error;
+    const names = (await swarm.services({}, signal)).flatMap(({ labels }) =>
+      labels[STACK_LABELS.namespace] ?? []
+    );
+    return await eachStack([...new Set(names)], find);
+  });
+}
+
+/** What is found of each stack; nothing of one whose own answer is too large to read. */
+async function eachStack<T>(
+  stacks: readonly string[],
+  find: (label: LabelFilter) => Promise<T[]>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (const stack of stacks) {
+    const own = await find({ [STACK_LABELS.namespace]: stack }).catch((error) => {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      return [];
+    });
+    for (const each of own) found.push(each);
+  }
+  return found;
 }
 
 /**
@@ -106,13 +139,7 @@ async function tasksOfAll(
   } catch (error) {
     if (!isStackwrightError(error, "engine_refused")) throw error;
   }
-  const tasks: SwarmTask[] = [];
-  for (const stack of stacks) {
-    for (const each of await swarm.tasks({ [STACK_LABELS.namespace]: stack }, signal)) {
-      tasks.push(each);
-    }
-  }
-  return tasks;
+  return await eachStack(stacks, (label) => swarm.tasks(label, signal));
 }
 
 /** Whether a container of a stack's project is its own: one-off ones, hooks and swarm tasks are not. */

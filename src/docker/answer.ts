@@ -2,14 +2,16 @@ import { Buffer } from "node:buffer";
 import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
 import { JsonShape, tooMuch } from "./json_shape.ts";
+import { picked } from "./kept_parts.ts";
 import { ListEntries, type ListShape } from "./list_entries.ts";
 import { type EnginePlaces, held } from "./places.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
 /** Bytes of an answer that are processed between two pauses. */
 const SLICE = 512 << 10;
-/** Bytes beyond which pauses become rests of `REST_MS`: so long an answer is never urgent. */
+/** Bytes beyond which an answer is long: rests of `REST_MS` follow on each `WORK` bytes. */
 const QUICK = 4 << 20;
+const WORK = 1 << 20;
 const REST_MS = 40;
 /** Cost of a chunk besides its bytes, in bytes: an engine may send single bytes. */
 const CHUNK = 2048;
@@ -35,7 +37,7 @@ export async function* unhurried(
       cost += chunk.length + CHUNK;
       await pauses.after(chunk.length + CHUNK);
       signal.throwIfAborted();
-      if (cost < rested + SLICE) continue;
+      if (cost < rested + WORK) continue;
       rested = cost;
       await clock.sleep(REST_MS, signal);
     }
@@ -45,13 +47,45 @@ export async function* unhurried(
   }
 }
 
+/**
+ * As {@link unhurried}, when few others are read. A long answer leaves its place before it waits for one
+ * among the long ones: what somebody's repository made long keeps no short answer waiting.
+ */
+async function* inPlace(
+  response: TransportResponse,
+  { clock, places }: Reading,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let place = held(places.readings, signal);
+  try {
+    await place.take();
+    let length = 0;
+    let isLong = false;
+    for await (const chunk of unhurried(response, clock, signal)) {
+      yield chunk;
+      length += chunk.length;
+      if (isLong || length < QUICK) continue;
+      place.leave();
+      [place, isLong] = [held(places.long, signal), true];
+      await place.take();
+    }
+  } catch (error) {
+    response.discard();
+    throw error;
+  } finally {
+    place.leave();
+  }
+}
+
 /** Values of a large answer, and those that take about a millisecond to parse. */
 const LARGE = 20_000;
 const PER_MS = 2000;
-/** Bytes of memory from which a list is read beside few others. */
-const LONG = 16 << 20;
 /** Cost of a value besides its characters, in characters. */
 const VALUE = 16;
+/** Bytes up to which a list is parsed at once. */
+const SHORT = 256 << 10;
+/** Limits for what is kept of a list. */
+const MOST = { characters: 128 << 20, values: 8_000_000 } as const;
 
 /** What reading needs beside the answer. */
 interface Reading {
@@ -67,13 +101,19 @@ interface Reading {
  */
 export async function readValue(
   response: TransportResponse,
-  { clock, places, mostBytes = Infinity }: Reading & { readonly mostBytes?: number },
+  { clock, places, mostBytes = Infinity }: Reading & {
+    /** Limit in bytes up to which no place among those who read is needed. */
+    readonly mostBytes?: number;
+  },
   signal: AbortSignal,
 ): Promise<Json> {
   const shape = new JsonShape();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of unhurried(response, clock, signal)) {
+  const body = mostBytes === Infinity
+    ? inPlace(response, { clock, places }, signal)
+    : unhurried(response, clock, signal);
+  for await (const chunk of body) {
     length += chunk.length;
     if (length > mostBytes) throw tooMuch(`longer than ${mostBytes} bytes`);
     shape.add(chunk);
@@ -96,61 +136,73 @@ async function inTurn<T>(
   }, signal);
 }
 
-/** Bytes up to which an answer is parsed at once: finding its entries would take longer. */
-const SHORT = 256 << 10;
+/** Reading of a list's entries. */
+export interface EntryReading<T> extends ListShape {
+  /** What is kept of an entry; nothing where it is `undefined`. */
+  readonly of: (entry: JsonRecord) => T | undefined;
+}
 
 /**
- * The results of `of` for each entry of the list in an answer, without `undefined`. Only one entry
- * of a long list is in memory at a time. Throws as {@link readValue} does.
+ * The results of `of` for each entry of the list in an answer, without `undefined`. Only one entry is
+ * in memory at a time; one that is too large is left out, and told by `leftOut`.
+ *
+ * Throws `engine_refused` for too many entries, and SyntaxError.
  */
 export async function readList<T>(
   response: TransportResponse,
-  { of, clock, places, ...shape }: ListShape & Reading & {
-    readonly of: (entry: JsonRecord) => T | undefined;
+  { of, leftOut, clock, places, ...shape }: EntryReading<T> & Reading & {
+    readonly leftOut: () => void;
   },
   signal: AbortSignal,
 ): Promise<T[]> {
   const pauses = createPauses(SLICE);
   const made: T[] = [];
-  const make = async (entry: Json, length: number) => {
-    const value = of(asRecord(entry));
-    if (value !== undefined) made.push(value);
-    await pauses.after(length + ENTRY);
-    signal.throwIfAborted();
-  };
-  const short = new JsonShape();
-  let begin: Uint8Array[] | undefined = [];
+  const kept = { characters: 0, values: 0 };
   const entries = new ListEntries(shape);
-  const place = held(places.long, signal);
+  const begin: Uint8Array[] = [];
   let length = 0;
-  try {
-    for await (const chunk of unhurried(response, clock, signal)) {
-      length += chunk.length;
-      begin?.push(chunk);
-      if (length <= SHORT) {
-        short.add(chunk);
+  const more = (chunk: Uint8Array) => {
+    length += chunk.length;
+    if (length <= SHORT) begin.push(chunk);
+    return length <= SHORT
+      ? []
+      : [...begin.splice(0), chunk].values().flatMap((each) => entries.add(each));
+  };
+  for await (const chunk of inPlace(response, { clock, places }, signal)) {
+    for (const { text, values } of more(chunk)) {
+      if (text === undefined) {
+        leftOut();
         continue;
       }
-      for (const each of begin ?? [chunk]) {
-        for (const text of entries.add(each)) {
-          const values = entries.lastValues;
-          const read = () => make(JSON.parse(text), text.length + values * VALUE);
-          await inTurn(values, read, { clock, places }, signal);
-        }
-      }
-      begin = undefined;
-      if (entries.memory > LONG) await place.take();
+      const read = () => of(asRecord(JSON.parse(text)));
+      const value = await inTurn(values, read, { clock, places }, signal);
+      await pauses.after(text.length + values * VALUE + ENTRY);
+      signal.throwIfAborted();
+      if (value === undefined) continue;
+      made.push(value);
+      kept.characters += text.length;
+      kept.values += values;
+      requireFew(kept);
     }
-    if (begin === undefined) entries.end();
-    else for (const each of listIn(parsed(begin), shape)) await make(each, 0);
-    return made;
-  } finally {
-    place.leave();
   }
+  if (length > SHORT) entries.end();
+  else made.push(...shortList(begin, shape).map(of).filter((each) => each !== undefined));
+  return made;
 }
 
-function listIn(answer: Json, { under }: ListShape): readonly Json[] {
-  return asList(under === undefined ? answer : asRecord(answer)[under]);
+/** The entries of a short answer: finding them as they arrive would take longer. */
+function shortList(chunks: readonly Uint8Array[], { keep, under }: ListShape): JsonRecord[] {
+  const shape = new JsonShape();
+  for (const each of chunks) shape.add(each);
+  const answer = parsed(chunks);
+  const list = asList(under === undefined ? answer : asRecord(answer)[under]);
+  return list.map((each) => asRecord(picked(each, keep)));
+}
+
+function requireFew(kept: Readonly<Record<keyof typeof MOST, number>>): void {
+  for (const what of ["characters", "values"] as const) {
+    if (kept[what] > MOST[what]) throw tooMuch(`a list of more than ${MOST[what]} ${what}`);
+  }
 }
 
 function parsed(chunks: readonly Uint8Array[]): Json {

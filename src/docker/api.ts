@@ -1,12 +1,11 @@
 import { errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
 import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
-import { readList, readValue, unhurried } from "./answer.ts";
+import { type EntryReading, readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
 import { tooMuch } from "./json_shape.ts";
 import { EnginePlaces } from "./places.ts";
 import { asShown, LONGEST_ID } from "./told.ts";
-import type { ListShape } from "./list_entries.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 import { isDone, refusal } from "./api_refusal.ts";
@@ -102,11 +101,9 @@ export class EngineApi {
       const isWhole = !waits(request);
       const response = await this.#call(request, isWhole, within);
       if (!isDone(response.status)) return void response.discard();
-      const how = { clock: this.clock, places: this.places };
-      const read = (more = {}) =>
-        parsing(request, readValue(response, { ...how, ...more }, within));
-      if (!isWhole) return await read({ mostBytes: MOST_AWAITED });
-      return await this.#inTurn(response, read, within);
+      const mostBytes = !isWhole ? MOST_AWAITED : request.isBeside === true ? MOST_SAID : Infinity;
+      const how = { clock: this.clock, places: this.places, mostBytes };
+      return await parsing(request, readValue(response, how, within));
     });
   }
 
@@ -116,7 +113,7 @@ export class EngineApi {
    */
   async list<T>(
     request: ApiRequest,
-    shape: ListShape & { readonly of: (entry: JsonRecord) => T | undefined },
+    shape: EntryReading<T>,
     signal: AbortSignal,
   ): Promise<T[]> {
     return await this.inTime(request, signal, async (within) => {
@@ -126,9 +123,12 @@ export class EngineApi {
         return [];
       }
       const of = (entry: JsonRecord) => this.unlessRefused(() => shape.of(entry));
-      const how = { ...shape, of, clock: this.clock, places: this.places };
-      const read = () => parsing(request, readList(response, how, within));
-      return await this.#inTurn(response, read, within);
+      const leftOut = () =>
+        this.unlessRefused(() => {
+          throw tooMuch("a list with an entry that is too large");
+        });
+      const how = { ...shape, of, leftOut, clock: this.clock, places: this.places };
+      return await parsing(request, readList(response, how, within));
     });
   }
 
@@ -145,18 +145,6 @@ export class EngineApi {
       this.#hasLeftOut = true;
       return undefined;
     }
-  }
-
-  /** Reads an answer when few others are being read; gives it up if that takes too long. */
-  #inTurn<T>(
-    response: TransportResponse,
-    read: () => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    return this.places.readings.run(() => read(), signal).catch((error) => {
-      response.discard();
-      throw error;
-    });
   }
 
   /** As {@link EngineApi.call}, ignoring the answer. */
@@ -197,7 +185,8 @@ export class EngineApi {
   ): Promise<T> {
     if (request.limitMs === Infinity) return await work(signal);
     if (waits(request)) return await this.#inTime(request, signal, work);
-    return await this.places.calls.run(() => this.#inTime(request, signal, work), signal);
+    const places = request.isBeside === true ? this.places.beside : this.places.calls;
+    return await places.run(() => this.#inTime(request, signal, work), signal);
   }
 
   async #inTime<T>(

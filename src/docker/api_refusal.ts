@@ -1,4 +1,4 @@
-import { errors, parseJson, type StackwrightError } from "../model/mod.ts";
+import { errors, isStackwrightError, parseJson, type StackwrightError } from "../model/mod.ts";
 import { asRecord, asText } from "./json.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import type { ApiRequest } from "./api_request.ts";
@@ -24,6 +24,15 @@ export async function refusal(
     `engine refused ${request.method} ${request.path}: ${response.status}` +
       (reason === "" ? "" : ` ${reason}`),
   );
+}
+
+/**
+ * Whether an engine refused a change, such as a restart: `engine_refused` is also what is thrown for an
+ * answer that is too large, or that somebody asked for before.
+ */
+export function isRefusedChange(error: unknown): boolean {
+  return isStackwrightError(error, "engine_refused") &&
+    /^engine refused (?:POST|PUT|DELETE) /.test(error.message);
 }
 
 /** A TLS engine's answer to plain HTTP. */

@@ -18,6 +18,8 @@ export interface ApiRequest {
   readonly accept?: readonly number[];
   /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
   readonly limitMs?: number;
+  /** Whether the answer is short, and waits for no others: what tells whether an engine answers. */
+  readonly isBeside?: boolean;
 }
 
 const UNCHANGING_POST = /^\/containers\/[^/]+\/(?:wait|attach)$|^\/auth$/;

@@ -152,7 +152,7 @@ async function act(
 
 /** The engine's facts about itself, with the agreed API version. */
 async function engineInfo(api: EngineApi, signal: AbortSignal): Promise<EngineInfo> {
-  const info = asRecord(await api.json({ method: "GET", path: "/info" }, signal));
+  const info = asRecord(await api.json({ method: "GET", path: "/info", isBeside: true }, signal));
   const swarm = asRecord(info["Swarm"]);
   const { version, apiVersion } = await api.version(signal);
   return {

@@ -1,6 +1,7 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { withoutTasks } from "./containers.ts";
+import { labelsRead, withoutTasks } from "./containers.ts";
+import { members, short } from "./kept_parts.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
@@ -43,15 +44,23 @@ export async function describeContainers(
   signal: AbortSignal,
 ): Promise<ContainerSummary[]> {
   const query = { all: true, ...labelFilters(labels) };
-  const shape = { keep: [...OBSERVED, "Command", "Image", "Created", "Mounts"], of: summary };
+  const read = labelsRead(labels);
+  const shape = { keep: DESCRIBED, of: (entry: JsonRecord) => summary(entry, read) };
   const request = { method: "GET", path: "/containers/json", query } as const;
   return withoutTasks(await api.list(request, shape, signal), labels);
 }
 
-function summary(entry: JsonRecord): ContainerSummary {
+const DESCRIBED = members({
+  ...OBSERVED,
+  ...short("Command", "Image", "Created"),
+  Ports: members(short("IP", "PrivatePort", "PublicPort", "Type")),
+  Mounts: members(short("Name", "Source", "Type", "Driver")),
+});
+
+function summary(entry: JsonRecord, readLabels: ReturnType<typeof labelsRead>): ContainerSummary {
   const mounts = asList(entry["Mounts"]).map(asRecord);
   return {
-    ...observedContainer(entry),
+    ...observedContainer(entry, readLabels),
     program: /^"?([^\s"]*)/.exec(asShown(entry["Command"]))?.[1] ?? "",
     image: asName(entry["Image"]),
     createdAt: asTime((asNumber(entry["Created"]) ?? 0) * 1000),

@@ -1,15 +1,16 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
-import { unhurried } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { Engine, LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
+import { members, short } from "./kept_parts.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
-import { asName } from "./told.ts";
+import { asFewLabels, asLabels, asName } from "./told.ts";
 
+const CONTAINERS = members(OBSERVED);
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
 /** The calls of an engine about existing containers. */
@@ -17,11 +18,11 @@ export function containerCalls(api: EngineApi) {
   return {
     listContainers: async (labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
-      const shape = { keep: OBSERVED, of: observedContainer };
+      const read = labelsRead(labels);
+      const shape = { keep: CONTAINERS, of: (entry: JsonRecord) => observedContainer(entry, read) };
       const found = await api.list({ ...LIST, query }, shape, signal);
       return withoutTasks(found, labels);
     },
-    listedBytes: (signal) => listedBytes(api, signal),
     inspectContainer: async (id, signal) => {
       const answer = await inspect(api, id, signal);
       return answer && detailed(answer);
@@ -44,27 +45,16 @@ export function containerCalls(api: EngineApi) {
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
     imagesInUse: async (signal) => {
-      const shape = { keep: ["ImageID"], of: (entry: JsonRecord) => asName(entry["ImageID"]) };
+      const of = (entry: JsonRecord) => asName(entry["ImageID"]);
+      const shape = { keep: members(short("ImageID")), of };
       return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
     },
   } satisfies Partial<Engine>;
 }
 
-/** Bytes of a list at which counting stops: nobody reads a longer one. */
-const MOST_COUNTED = 256 << 20;
-
-/** Bytes of the list of all containers, up to a limit; the content is dropped. */
-async function listedBytes(api: EngineApi, signal: AbortSignal): Promise<number> {
-  const request = { ...LIST, query: { all: true } };
-  return await api.inTime(request, signal, async (within) => {
-    const response = await api.call(request, within);
-    let length = 0;
-    for await (const chunk of unhurried(response, api.clock, within)) {
-      length += chunk.length;
-      if (length > MOST_COUNTED) break;
-    }
-    return length;
-  });
+/** How labels are read in a list: a project's own are as many as its author is allowed. */
+export function labelsRead(filter: LabelFilter): typeof asLabels {
+  return filter[COMPOSE_LABELS.project] === undefined ? asFewLabels : asLabels;
 }
 
 /** Whether `compose run` or a job made this container; such containers belong to no stack. */

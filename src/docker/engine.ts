@@ -33,8 +33,6 @@ export interface Engine {
    * swarm, which have that label where their image's author set it.
    */
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
-  /** Bytes of the list of all containers, which may be too long to be read. */
-  listedBytes(signal: AbortSignal): Promise<number>;
   /** One container; `undefined` when there is none. */
   inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
   /** The settings that a container was made with; `undefined` when there is none. */

@@ -12,11 +12,10 @@ import {
   type JsonRecord,
 } from "./json.ts";
 import type { Engine } from "./engine.ts";
+import { members, short } from "./kept_parts.ts";
 import { asName } from "./told.ts";
 
 const UNTAGGED = "<none>";
-/** Limit in bytes for the list of all images. */
-const MOST_OF_IMAGES = 256 << 20;
 
 /** The calls of an engine about images. */
 export function imageCalls(api: EngineApi) {
@@ -40,9 +39,7 @@ export function imageCalls(api: EngineApi) {
       return answer && listedLengths(asRecord(answer["Config"]));
     },
     listImages: async (signal) => {
-      // Labels are written by the images' authors and can be long, though only one of them is kept.
-      const keep = ["Id", "RepoTags", "RepoDigests", "Labels"];
-      const shape = { keep, mostKept: MOST_OF_IMAGES, of: imageSummary };
+      const shape = { keep: IMAGES, of: imageSummary };
       return await api.list({ method: "GET", path: "/images/json" }, shape, signal);
     },
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.
@@ -85,6 +82,11 @@ const LISTED_MOUNT = 400;
 function inspectImage(api: EngineApi, reference: string, query: Query, signal: AbortSignal) {
   return api.find(`/images/${pathName(reference)}/json`, signal, query);
 }
+
+const IMAGES = members({
+  ...short("Id", "RepoTags", "RepoDigests"),
+  Labels: members(short(COMPOSE_LABELS.project)),
+});
 
 function imageSummary(image: JsonRecord): ImageSummary {
   const project = asTexts(image["Labels"])[COMPOSE_LABELS.project];

@@ -1,7 +1,7 @@
 import { errors, type StackwrightError } from "../model/mod.ts";
 
 /** Limits for one JSON value, since parsing blocks the whole process. */
-const MOST = {
+export const MOST_JSON = {
   bytes: 8 << 20,
   /** Levels of nesting: 30 million of them cost a parser 22 seconds and gigabytes. */
   depth: 64,
@@ -41,14 +41,26 @@ export class JsonShape {
     return this.#values + this.#members;
   }
 
+  /** Whether the next bytes exceed no limit. */
+  fits(bytes: Uint8Array): boolean {
+    try {
+      this.add(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Processes the next bytes. Throws `engine_refused` when a limit is exceeded. */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
-    if (this.#bytes > MOST.bytes) throw tooMuch(`longer than ${MOST.bytes} bytes`);
+    if (this.#bytes > MOST_JSON.bytes) throw tooMuch(`longer than ${MOST_JSON.bytes} bytes`);
     for (let at = 0; at < bytes.length; at++) this.#next(bytes[at] ?? 0);
-    if (this.#depth > MOST.depth) throw tooMuch(`nested deeper than ${MOST.depth} levels`);
-    if (this.#members > MOST.members) throw tooMuch(`more than ${MOST.members} members`);
-    if (this.#values > MOST.values) throw tooMuch(`more than ${MOST.values} values`);
+    if (this.#depth > MOST_JSON.depth) {
+      throw tooMuch(`nested deeper than ${MOST_JSON.depth} levels`);
+    }
+    if (this.#members > MOST_JSON.members) throw tooMuch(`more than ${MOST_JSON.members} members`);
+    if (this.#values > MOST_JSON.values) throw tooMuch(`more than ${MOST_JSON.values} values`);
   }
 
   #next(byte: number): void {
@@ -62,7 +74,7 @@ export class JsonShape {
     else if (byte === SIGNS.openObject || byte === SIGNS.openList) {
       this.#values++;
       // A value that was too deep once must stay too deep.
-      if (++this.#depth > MOST.depth) this.#depth = Infinity;
+      if (++this.#depth > MOST_JSON.depth) this.#depth = Infinity;
     } else if (byte === SIGNS.closeObject || byte === SIGNS.closeList) this.#depth--;
   }
 }

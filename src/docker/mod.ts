@@ -2,6 +2,7 @@
  * The Engine API: HTTP over a socket or TCP, typed calls, container status without inspection,
  * logs, events. The rest of the program uses the `Engine` interface.
  */
+export { isRefusedChange } from "./api_refusal.ts";
 export { createEngine, type EngineClient } from "./client.ts";
 export type { ContainerSummary } from "./container_summary.ts";
 export * from "./context_store.ts";

@@ -1,16 +1,32 @@
 import { COMPOSE_LABELS, type HostPort, type ObservedContainer } from "../model/mod.ts";
-import { asList, asNumber, asRecord, asText, asTextList, type JsonRecord } from "./json.ts";
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asText,
+  asTextList,
+  type Json,
+  type JsonRecord,
+} from "./json.ts";
+import { anyMembers, members, short, USED_LABELS } from "./kept_parts.ts";
 import { asLabels, asName, LONGEST_ID } from "./told.ts";
 import { parseContainerStatus } from "./status.ts";
 
 /** Members of an entry in the list of containers that {@link observedContainer} reads. */
-export const OBSERVED = [
-  ...["Id", "Names", "Labels", "State", "Status", "ImageID", "Ports", "NetworkSettings"],
-];
+export const OBSERVED = {
+  ...short("Id", "Names", "State", "Status", "ImageID"),
+  Labels: USED_LABELS,
+  // Images may expose any number of ports that are not published.
+  Ports: members(short("IP", "PublicPort", "Type"), "PublicPort"),
+  NetworkSettings: members({ Networks: anyMembers(members(short("NetworkID"))) }),
+} as const;
 
-/** A container from its entry in the engine's list. */
-export function observedContainer(entry: JsonRecord): ObservedContainer {
-  const labels = asLabels(entry["Labels"]);
+/** A container from its entry in the engine's list; its labels are read by `readLabels`. */
+export function observedContainer(
+  entry: JsonRecord,
+  readLabels: (value: Json | undefined) => ObservedContainer["labels"] = asLabels,
+): ObservedContainer {
+  const labels = readLabels(entry["Labels"]);
   return {
     id: asName(entry["Id"], LONGEST_ID),
     name: nameOf(asTextList(entry["Names"])),

@@ -6,9 +6,11 @@ type Places = Pick<Limiter, "run">;
 export class EnginePlaces {
   /** Calls, each with a connection, besides those that wait for a container to start or stop. */
   readonly calls: Places = createLimiter(256);
+  /** Short calls beside them, see {@link ApiRequest.isBeside}. */
+  readonly beside: Places = createLimiter(8);
   /** Answers that are read. */
   readonly readings: Places = createLimiter(8);
-  /** Those of them that take much memory, see {@link held}: each up to 300 MB. */
+  /** Answers that turned out to be long, instead of these. */
   readonly long: Places = createLimiter(2);
   /** Large values that are parsed: that blocks the process. */
   readonly turns: Places = createLimiter(1);

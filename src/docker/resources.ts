@@ -2,8 +2,9 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
 import type { Engine, ResourceSummary } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asRecord, asTexts, type JsonRecord } from "./json.ts";
-import { asLabels, asName } from "./told.ts";
+import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
+import { anyMembers, members, short, USED_LABELS } from "./kept_parts.ts";
+import { asFewLabels, asName } from "./told.ts";
 
 /** The calls of an engine about existing volumes and networks. */
 export function resourceCalls(api: EngineApi) {
@@ -11,10 +12,8 @@ export function resourceCalls(api: EngineApi) {
     listVolumes: (labels, signal) => volumesOf(api, labelFilters(labels), signal),
     findVolumes: async (names, signal) => {
       if (names.length === 0) return [];
-      // Engines also match parts of names.
-      const found = await volumesOf(api, { filters: { name: names } }, signal);
       const wanted = new Set(names);
-      return found.filter((each) => wanted.has(each.name));
+      return await volumesOf(api, { filters: { name: exactly(names) } }, signal, wanted);
     },
     removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
     listNetworks: (labels, signal) => networksOf(api, labelFilters(labels), signal),
@@ -27,10 +26,20 @@ async function volumesOf(
   api: EngineApi,
   query: Query,
   signal: AbortSignal,
+  wanted?: ReadonlySet<string>,
 ): Promise<ResourceSummary[]> {
-  const keep = ["Name", "Driver", "Labels", "Options"];
-  const shape = { keep, under: "Volumes", of: volumeSummary };
+  const of = (volume: JsonRecord) =>
+    wanted?.has(asText(volume["Name"])) === false ? undefined : volumeSummary(volume);
+  const shape = { keep: VOLUMES, under: "Volumes", of };
   return await api.list({ method: "GET", path: "/volumes", query }, shape, signal);
+}
+
+/**
+ * Patterns for the filter by name: engines also match parts of names, and others decide what is named
+ * so. The results still have to be compared, as not every engine knows patterns.
+ */
+function exactly(names: readonly string[]): string[] {
+  return names.map((name) => `^${name.replace(/[^\w-]/g, "\\$&")}$`);
 }
 
 /** The existing networks with these names or full ids. */
@@ -45,7 +54,7 @@ async function findNetworks(
   const ids = references.filter((each) => ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id.
   const all = [
-    ...(references.length === 0 ? [] : await found({ name: references })),
+    ...(references.length === 0 ? [] : await found({ name: exactly(references) })),
     ...(ids.length === 0 ? [] : await found({ id: ids })),
   ].filter((each) => wanted.has(each.name) || wanted.has(each.id));
   return [...new Map(all.map((each) => [each.id, each])).values()];
@@ -60,6 +69,12 @@ async function networksOf(
 ): Promise<ResourceSummary[]> {
   return await api.list({ method: "GET", path: "/networks", query }, NETWORKS, signal);
 }
+
+const VOLUMES = members({
+  ...short("Name", "Driver"),
+  Labels: USED_LABELS,
+  Options: anyMembers("short"),
+});
 
 function volumeSummary(volume: JsonRecord): ResourceSummary {
   return { ...summary(volume, "Name"), options: asTexts(volume["Options"]) };
@@ -88,15 +103,17 @@ function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
     id: asName(resource[idKey]),
     name: asName(resource["Name"]),
     driver: asName(resource["Driver"]),
-    labels: asLabels(resource["Labels"]),
+    labels: asFewLabels(resource["Labels"]),
   };
 }
 
 /** Shape of a list of networks. */
 export const NETWORKS = {
-  keep: [
-    ...["Id", "Name", "Driver", "Labels", "Options"],
-    ...["Internal", "Attachable", "EnableIPv6", "IPAM"],
-  ],
+  keep: members({
+    ...short("Id", "Name", "Driver", "Internal", "Attachable", "EnableIPv6"),
+    Labels: USED_LABELS,
+    Options: anyMembers("short"),
+    IPAM: members({ Config: members(short("Subnet", "Gateway", "IPRange")) }),
+  }),
   of: networkSummary,
 } as const;

@@ -100,8 +100,10 @@ export interface ServiceChange {
  * change something.
  */
 export interface Swarm {
-  /** Services with all `labels`. */
+  /** Services with all `labels`; without any, the `spec` of each has only a part of its container. */
   services(labels: LabelFilter, signal: AbortSignal): Promise<SwarmService[]>;
+  /** The existing services with these names, with as little as in a list of all. */
+  namedServices(names: readonly string[], signal: AbortSignal): Promise<SwarmService[]>;
   /** Tasks of services with all `labels`, including ended ones that the swarm remembers. */
   tasks(labels: LabelFilter, signal: AbortSignal): Promise<SwarmTask[]>;
   /** The service with an id; `undefined` if there is none. */
@@ -122,6 +124,12 @@ export interface Swarm {
   removeService(id: string, signal: AbortSignal): Promise<void>;
   /** Configs or secrets with all `labels`. */
   objects(kind: ObjectKind, labels: LabelFilter, signal: AbortSignal): Promise<SwarmObject[]>;
+  /** The existing configs or secrets with these names. */
+  namedObjects(
+    kind: ObjectKind,
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<SwarmObject[]>;
   /** Mutating. Returns its id. */
   createObject(kind: ObjectKind, body: ObjectBody, signal: AbortSignal): Promise<string>;
   /** Mutating. Leaves what a service uses; may be gone already. */

@@ -1,8 +1,10 @@
 import { isStackwrightError, messageOf } from "../model/mod.ts";
+import type { EntryReading } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
+import { members, short, USED_LABELS } from "./kept_parts.ts";
 import { NETWORKS } from "./resources.ts";
 import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 import type {
@@ -19,8 +21,18 @@ import type {
 /** The calls of a swarm through a manager's API. */
 export function swarmCalls(api: EngineApi): Swarm {
   return {
-    services: async (labels, signal) =>
-      await api.list({ ...get("/services"), query: labelFilters(labels) }, SERVICES, signal),
+    services: async (labels, signal) => {
+      const shape = Object.keys(labels).length === 0 ? SERVICES_IN_SHORT : SERVICES;
+      return await api.list({ ...get("/services"), query: labelFilters(labels) }, shape, signal);
+    },
+    namedServices: async (names, signal) => {
+      const query = { filters: { name: names } };
+      return await api.list(
+        { ...get("/services"), query },
+        named(SERVICES_IN_SHORT, names),
+        signal,
+      );
+    },
     tasks: async (labels, signal) =>
       await api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal),
     service: async (id, signal) => {
@@ -47,6 +59,10 @@ export function swarmCalls(api: EngineApi): Swarm {
     removeService: (id, signal) => api.remove(`/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
       await api.list({ ...get(`/${kind}`), query: labelFilters(labels) }, OBJECTS, signal),
+    namedObjects: async (kind, names, signal) => {
+      const query = { filters: { name: names } };
+      return await api.list({ ...get(`/${kind}`), query }, named(OBJECTS, names), signal);
+    },
     createObject: async (kind, body, signal) => {
       const request = { method: "POST", path: `/${kind}/create`, json: body } as const;
       return asName(asRecord(await api.json(request, signal))["ID"], LONGEST_ID);
@@ -217,18 +233,52 @@ function versionOf(object: JsonRecord): number {
   return asNumber(asRecord(object["Version"])["Index"]) ?? 0;
 }
 
+/** As a list, with the entries of these names: a swarm also finds others that begin so. */
+function named<T>(shape: EntryReading<T>, names: readonly string[]): EntryReading<T> {
+  const wanted = new Set(names);
+  const isWanted = (entry: JsonRecord) => wanted.has(asText(asRecord(entry["Spec"])["Name"]));
+  return { ...shape, of: (entry) => isWanted(entry) ? shape.of(entry) : undefined };
+}
+
+const OF_SERVICES = {
+  ...short("ID", "CreatedAt", "UpdatedAt"),
+  Version: "whole",
+  Endpoint: "whole",
+  UpdateStatus: "whole",
+  JobStatus: "whole",
+} as const;
 const SERVICES = {
-  keep: [
-    ...["ID", "Version", "CreatedAt", "UpdatedAt", "Spec", "PreviousSpec"],
-    ...["Endpoint", "UpdateStatus", "JobStatus"],
-  ],
+  keep: members({ ...OF_SERVICES, Spec: "whole", PreviousSpec: "whole" }),
   of: serviceOf,
-} as const;
+};
+const MOUNTS = members({
+  ...short("Type", "Source"),
+  VolumeOptions: members({ Labels: USED_LABELS }),
+});
+const CONTAINER = members({ Image: "short", Labels: USED_LABELS, Mounts: MOUNTS });
+const SERVICES_IN_SHORT = {
+  keep: members({
+    ...OF_SERVICES,
+    Spec: members({
+      Name: "short",
+      Labels: USED_LABELS,
+      Mode: "whole",
+      TaskTemplate: members({ ContainerSpec: CONTAINER }),
+    }),
+  }),
+  of: serviceOf,
+};
 const TASKS = {
-  keep: [
-    ...["ID", "ServiceID", "Slot", "NodeID", "CreatedAt", "Status"],
-    ...["DesiredState", "Spec", "JobIteration"],
-  ],
+  keep: members({
+    ...short("ID", "ServiceID", "Slot", "NodeID", "CreatedAt", "DesiredState"),
+    Status: "whole",
+    Spec: "whole",
+    JobIteration: "whole",
+  }),
   of: taskOf,
-} as const;
-const OBJECTS = { keep: ["ID", "Version", "Spec"], of: objectOf } as const;
+};
+const OF_OBJECTS = { Name: "short", Labels: USED_LABELS } as const;
+const OBJECTS = {
+  keep: members({ ID: "short", Version: "whole", Spec: members({ ...OF_OBJECTS, Data: "whole" }) }),
+  of: objectOf,
+};

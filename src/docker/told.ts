@@ -1,5 +1,5 @@
 import { beginning, COMPOSE_LABELS, errors, LABELS } from "../model/mod.ts";
-import { asText, asTexts, type Json } from "./json.ts";
+import { asRecord, asText, asTexts, type Json } from "./json.ts";
 
 /** Characters of an id. */
 export const LONGEST_ID = 128;
@@ -26,6 +26,10 @@ const NAMING = [
  */
 export function asName(value: Json | undefined, most: number = LONGEST_NAME): string {
   const name = asText(value);
+  // In the place of a text that was too long to be kept.
+  if (value === false) {
+    throw errors.engine_refused("the engine tells of something with a long name");
+  }
   if (name.length <= most) return name;
   throw errors.engine_refused(
     `the engine tells of something with a name of ${name.length} characters; the most is ${most}`,
@@ -38,11 +42,37 @@ export function asName(value: Json | undefined, most: number = LONGEST_NAME): st
  */
 export function asLabels(value: Json | undefined): Readonly<Record<string, string>> {
   const labels = asTexts(value);
-  for (const each of NAMING) asName(labels[each]);
+  for (const each of NAMING) asName(asRecord(value)[each]);
   const count = Object.keys(labels).length;
   if (count <= MOST_LABELS) return labels;
   throw errors.engine_refused(
     `the engine tells of something with ${count} labels; the most is ${MOST_LABELS}`,
+  );
+}
+
+/** Characters of labels that are read of one thing in a list of everybody's. */
+const MOST_READ = 8192;
+/** Labels that compose gives to containers, as long as what their authors wrote. */
+const LONG_LABELS: readonly string[] = [
+  ...[COMPOSE_LABELS.dependsOn, COMPOSE_LABELS.configFiles, COMPOSE_LABELS.workingDirectory],
+];
+
+/**
+ * Labels of one thing in a list of everybody's, of which nobody decides how much memory it takes. Those
+ * of compose are absent where they are long. Throws as {@link asLabels} does, and for longer ones.
+ */
+export function asFewLabels(value: Json | undefined): Readonly<Record<string, string>> {
+  const isKept = ([name, text]: [string, string]) =>
+    text.length <= LONGEST_NAME || !LONG_LABELS.includes(name);
+  const kept = Object.entries(asLabels(value)).filter(isKept);
+  const length = kept.reduce(
+    (sum, [name, text]) => LONG_LABELS.includes(name) ? sum : sum + name.length + text.length,
+    0,
+  );
+  if (length <= MOST_READ) return Object.fromEntries(kept);
+  throw errors.engine_refused(
+    `the engine tells of something with ${length} characters of labels for Stackwright in a list of ` +
+      `everybody's; the most is ${MOST_READ}`,
   );
 }
 

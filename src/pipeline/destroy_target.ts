@@ -12,11 +12,13 @@ import {
   errors,
   formatOwner,
   isOurs,
+  isStackwrightError,
   messageOf,
   type ObservedStack,
   type Plan,
   type StackKey,
   type StackOwner,
+  type StackwrightError,
 } from "../model/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -187,14 +189,23 @@ export async function finishDestroy(
     if (parts.ledger.owners.mark(key) === owner) return;
     throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
   };
+  const onImagesLeft = ({ message }: StackwrightError) =>
+    parts.log.warning(`images stay: ${message}`, { stack: key.name, context: key.context });
+  const images = removeImages
+    ? await imagesToRemove(parts, key, signal).catch((error) => {
+      if (!isStackwrightError(error, "engine_refused")) throw error;
+      onImagesLeft(error);
+    })
+    : undefined;
   const own = await destroyStack(engine, {
     key,
     removeVolumes,
     requireStill,
     // Tasks may still use named volumes; the tasks go next.
     keepsNamed: isManager,
-    removeImages,
-    ...(removeImages ? await imagesToRemove(parts, key, signal) : {}),
+    removeImages: images !== undefined,
+    ...images,
+    onImagesLeft,
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
   const volumes = isManager

@@ -1,3 +1,4 @@
+import { isRefusedChange } from "../docker/mod.ts";
 import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
   type Drift,
@@ -240,7 +241,7 @@ async function restart(
     } catch (error) {
       if (isStackwrightError(error, "path_escapes")) {
         refused.push(`container ${name} was not restarted: ${error.message}`);
-      } else if (!isStackwrightError(error, "engine_refused")) throw error;
+      } else if (!isRefusedChange(error)) throw error;
       else parts.log.debug(`container ${name} could not be restarted`, { error });
     }
     meter.count("reconciliation_restarts_total", stackLabels(key, revision.source.name));

@@ -31,23 +31,15 @@ export async function presentImages(
   return present;
 }
 
-/** Characters that one deployment's containers may always have in the list of containers. */
-const UNASKED = 64 << 10;
 /**
- * Bytes of the list of all an engine's containers that deployments above {@link UNASKED} may not
- * exceed: up to 64 MiB of an answer are read, and several deployments are prepared at once.
- */
-const MOST_OF_ALL = 24 << 20;
-
-/**
- * Ensures that the engine's list of all containers stays short enough to be read with the new
- * containers, and so do the events of each: the authors of images decide about a part of them.
+ * Ensures that new containers are short in the engine's list of all containers, and so are the events of
+ * each: the authors of images decide about a part of them.
  * Looks only at images that are not `known`, because they were just pulled or built.
  *
  * Throws `unsupported`, and `engine_refused` for an image whose details are too long to read.
  */
 export async function requireShortList(
-  engine: Pick<Engine, "imageListed" | "listedBytes" | "inspectContainer">,
+  engine: Pick<Engine, "imageListed" | "inspectContainer">,
   release: Pick<Release, "key" | "model"> & { readonly services: readonly Made[] },
   { services, known }: { readonly services: readonly Made[]; readonly known: PresentImages },
   signal: AbortSignal,
@@ -82,7 +74,7 @@ export async function requireShortList(
     }
     length += replicas * each;
   }
-  const reason = tooLong ?? tooLongList(length) ?? await tooLongWith(engine, length, signal);
+  const reason = tooLong ?? tooLongList(length);
   if (reason === undefined) return;
   throw errors.unsupported(`deployment ${name}: with its images, ${reason}. Nothing was changed`);
 }
@@ -100,17 +92,4 @@ function once<Answer>(
     answers.set(name, answer);
     return answer;
   };
-}
-
-async function tooLongWith(
-  engine: Pick<Engine, "listedBytes">,
-  length: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (length <= UNASKED) return undefined;
-  const others = await engine.listedBytes(signal);
-  if (others + length <= MOST_OF_ALL) return undefined;
-  return `an engine would list its containers with ${length} characters (labels, commands, mounts, ` +
-    `ports), and lists those that are there with ${others}: the most of all is ${MOST_OF_ALL}, so ` +
-    `that the list can be read; up to ${UNASKED} are taken all the same`;
 }

@@ -138,7 +138,11 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
     it("inspectContainer() agrees with the list and is undefined for none", async () => {
       const id = await run("inspected");
       const details = await engine.inspectContainer(`${label}-inspected`, NO_SIGNAL);
-      assert.deepEqual(details?.container, await observe("inspected"));
+      const observed = await observe("inspected");
+      // A list has only those labels that are used.
+      const labels = { ...details?.container.labels, ...observed.labels };
+      assert.deepEqual(details?.container.labels, labels);
+      assert.deepEqual({ ...details?.container, labels: {} }, { ...observed, labels: {} });
       assert.equal(details?.container.id, id);
       assert.ok(details?.startedAt instanceof Date);
       assert.equal(await engine.inspectContainer(`${label}-none`, NO_SIGNAL), undefined);
@@ -213,9 +217,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       assert.equal(await engine.imageId(fixture.image, NO_SIGNAL), id);
     });
 
-    it("tells how long its list of containers is, and what an image adds to it", async () => {
-      await create("listed");
-      assert.ok(await engine.listedBytes(NO_SIGNAL) > label.length);
+    it("tells what an image adds to the list of containers", async () => {
       const listed = await engine.imageListed(fixture.image, NO_SIGNAL);
       assert.ok(listed !== undefined && listed.labels >= 0 && listed.all >= listed.labels);
       assert.equal(await engine.imageListed("stackwright-test/none:1", NO_SIGNAL), undefined);

@@ -30,7 +30,7 @@ function listNetworks(request: RouteRequest): RouteAnswer {
   const filters = filtersOf(request, ["label", "name", "id", "driver", "scope"]);
   const matching = [...request.state.networks.values()].filter((network) =>
     matchesLabels(network.labels, filters) &&
-    matchesAny(filters, "name", (name) => network.name.includes(name)) &&
+    matchesAny(filters, "name", (name) => new RegExp(name).test(network.name)) &&
     matchesAny(filters, "id", (id) => network.id.startsWith(id)) &&
     matchesAny(filters, "driver", (driver) => network.driver === driver) &&
     matchesAny(filters, "scope", (scope) => scope === scopeOf(network.driver))
@@ -106,7 +106,7 @@ function listVolumes(request: RouteRequest): RouteAnswer {
   const used = usedVolumes(request);
   const matching = [...request.state.volumes.values()].filter((volume) =>
     matchesLabels(volume.labels, filters) &&
-    matchesAny(filters, "name", (name) => volume.name.includes(name)) &&
+    matchesAny(filters, "name", (name) => new RegExp(name).test(volume.name)) &&
     matchesAny(filters, "driver", (driver) => volume.driver === driver) &&
     matchesAny(filters, "dangling", (value) => used.has(volume.name) !== (value !== "false"))
   );

@@ -14,6 +14,7 @@ import {
 } from "../../src/docker/json.ts";
 import {
   filtersOf,
+  matchesAny,
   matchesLabels,
   type Route,
   type RouteAnswer,
@@ -61,9 +62,12 @@ function route(method: string, path: RegExp, handle: Route["handle"]): Route {
 }
 
 function listServices(request: RouteRequest): RouteAnswer {
-  const filters = filtersOf(request, ["label"]);
+  const filters = filtersOf(request, ["label", "name"]);
   const services = [...request.state.swarm.services.values()];
-  const found = services.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
+  const found = services.filter(({ spec }) =>
+    matchesLabels(asTexts(spec["Labels"]), filters) &&
+    matchesAny(filters, "name", (name) => asText(spec["Name"]).startsWith(name))
+  );
   return {
     status: 200,
     json: found.map(shownService),
@@ -408,9 +412,12 @@ function followFailed(state: EngineState, service: FakeService): void {
 }
 
 function listObjects(request: RouteRequest): RouteAnswer {
-  const filters = filtersOf(request, ["label"]);
+  const filters = filtersOf(request, ["label", "name"]);
   const objects = [...mapOf(request).values()];
-  const found = objects.filter(({ spec }) => matchesLabels(asTexts(spec["Labels"]), filters));
+  const found = objects.filter(({ spec }) =>
+    matchesLabels(asTexts(spec["Labels"]), filters) &&
+    matchesAny(filters, "name", (name) => asText(spec["Name"]).startsWith(name))
+  );
   return {
     status: 200,
     json: found.map(({ id, version, spec }) => ({

@@ -136,7 +136,7 @@ export async function startHostileEngine(): Promise<HostileEngine> {
 }
 
 async function send(socket: Socket, { pieces, forever, pauseMs, ends }: Hostility): Promise<void> {
-  for (const piece of pieces) socket.write(piece, "latin1");
+  for (const piece of pieces) if (!socket.write(piece, "latin1")) await drained(socket);
   if (ends === true) return void socket.end();
   while (forever !== undefined && !socket.destroyed) {
     const isFull = !socket.write(forever, "latin1");

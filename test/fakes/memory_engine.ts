@@ -160,7 +160,6 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     imageVolumes: () => Promise.resolve([]),
     imageListed: (reference) =>
       Promise.resolve(engine.images[reference] === undefined ? undefined : { labels: 0, all: 0 }),
-    listedBytes: () => Promise.resolve(0),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
     removeImage: (id) => call(`remove image ${id}`),
@@ -199,6 +198,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
 const refuse = () => Promise.reject(new Error("This node is not a swarm manager."));
 const NO_SWARM: Swarm = {
   services: refuse,
+  namedServices: refuse,
   service: refuse,
   tasks: refuse,
   tasksOf: refuse,
@@ -207,6 +207,7 @@ const NO_SWARM: Swarm = {
   serviceLogs: refuse,
   removeService: refuse,
   objects: refuse,
+  namedObjects: refuse,
   createObject: refuse,
   removeObject: refuse,
   networks: refuse,

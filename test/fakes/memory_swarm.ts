@@ -63,6 +63,8 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
           });
         }),
       ),
+    namedServices: async (names, signal) =>
+      (await engine.swarm.services({}, signal)).filter(({ name }) => names.includes(name)),
     tasks: (labels) =>
       Promise.resolve(
         found(labels).flatMap(([name, spec]) =>

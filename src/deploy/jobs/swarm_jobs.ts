@@ -49,8 +49,8 @@ export class SwarmJobs implements JobEngine<StoppedService> {
   async toStop(signal: AbortSignal): Promise<StoppedService[]> {
     const { swarm, log, found: { key: { context } }, spec: { stopServices } } = this.#facts;
     if (stopServices.length === 0) return [];
-    const all = await swarm.services({}, signal);
     const names = Map.groupBy(stopServices, ({ project, service }) => `${project}_${service}`);
+    const all = await swarm.namedServices([...names.keys()], signal);
     // Stack `a` has `b_c` where `a_b` has `c`: the stack's label tells them apart.
     const isNamed = ({ name, labels }: SwarmService) =>
       names.get(name)?.some(({ project }) => project === labels[STACK_LABELS.namespace]) === true;

@@ -36,7 +36,8 @@ export async function ensureStack(
   for (const kind of ["configs", "secrets"] as const) {
     const wanted = stack.objects.filter((each) => each.kind === kind);
     if (wanted.length === 0) continue;
-    const there = new Map((await swarm.objects(kind, {}, signal)).map((each) => [each.name, each]));
+    const found = await swarm.namedObjects(kind, wanted.map(({ name }) => name), signal);
+    const there = new Map(found.map((each) => [each.name, each]));
     for (const { key, name, body } of wanted) {
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);

@@ -36,7 +36,8 @@ export async function requireStackParts(
   for (const kind of ["configs", "secrets"] as const) {
     const wanted = external(kind);
     if (wanted.length === 0) continue;
-    const there = new Map((await swarm.objects(kind, {}, signal)).map((each) => [each.name, each]));
+    const found = await swarm.namedObjects(kind, wanted.map(({ name }) => name), signal);
+    const there = new Map(found.map((each) => [each.name, each]));
     for (const { key, name } of wanted) {
       const found = there.get(name);
       if (found === undefined) {
@@ -59,7 +60,7 @@ async function requireOwnNames(
   signal: AbortSignal,
 ): Promise<void> {
   const names = new Set(services.map((each) => `${stack}_${each}`));
-  const taken = (await swarm.services({}, signal)).find(({ name, labels }) =>
+  const taken = (await swarm.namedServices([...names], signal)).find(({ name, labels }) =>
     names.has(name) && labels[STACK_LABELS.namespace] !== stack
   );
   if (taken === undefined) return;

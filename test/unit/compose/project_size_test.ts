@@ -35,6 +35,9 @@ describe("tooLargeProject()", () => {
     assert.match(of({ volumes, scale: 100 }) ?? "", said);
     assert.match(of({ annotations: { a: "x".repeat(100_000) }, scale: 50 }) ?? "", said);
     assert.match(of({ links: Array(2000).fill("db:a"), scale: 400 }) ?? "", said);
+    // As the engine writes them: an escape of six bytes, and three for a character.
+    assert.match(of({ labels: { a: "\u2028".repeat(9_000) }, scale: 80 }) ?? "", said);
+    assert.match(of({ labels: { a: "€".repeat(20_000) }, scale: 70 }) ?? "", said);
     // What is mounted because another one mounts it, and who takes it over from there.
     assert.equal(of({ volumes }, { scale: 100 }), undefined);
     assert.match(of({ volumes }, { volumes_from: ["s0"], scale: 100 }) ?? "", said);
@@ -59,6 +62,13 @@ describe("tooLargeProject()", () => {
     const model = { services: { web: service } };
     assert.equal(tooLargeProject(model), undefined);
     assert.match(tooLargeProject(model, { isStack: true }) ?? "", /^an engine would list/);
+    // The service itself is listed, too, also without tasks.
+    const idle = { environment: { A: "x".repeat(250_000) }, deploy: { replicas: 0 } };
+    const services = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`s${at}`, idle]));
+    assert.match(tooLargeProject({ services }, { isStack: true }) ?? "", /^an engine would list/);
+    const deploy = { replicas: 0, labels: { a: "x".repeat(70_000) } };
+    const labelled = tooLargeProject({ services: { web: { deploy } } }, { isStack: true });
+    assert.match(labelled ?? "", /has labels of/);
     const labels = { "stackwright.job.swarm.replicas": "500" };
     const job = { services: { job: { ...service, labels, deploy: { replicas: 1 } } } };
     assert.match(tooLargeProject(job, { isStack: true }) ?? "", /^an engine would list/);

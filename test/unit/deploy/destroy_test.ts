@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Destroy, destroyStack, removeUnusedImages } from "../../../src/deploy/mod.ts";
-import { COMPOSE_LABELS, keptName, stackKey } from "../../../src/model/mod.ts";
+import { COMPOSE_LABELS, keptName, stackKey, StackwrightError } from "../../../src/model/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 
 const SIGNAL = new AbortController().signal;
@@ -91,6 +91,21 @@ describe("destroyStack()", () => {
       "remove image sha256:stray",
       "remove image sha256:web",
     ]);
+  });
+
+  it("leaves images where they cannot be listed, says so, and removes all else", async () => {
+    const engine = shop();
+    const refused = new StackwrightError("engine_refused", "the engine's answer is too long");
+    engine.listImages = () => Promise.reject(refused);
+    const told: Error[] = [];
+    const destroy = {
+      ...DESTROY,
+      removeImages: true,
+      onImagesLeft: (error: Error) => told.push(error),
+    };
+    await destroyStack(engine, destroy, SIGNAL);
+    assert.deepEqual(engine.containers.map((each) => each.id), ["other-db"]);
+    assert.deepEqual(told, [refused]);
   });
 
   it("removes with them what no container of it runs, but was recorded", async () => {

@@ -51,6 +51,22 @@ describe("observeAll()", () => {
     assert.equal(all.get("shop")?.containers.length, 1);
   });
 
+  it("asks for the services of each stack where those of all are more than can be read", async () => {
+    const stacks = ["one", "two", "large"];
+    const engine = createMemorySwarm(stacks.map((stack) => ({ stack, service: "web" })));
+    const { swarm } = engine;
+    const tooLong = new StackwrightError("engine_refused", "the engine's answer is longer than 1");
+    const services: typeof swarm.services = (labels, within) =>
+      Object.values(labels).some((value) => value === undefined || value === "large")
+        ? Promise.reject(tooLong)
+        : swarm.services(labels, within);
+    const { signal } = new AbortController();
+    const all = await observeAll({ ...engine, swarm: { ...swarm, services } }, signal, {
+      withServices: true,
+    });
+    assert.deepEqual([...all.keys()], ["one", "two"]);
+  });
+
   it("asks for the tasks of each stack where those of all are more than can be read", async () => {
     const engine = createMemorySwarm([
       { stack: "one", service: "web" },

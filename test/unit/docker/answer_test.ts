@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { readList, readValue } from "../../../src/docker/answer.ts";
 import { containerEvents } from "../../../src/docker/events.ts";
 import { EngineApi } from "../../../src/docker/api.ts";
+import { anyMembers, members, short, USED_LABELS } from "../../../src/docker/kept_parts.ts";
 import { EnginePlaces } from "../../../src/docker/places.ts";
 import type { JsonRecord } from "../../../src/docker/json.ts";
 import type { Transport } from "../../../src/docker/transport.ts";
@@ -32,12 +33,13 @@ function* cut(text: string, sizes: () => number): Generator<Uint8Array> {
   }
 }
 
-const KEEP = ["Id", "Labels", "Name"];
-/** Long enough not to be parsed as a whole. */
+const NAMES = ["Id", "Labels", "Name"];
+const KEEP = members({ Id: "short", Labels: "whole", Name: "whole" });
+/** Several chunks long. */
 const FILL = { Id: "fill", Other: "x".repeat(300_000) };
 
 function reading() {
-  return { clock: systemClock, places: new EnginePlaces() };
+  return { clock: systemClock, places: new EnginePlaces(), leftOut: () => {} };
 }
 
 async function listed(text: string, sizes: () => number, under?: string): Promise<JsonRecord[]> {
@@ -57,7 +59,7 @@ describe("readList()", () => {
   });
   const kept = (all: readonly object[]) =>
     all.map((each) =>
-      Object.fromEntries(Object.entries(each).filter(([key]) => KEEP.includes(key)))
+      Object.fromEntries(Object.entries(each).filter(([key]) => NAMES.includes(key)))
     );
 
   for (const under of [undefined, "Volumes"]) {
@@ -92,31 +94,50 @@ describe("readList()", () => {
     }
   });
 
-  it("passes over a member that nobody reads, however long it is, and refuses one that is read", async () => {
-    const long = "x".repeat(20 << 20);
-    const sizes = () => 1 << 16;
-    const [found] = await listed(JSON.stringify([{ Other: long, Id: "1" }]), sizes);
-    assert.equal(found?.["Id"], "1");
-    await assert.rejects(listed(JSON.stringify([{ Id: long }]), sizes), refused);
+  it("passes over what nobody reads, however long it is, and over an entry that is too large", async () => {
+    const long = 'x\\u2028"'.repeat(2 << 20);
+    const sizes = () => 1 + random(1 << 17);
+    const entries = [{ Other: long, Id: long }, { Name: long }, { Id: "1" }, {
+      Labels: { a: "b" },
+    }];
+    const found = await listed(JSON.stringify(entries), sizes);
+    assert.deepEqual(found, [{ Id: false }, { Id: "1" }, { Labels: { a: "b" } }]);
   });
 
-  it("refuses a list of which too much is read, or that has too many entries", async () => {
-    const shape = { keep: KEEP, mostKept: 5000, ...reading(), of: () => undefined };
-    const read = (entries: readonly object[]) =>
-      readList(answer(cut(JSON.stringify([FILL, ...entries]), () => 10_000)), shape, never);
-    const entry = { Id: "x".repeat(1000), Other: "x".repeat(10_000) };
-    assert.deepEqual(await read([entry, entry, entry]), []);
-    await assert.rejects(read([entry, entry, entry, entry, entry]), refused);
+  it("reads parts of parts, and of a list what has a certain member", async () => {
+    const keep = members({
+      Labels: USED_LABELS,
+      Ports: members(short("IP", "PublicPort"), "PublicPort"),
+      Networks: anyMembers(members(short("Id"))),
+    });
+    const entry = {
+      Ports: [{ IP: "a" }, { IP: "b", PublicPort: 1, Type: "tcp" }, {}, { PublicPort: [2] }, null],
+      Networks: { 'a"}': { Id: "1", Aliases: ["x"] }, b: null },
+      Labels: { a: "x", "stackwright.name": "y", "com.docker.compose.project": "]z" },
+    };
+    const text = JSON.stringify([entry, { Labels: null, Ports: null }], null, 1);
+    for (let time = 0; time < 20; time++) {
+      const chunks = answer(cut(text, () => 1 + random(9)));
+      const found = await readList(chunks, { ...reading(), keep, of: (each) => each }, never);
+      assert.deepEqual(found, [{
+        Ports: [{ IP: "b", PublicPort: 1 }, { PublicPort: [2] }, null],
+        Networks: { 'a"}': { Id: "1" }, b: null },
+        Labels: { "stackwright.name": "y", "com.docker.compose.project": "]z" },
+      }, { Labels: null, Ports: null }]);
+    }
+  });
+
+  it("refuses a list that has too many entries", async () => {
     const many = `[${"0,".repeat(200_000)}0]`;
     await assert.rejects(listed(many, () => 10_000), refused);
   });
 
-  it("reads at most two lists that take much memory, and others meanwhile", async () => {
+  it("reads at most two long lists, and any short ones meanwhile", async () => {
     const go = Promise.withResolvers<void>();
     const places = new EnginePlaces();
     let read = 0;
     const list = async (count: number) => {
-      const entry = new TextEncoder().encode(`{"Id":"${"x".repeat(1 << 20)}"},`);
+      const entry = new TextEncoder().encode(`{"Other":"${"x".repeat(1 << 20)}"},`);
       const body = (async function* () {
         yield new TextEncoder().encode("[");
         for (let at = 0; at < count; at++) yield entry;
@@ -124,26 +145,26 @@ describe("readList()", () => {
         for (let at = 0; at < 3; at++) yield entry;
         yield new TextEncoder().encode("0]");
       })();
-      const shape = { keep: KEEP, clock: systemClock, places, of: () => void read++ };
+      const shape = { ...reading(), keep: KEEP, places, of: () => void read++ };
       return await readList({ status: 200, headers: {}, body, discard: () => {} }, shape, never);
     };
-    const all = [20, 20, 20, 20, 2].map(list);
-    // Two of them wait for places after 16 MiB.
-    await until(() => read === 2 * 20 + 2 * 16 + 2);
+    const all = [...Array(12).fill(8), 2].map(list);
+    // All but two of them wait for places after 4 MiB, and keep the last one not.
+    await until(() => read === 2 * 8 + 10 * 4 + 2);
     await systemClock.sleep(20, never);
-    assert.equal(read, 2 * 20 + 2 * 16 + 2);
+    assert.equal(read, 2 * 8 + 10 * 4 + 2);
     go.resolve();
     await Promise.all(all);
-    assert.equal(read, 4 * 24 + 6);
+    assert.equal(read, 12 * 12 + 6);
   });
 
   it("parses large entries one after the other, each after a rest", async () => {
     const members = Array.from({ length: 20_000 }, (_, at) => `"m${at}":1`).join();
-    const text = `[{"Id":"${"x".repeat(300_000)}","Labels":{${members}}}]`;
+    const text = `[{"Other":"${"x".repeat(300_000)}","Labels":{${members}}}]`;
     const clock = createFakeClock();
     const places = new EnginePlaces();
     let read = 0;
-    const shape = { keep: KEEP, clock, places, of: () => ++read };
+    const shape = { ...reading(), keep: KEEP, clock, places, of: () => ++read };
     const all = Array.from(
       { length: 3 },
       () => readList(answer(cut(text, () => 60_000)), shape, never),

@@ -63,6 +63,25 @@ describe("EngineApi.inTime()", () => {
     });
   }
 
+  it("asks whether an engine is there beside any number of other calls", async () => {
+    const { engine, asked, close } = await silentEngine();
+    const end = new AbortController();
+    try {
+      const lists = Array.from(
+        { length: 300 },
+        () => engine.listNetworks({}, end.signal).catch(() => {}),
+      );
+      while (asked.length < 256) await settle();
+      const info = engine.info(end.signal).catch(() => {});
+      while (asked.length < 257) await settle();
+      assert.match(asked.at(-1) ?? "", /\/info /);
+      end.abort();
+      await Promise.all([...lists, info]);
+    } finally {
+      await close();
+    }
+  });
+
   it("keeps no call waiting for hundreds of containers that are slow to stop", async () => {
     const { engine, asked, close } = await silentEngine();
     const end = new AbortController();

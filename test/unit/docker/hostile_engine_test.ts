@@ -22,7 +22,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   info: (engine, signal) => engine.info(signal),
   apiVersion: (engine, signal) => engine.apiVersion(signal),
   listContainers: (engine, signal) => engine.listContainers({ a: "b" }, signal),
-  listedBytes: (engine, signal) => engine.listedBytes(signal),
   describeContainers: (engine, signal) => engine.describeContainers({}, signal),
   inspectContainer: (engine, signal) => engine.inspectContainer("1", signal),
   containerRecipe: (engine, signal) => engine.containerRecipe("1", signal),
@@ -75,6 +74,8 @@ const CALLS: Readonly<Record<string, Call>> = {
 /** The same of a manager of a swarm. */
 const SWARM_CALLS: Readonly<Record<string, Call>> = {
   services: ({ swarm }, signal) => swarm.services({}, signal),
+  namedServices: ({ swarm }, signal) => swarm.namedServices(["a"], signal),
+  namedObjects: ({ swarm }, signal) => swarm.namedObjects("configs", ["a"], signal),
   tasks: ({ swarm }, signal) => swarm.tasks({}, signal),
   service: ({ swarm }, signal) => swarm.service("1", signal),
   tasksOf: ({ swarm }, signal) => swarm.tasksOf("1", signal),

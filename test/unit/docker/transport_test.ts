@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, it } from "node:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EngineApi } from "../../../src/docker/api.ts";
+import { members } from "../../../src/docker/kept_parts.ts";
 import { swarmCalls } from "../../../src/docker/swarm_calls.ts";
 import { createTransport, type Transport } from "../../../src/docker/transport.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
@@ -286,7 +287,7 @@ describe("Transport and EngineApi", () => {
         }),
       close: () => {},
     });
-    const shape = { keep: [], of: () => 1 };
+    const shape = { keep: members({}), of: () => 1 };
     await Promise.all(Array.from({ length: 50 }, async (_, at) => {
       const request = { method: "GET", path: `/x${at}` } as const;
       if (at % 2 === 0) await api.json(request, NO_SIGNAL);

@@ -16,7 +16,6 @@ describe("requireShortList()", () => {
   };
   const check = async (
     made: readonly [service: object, replicas: number, image?: string][],
-    listed = 0,
   ) => {
     const services = made.map(([, replicas, image = "small"], at) => ({
       name: `s${at}`,
@@ -28,20 +27,17 @@ describe("requireShortList()", () => {
       model: { services: Object.fromEntries(made.map(([service], at) => [`s${at}`, service])) },
       services,
     };
-    let looks = 0;
     const engine = {
       imageListed: (image: string) => Promise.resolve(LISTED[image]),
-      listedBytes: () => Promise.resolve((looks++, listed)),
       inspectContainer: memory.inspectContainer.bind(memory),
     };
     await requireShortList(engine, release, { services, known: new Map() }, never);
-    return looks;
   };
 
-  it("has nothing against usual containers, and does not look at others for few of them", async () => {
-    assert.equal(await check([[{ labels: { a: "b" } }, 20], [{ command: ["a"] }, 10]], 1e9), 0);
-    assert.equal(await check([[{}, 900]], 5_000_000), 1);
-    assert.equal(await check([[{}, 1, "large"], [{}, 100, ""]]), 1);
+  it("has nothing against usual containers", async () => {
+    await check([[{ labels: { a: "b" } }, 20], [{ command: ["a"] }, 10]]);
+    await check([[{}, 900]]);
+    await check([[{}, 1, "large"], [{}, 100, ""]]);
   });
 
   it("refuses what would make the list of all containers too long to be read", async () => {
@@ -57,13 +53,13 @@ describe("requireShortList()", () => {
     await assert.rejects(check([[{}, 1, "labelled"]]), { code: "unsupported", message });
     const labels = { a: "x".repeat(65_400) };
     await assert.rejects(check([[{ labels }, 1]]), { code: "unsupported", message });
-    assert.equal(await check([[{ labels }, 1, ""]]), 1);
+    await check([[{ labels }, 1, ""]]);
   });
 
   it("counts what containers mount because others do, with what their images declare", async () => {
     const refused = { code: "unsupported", message: /shop: with its images, .* characters/ };
     const from = { volumes_from: ["s0:ro"] };
-    assert.equal(await check([[{}, 1, "large"], [{}, 20]]), 1);
+    await check([[{}, 1, "large"], [{}, 20]]);
     await assert.rejects(check([[{}, 1, "large"], [from, 20]]), refused);
     await assert.rejects(
       check([[{}, 0, "large"], [from, 0], [{ volumes_from: ["s1"] }, 2]]),
@@ -71,22 +67,15 @@ describe("requireShortList()", () => {
     );
     const [{ id } = { id: "" }] = memory.containers;
     const theirs = { volumes_from: [`container:${id}`] };
-    assert.equal(await check([[theirs, 1]]), 1);
+    await check([[theirs, 1]]);
     await assert.rejects(check([[theirs, 20]]), refused);
     await assert.rejects(check([[theirs, 0], [from, 20]]), refused);
-  });
-
-  it("refuses much where others have much already, which no single deployment shows", async () => {
-    const message = /lists those that are there with 24000000: the most of all is/;
-    await assert.rejects(check([[{}, 1, "large"]], 24_000_000), { message });
-    assert.equal(await check([[{}, 1, "large"]], 20_000_000), 1);
   });
 
   it("asks about an image once, and not about one that was there before", async () => {
     const asked: string[] = [];
     const engine = {
       imageListed: (image: string) => Promise.resolve((asked.push(image), LISTED[image])),
-      listedBytes: () => Promise.resolve(0),
       inspectContainer: memory.inspectContainer,
     };
     const services = ["small", "", "large", "missing", "large"]

@@ -11,9 +11,9 @@ const body = { Name: "shop_c_12345678", Labels: {}, Data: "bWluZQ==" };
 /** What a stack with one config is made with, where these objects are there. */
 function ensure(there: readonly SwarmObject[], lan: readonly ResourceSummary[] = []) {
   const created: string[] = [];
-  const swarm: Pick<Swarm, "networks" | "objects" | "createObject"> = {
+  const swarm: Pick<Swarm, "networks" | "namedObjects" | "createObject"> = {
     networks: () => Promise.resolve([...lan]),
-    objects: () => Promise.resolve([...there]),
+    namedObjects: () => Promise.resolve([...there]),
     createObject(_kind: ObjectKind, wanted) {
       created.push(wanted.Name);
       return Promise.resolve("made");

@@ -21,10 +21,12 @@ async function require(
     networks?: ResourceSummary[];
   } = {},
 ): Promise<void> {
-  const swarm: Pick<Swarm, "networks" | "objects" | "services"> = {
+  const swarm: Pick<Swarm, "networks" | "namedObjects" | "namedServices"> = {
     networks: () => Promise.resolve(there.networks ?? []),
-    objects: (kind: ObjectKind) => Promise.resolve(kind === "secrets" ? there.secrets ?? [] : []),
-    services: () => Promise.resolve(there.services ?? []),
+    namedObjects: (kind: ObjectKind) =>
+      Promise.resolve(kind === "secrets" ? there.secrets ?? [] : []),
+    namedServices: (names) =>
+      Promise.resolve((there.services ?? []).filter(({ name }) => names.includes(name))),
   };
   const { signal } = new AbortController();
   await requireStackParts(
