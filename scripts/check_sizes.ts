@@ -14,7 +14,7 @@ export const LINES_OF_FUNCTION = 60;
 export const LINES_OF_FILE = 318;
 
 /** Most files of folders that once grew without order. */
-export const FILES_OF_FOLDER: Readonly<Record<string, number>> = { "src/pipeline": 25 };
+export const FILES_OF_FOLDER: Readonly<Record<string, number>> = { "src/pipeline": 26 };
 
 /** Checks `main.ts` and everything under `src/`; returns what is too large, in order of files. */
 export function checkSizes(sources: Sources): Violation[] {

@@ -18,6 +18,8 @@ import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 interface OwnerFacts {
   /** The owner of a stack of this engine, as far as that is recorded. */
   readonly ownerOf: (stack: string) => Promise<StackOwner | undefined>;
+  /** Whether a stack of the same owner has authors of its own. */
+  readonly isSeparate: (stack: string) => boolean;
 }
 
 interface VolumeFacts extends OwnerFacts {
@@ -31,7 +33,8 @@ interface VolumeFacts extends OwnerFacts {
 /**
  * Refuses a model that defines a volume as its own which belongs to a stack of another source or
  * branch: compose would only warn, and both stacks would write to the same data. A volume that is
- * `external` is shared on purpose, and stacks of one branch may share. Labels name no branch: where
+ * `external` is shared on purpose, and stacks of one branch may share unless their authors are
+ * separate. Labels name no branch: where
  * no owner is recorded, they tell the source alone. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
@@ -44,7 +47,7 @@ interface VolumeFacts extends OwnerFacts {
 export async function requireOwnVolumes(
   key: StackKey,
   model: ComposeModel,
-  { engine, ownerOf, node, ofTasks = [] }: VolumeFacts,
+  { engine, node, ofTasks = [], ...facts }: VolumeFacts,
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
@@ -60,7 +63,7 @@ export async function requireOwnVolumes(
       volume === name && makerOf(labels).stack === key.name;
     for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
       const whose = mayFill(name, volume)
-        ? await anothers(key, labels, ownerOf, claimant)
+        ? await anothers(key, labels, facts, claimant)
         : undefined;
       if (whose === undefined) continue;
       throw errors.conflict(
@@ -81,7 +84,7 @@ export async function requireOwnVolumes(
 export async function requireOwnNetworks(
   key: StackKey,
   model: ComposeModel,
-  { engine, ownerOf }: OwnerFacts & { readonly engine: Pick<Engine, "findNetworks"> },
+  { engine, ...facts }: OwnerFacts & { readonly engine: Pick<Engine, "findNetworks"> },
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
@@ -89,7 +92,7 @@ export async function requireOwnNetworks(
     .filter((each) => !each.external && each.name === `${key.name}_${each.key}`);
   const keys = new Map(own.map((each) => [each.name, each.key]));
   for (const { name, labels } of await engine.findNetworks([...keys.keys()], signal)) {
-    const whose = await anothers(key, labels, ownerOf, claimant);
+    const whose = await anothers(key, labels, facts, claimant);
     if (whose === undefined) continue;
     const at = `networks.${keys.get(name)}`;
     throw errors.conflict(
@@ -103,13 +106,16 @@ export async function requireOwnNetworks(
 async function anothers(
   key: StackKey,
   labels: Readonly<Record<string, string>>,
-  ownerOf: OwnerFacts["ownerOf"],
+  { ownerOf, isSeparate }: OwnerFacts,
   claimant: StackOwner,
 ): Promise<string | undefined> {
   const { stack, repository } = makerOf(labels);
   if (stack === "" || stack === key.name) return undefined;
   const owner = await ownerOf(stack) ?? labelled(repository);
-  if (owner === undefined || isSameOwner(owner, claimant)) return undefined;
+  if (owner === undefined) return undefined;
+  if (isSameOwner(owner, claimant)) {
+    return isSeparate(stack) ? `stack ${stack}'s, which has another repository` : undefined;
+  }
   return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
 }
 

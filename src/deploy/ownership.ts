@@ -73,14 +73,42 @@ export function ownership(key: StackKey, facts: OwnershipFacts, claimant: StackO
   return managed.length > 0 ? "ours" : "unmanaged";
 }
 
+/**
+ * Refuses a stack that was discovered in the repository `from`, where a container or a volume shows
+ * that it was deployed from another one: labels tell that where the ledger was lost.
+ *
+ * Throws `conflict`.
+ */
+export function requireRepository(
+  { name }: StackKey,
+  { observed, volumes }: Pick<OwnershipFacts, "observed" | "volumes">,
+  from: string,
+  claimant: StackOwner,
+): void {
+  const isTheirs = (each: Pick<ResourceSummary, "labels">) =>
+    isOurs(each) && each.labels[LABELS.sourceName] !== from;
+  const [container, volume] = [observed.containers.find(isTheirs), volumes.find(isTheirs)];
+  const theirs = container ?? volume;
+  if (theirs === undefined) return;
+  const what = container === undefined ? "volume" : "container";
+  throw errors.conflict(
+    `conflict: ${what} ${theirs.name} of ${name} is from ${
+      theirs.labels[LABELS.sourceName]
+    }, so ${name} ` +
+      `was not deployed from ${from}, where it was discovered; choose another name there, or write ` +
+      `the stack down in the configuration of ${claimant.source}`,
+  );
+}
+
 /** The part of {@link ownership} that needs no engine. */
 export function requireRecorded(
   key: StackKey,
-  recorded: StackOwner | undefined,
+  recorded: (StackOwner & { readonly elsewhere?: string }) | undefined,
   claimant: StackOwner,
 ): void {
   if (recorded === undefined || isSameOwner(recorded, claimant)) return;
-  throw notYours(key, `belongs to ${formatOwner(recorded)}`, claimant);
+  const by = recorded.elsewhere === undefined ? "" : ` by context ${recorded.elsewhere}`;
+  throw notYours(key, `belongs to ${formatOwner(recorded)}${by}`, claimant);
 }
 
 /** The error for a stack of another owner, with what a person can do. */

@@ -122,7 +122,7 @@ async function destroy(
   const deleted = await destroyTarget(
     parts,
     target.key,
-    ownerFrom(target.configuration),
+    { by: ownerFrom(target.configuration), found: target.discovered },
     destroy,
     signal,
   );

@@ -65,6 +65,7 @@ export async function decideTarget(
   if (waits !== undefined) return await held(parts, asked, waits, signal);
   requireSupported(deployment);
   const info = await parts.host.info(signal);
+  parts.ledger.owners.noteEngine(key.context, info);
   if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
   const swarm = swarmOf(deployment, info);
   const isNobodys = recordedOwner(parts.ledger, key) === undefined;
@@ -234,6 +235,7 @@ async function destroyed(
   const observed = await observeAnyway(parts, target.key, signal);
   const asked = {
     by: ownerFrom(target.configuration),
+    found: target.discovered,
     because: "destroy is set",
     removeVolumes,
     observed,

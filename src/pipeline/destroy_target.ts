@@ -9,6 +9,7 @@ import {
   volumesText,
 } from "../deploy/mod.ts";
 import {
+  type DiscoveredStack,
   errors,
   formatOwner,
   isOurs,
@@ -25,7 +26,9 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { ownerElsewhere, requireOwner } from "./stack_owner.ts";
+import { requireFreeName } from "../record/mod.ts";
+import { ownerElsewhere } from "./owner_elsewhere.ts";
+import { requireOwner } from "./stack_owner.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -34,6 +37,13 @@ type DestroyWhat = {
   /** Whether the volumes of a swarm stack stay; a destroy by configuration deletes them. */
   readonly keepsStackVolumes?: boolean;
 };
+
+/** The configuration that wants a stack destroyed. */
+interface Destroyer {
+  readonly by: StackOwner;
+  /** The stack, where it was discovered. */
+  readonly found?: DiscoveredStack | undefined;
+}
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
@@ -45,12 +55,12 @@ type DestroyWhat = {
 export async function destroyTarget(
   parts: PipelineParts,
   key: StackKey,
-  by: StackOwner,
+  by: Destroyer,
   what: DestroyWhat,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const observed = await observeAnyway(parts, key, signal);
-  if (!await isThere(parts, key, by, observed, signal)) return undefined;
+  if (!await isThere(parts, key, { ...by, observed }, signal)) return undefined;
   return await destroyNow(parts, key, what, signal);
 }
 
@@ -77,8 +87,7 @@ async function destroyNow(
 }
 
 /** A requested destroy: why, by whom, and what ran at the time. */
-interface ToDestroy {
-  readonly by: StackOwner;
+interface ToDestroy extends Destroyer {
   readonly because: string;
   readonly removeVolumes: boolean;
   readonly observed: ObservedStack;
@@ -91,10 +100,11 @@ interface ToDestroy {
 export async function decideDestroy(
   parts: Pick<PipelineParts, "clock" | "host" | "hosts" | "ledger">,
   key: StackKey,
-  { by, because, removeVolumes, observed }: ToDestroy,
+  { because, removeVolumes, ...asked }: ToDestroy,
   signal: AbortSignal,
 ): Promise<Plan & { readonly kind: "skip" | "destroy" }> {
-  if (!await isThere(parts, key, by, observed, signal)) {
+  const { observed } = asked;
+  if (!await isThere(parts, key, asked, signal)) {
     const message = "there is nothing to destroy";
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
@@ -111,21 +121,23 @@ export async function decideDestroy(
 async function isThere(
   parts: Parameters<typeof ownerElsewhere>[0],
   key: StackKey,
-  by: StackOwner,
-  observed: ObservedStack,
+  { by, found, observed }: Pick<ToDestroy, "by" | "found" | "observed">,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { ledger } = parts;
   const recorded = ledger.current(key);
   if (observed.containers.length === 0 && recorded === undefined) return false;
   const owner = ledger.owners.get(key);
+  requireFreeName(ledger, found);
   requireOwner(key, by, { parts: observed.containers, recorded, owner }, "destroyed");
   const elsewhere = recorded === undefined && owner === undefined
-    ? await ownerElsewhere(parts, { key, wants: by, isThere: true }, signal)
+    ? await ownerElsewhere(parts, { key, wants: by, found, isThere: true }, signal)
     : undefined;
   if (elsewhere === undefined) return true;
-  const whose = `${elsewhere.words}, not to ${formatOwner(by)}`;
-  throw errors.conflict(`${key.name} is not destroyed: it ${whose}`);
+  if (elsewhere.isOwn) throw errors.conflict(`conflict: ${elsewhere.words}`);
+  throw errors.conflict(
+    `${key.name} is not destroyed: it ${elsewhere.words}, not to ${formatOwner(by)}`,
+  );
 }
 
 /**

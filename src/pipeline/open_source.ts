@@ -32,7 +32,6 @@ import {
 import type { PipelineParts } from "./parts.ts";
 import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
-import { requireFreeName } from "../record/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
 import { filesOf, lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -57,9 +56,8 @@ export interface OpenedSource extends SourceRun {
   /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**
-   * Throws `conflict` when another polled target of the repository has the stack, or as
-   * {@link requireFreeName} does. Call it with the stack's lock held: of two targets first polled
-   * together, one has the stack only then.
+   * Throws `conflict` when another polled target of the repository has the stack. Call it with the
+   * stack's lock held: of two targets first polled together, one has the stack only then.
    */
   readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
 }
@@ -122,9 +120,8 @@ function requireNotOtherTargets(
     requestLocation(other).name === source.name
   );
   const read = new Map<SourceRequest, ReturnType<typeof namedBy>>();
-  return async ({ declared, found }) => {
+  return async ({ declared }) => {
     if (declared.deployment.pause) return;
-    requireFreeName(parts.ledger, found?.stack, source);
     const key = keyOf({ declared });
     const current = parts.ledger.current(key);
     const { source: deployed } = current?.configuration ?? current?.revision ?? {};

@@ -14,7 +14,6 @@ import {
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import { requireFreeName } from "../record/mod.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
@@ -103,13 +102,14 @@ async function attempt(
 async function planRemoval(
   anyParts: PipelineParts,
   { configuration }: OpenedSource,
-  { stack: { key, directory }, removeVolumes }: Removal,
+  { stack: found, removeVolumes }: Removal,
   signal: AbortSignal,
 ): Promise<PlannedStack> {
+  const { key, directory } = found;
   const parts = await partsFor(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
-  const asked = { by, because: whyObsolete(directory), removeVolumes, observed };
+  const asked = { by, found, because: whyObsolete(directory), removeVolumes, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
   return { ...key, id: idOf(parts, key, facts), plan, before: deployedText(parts, key), after: "" };
@@ -130,9 +130,6 @@ async function planDeployment(
   const asked = { ...told, repository: repositoryOf(told) };
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
-  if (!told.deployment.pause) {
-    requireFreeName(anyParts.ledger, told.discovered, opened.configuration.source);
-  }
   const parts = await partsFor(anyParts, key, signal);
   let observed: ObservedStack = { containers: [] };
   const glance: Glance = {

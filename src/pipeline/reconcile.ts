@@ -25,6 +25,7 @@ import {
 } from "../plan/mod.ts";
 import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
+import { takenByOther } from "../record/mod.ts";
 import {
   newVerdicts,
   reconciliationTeller,
@@ -89,7 +90,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
   const recorded = ledger.current(key);
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
-  return { recorded, options };
+  return takenByOther(ledger, recorded) === undefined ? { recorded, options } : undefined;
 }
 
 async function attempt(

@@ -250,8 +250,8 @@ async function destroyObsolete(
   { run, removal, because }: Pick<RemovalWork, "run" | "removal"> & { readonly because: string },
   signal: AbortSignal,
 ): Promise<TargetEnd> {
-  const { stack: { key }, removeVolumes, removeImages } = removal;
-  const identity = ownerFrom(run.configuration);
+  const { stack: found, stack: { key }, removeVolumes, removeImages } = removal;
+  const identity = { by: ownerFrom(run.configuration), found };
   const what = { removeVolumes, removeImages };
   const deleted = await destroyTarget(parts, key, identity, what, signal);
   if (deleted !== undefined) {

@@ -27,7 +27,8 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses, type FairLimiter, type KeyedLock } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { jobCredentials, ownerElsewhere } from "./stack_owner.ts";
+import { ownerElsewhere } from "./owner_elsewhere.ts";
+import { jobCredentials } from "./stack_owner.ts";
 import { locked } from "./waits.ts";
 
 /** Parts for running jobs, beside those of the pipeline. */

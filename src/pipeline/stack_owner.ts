@@ -2,10 +2,11 @@ import {
   notYours,
   ownerOf,
   type Ownership,
-  ownership,
+  ownership as ownershipBy,
   requireOwnNetworks,
   requireOwnVolumes,
   requireRecorded,
+  requireRepository,
   volumesOfTasks,
 } from "../deploy/mod.ts";
 import { resourcesOf } from "../compose/mod.ts";
@@ -29,18 +30,22 @@ import {
   type ToldTarget,
 } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { recordedOwner } from "../record/mod.ts";
+import {
+  deployedFrom,
+  isFoundElsewhere,
+  recordedOwner,
+  requireFreeName,
+  takenByOther,
+} from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
-import { sameRepository } from "../source/mod.ts";
-import { sourceAsOwner, stackAsOwner, withDeadline } from "../system/mod.ts";
+import { surelySameRepository } from "../source/mod.ts";
+import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { ownerElsewhere } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
 /** Label in which doco-cd notes the repository that it deployed a container from. */
 const PEER_SOURCE = "cd.doco.source.url";
-
-/** Milliseconds for another engine to give its id. */
-const ASK_MS = 60_000;
 
 /** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
 const LEADERLESS = /does not have a leader|context deadline exceeded/;
@@ -70,22 +75,33 @@ export function isStrangers(
 ): boolean {
   if (configuration === undefined) return false;
   const recorded = recordedOwner(ledger, key);
-  return recorded !== undefined && !isSameOwner(recorded, wantedOwner({ configuration, origin }));
+  return recorded !== undefined &&
+    !isSameOwner(recorded, claimantOf({ configuration, origin }, recorded));
 }
 
 /**
- * Refuses a target whose stack has another owner by the ledger. Call it first, so that only the
- * owner unpins or repairs a stack.
+ * The owner in whose name a target asks for a stack with the owner `recorded`. By another context
+ * persons have the branch that they deploy: they would make a second stack there for the other one.
+ */
+function claimantOf(
+  target: Pick<Target, "configuration" | "origin">,
+  recorded: RecordedOwner | undefined,
+): StackOwner {
+  return recorded?.elsewhere === undefined ? wantedOwner(target) : ownerFrom(target.configuration);
+}
+
+/**
+ * Refuses a target whose stack has another owner by the ledger, by whichever context of its engine, or
+ * was discovered and is deployed from another repository. Call it first, so that only the owner
+ * unpins or repairs a stack.
  *
- * Throws `conflict`, and records who was refused: a person may hand the stack over.
+ * Throws `conflict`, and records which other owner was refused: a person may hand the stack over.
  */
 export function requireNotAnothers(parts: PipelineParts, target: Target): void {
-  const claimant = wantedOwner(target);
-  remembering(
-    parts,
-    target,
-    () => requireRecorded(target.key, recordedOwner(parts.ledger, target.key), claimant),
-  );
+  const recorded = recordedOwner(parts.ledger, target.key);
+  const claimant = claimantOf(target, recorded);
+  remembering(parts, target, () => requireRecorded(target.key, recorded, claimant));
+  requireFreeName(parts.ledger, target.discovered);
 }
 
 /**
@@ -100,75 +116,48 @@ export async function ownershipOf(
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<Ownership> {
-  const { key } = target;
-  const claimant = wantedOwner(target);
+  requireNotAnothers(parts, target);
+  const { key, discovered: found } = target;
   const recorded = recordedOwner(parts.ledger, key);
+  const claimant = claimantOf(target, recorded);
   const adopted = recorded?.adopted === true;
-  const volumes = recorded !== undefined || observed.containers.some(isOurs)
+  const from = isFoundElsewhere(found) ? found.repository : undefined;
+  const isTold = observed.containers.some(isOurs);
+  const volumes = recorded !== undefined || (isTold && from === undefined)
     ? []
     : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
+  if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);
   const isThere = [...observed.containers, ...volumes].some(isOurs);
-  const elsewhere = recorded === undefined
-    ? await ownerElsewhere(parts, { key, wants: claimant, isThere }, signal)
-    : undefined;
+  const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
+  const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
+  if (elsewhere?.isOwn === true) throw errors.conflict(`conflict: ${elsewhere.words}`);
   return remembering(parts, target, () => {
     if (elsewhere !== undefined) throw notYours(key, elsewhere.words, claimant);
-    const known = { observed, volumes, adopted, ...(recorded && { recorded }) };
-    const found = ownership(key, known, claimant);
+    const untold = isTold ? [] : volumes;
+    const facts = { observed, volumes: untold, adopted, ...(recorded && { recorded }) };
+    const ownership = ownershipBy(key, facts, claimant);
     if (!adopted) requireNotOfPeer(key, observed, claimant);
-    return found;
+    return ownership;
   });
 }
 
 /**
- * Finds the owner that deploys a stack through another context of the same engine, or another
- * manager of the same swarm, unless it is `wants`; with words that follow the stack's name. Only
- * engines of contexts are asked where the ledger has an owner of that name. Asked before a context's
- * first deployment of the stack, so that two contexts make no second owner.
- *
- * An engine that cannot be asked counts as another one, unless something of that name `isThere`.
- */
-export async function ownerElsewhere(
-  { ledger, host, hosts, clock }: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
-  { key, wants, isThere }: {
-    readonly key: StackKey;
-    readonly wants?: StackOwner;
-    readonly isThere: boolean;
-  },
-  signal: AbortSignal,
-): Promise<{ readonly owner: StackOwner; readonly words: string } | undefined> {
-  for (const { context, ...owner } of ledger.owners.elsewhere(key)) {
-    if (wants !== undefined && isSameOwner(owner, wants)) continue;
-    const ask = async (within: AbortSignal) => (await hosts.of(context, within)).info(within);
-    const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
-    const other = await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
-    const { id, cluster } = await host.info(signal);
-    const isStack = ledger.current({ ...key, context })?.swarm !== undefined;
-    const isSame = other?.id === id || isStack && cluster !== "" && other?.cluster === cluster;
-    if (!isSame && (other !== undefined || !isThere)) continue;
-    const leads = `${isSame ? "leads" : "cannot be asked, and may lead"} to this engine`;
-    return {
-      owner,
-      words: `belongs to ${formatOwner(owner)} in context ${context}, which ${leads}`,
-    };
-  }
-  return undefined;
-}
-
-/**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
- * that would write into volumes of another owner's stack, or join its networks; see
- * {@link requireOwnVolumes} and {@link requireOwnNetworks}. Throws `conflict`.
+ * whose stack is another's by another context, or that would write into volumes of another owner's
+ * stack, or join its networks; see {@link takenByOther}, {@link requireOwnVolumes} and
+ * {@link requireOwnNetworks}. Throws `conflict`.
  */
 export async function requireNothingForeign(
   parts: Parameters<typeof ownerElsewhere>[0],
-  { key, swarm, owner, ...of }: Pick<Release, "key" | "swarm" | "configuration" | "revision"> & {
-    readonly owner?: StackOwner;
-  },
+  { key, swarm, owner, discovered, ...of }:
+    & Pick<Release, "key" | "swarm" | "configuration" | "revision">
+    & { readonly owner?: StackOwner; readonly discovered?: Target["discovered"] },
   model: ComposeModel,
   signal: AbortSignal,
 ): Promise<void> {
   const { host, ledger } = parts;
+  const taken = takenByOther(ledger, { key, ...of, ...(owner && { owner }) });
+  if (taken !== undefined) throw errors.conflict(taken);
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
   const { engine } = host;
@@ -176,12 +165,20 @@ export async function requireNothingForeign(
   const ownerHere = async (stack: StackKey) =>
     recordedOwner(ledger, stack) ??
       (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
+  const found = discovered ?? ledger.discovered.get(key);
+  const from = of.revision.source.name;
+  // Authors of repositories in which stacks are discovered are not the configuration's.
+  const isSeparate = (name: string) => {
+    const theirs = deployedFrom(ledger, { ...key, name });
+    const isFound = [found, ledger.discovered.get({ ...key, name })].some(isFoundElsewhere);
+    return isFound && theirs !== undefined && theirs !== from;
+  };
   const ownerOf = (name: string) => {
     const found = known.get(name) ?? ownerHere({ ...key, name });
     known.set(name, found);
     return found;
   };
-  await requireOwnNetworks(key, model, { engine, ownerOf }, claimant, signal);
+  await requireOwnNetworks(key, model, { engine, ownerOf, isSeparate }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
@@ -191,7 +188,7 @@ export async function requireNothingForeign(
       throw error;
     })
     : [];
-  const facts = { engine, ownerOf, node, ofTasks: volumesOfTasks(services, hostname) };
+  const facts = { engine, ownerOf, isSeparate, node, ofTasks: volumesOfTasks(services, hostname) };
   await requireOwnVolumes(key, model, facts, claimant, signal);
 }
 
@@ -241,7 +238,7 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Stac
     const { name, labels } = container;
     const url = labels[PEER_SOURCE] ?? "";
     if (isOurs(container) || url === "") continue;
-    if (!sameRepository(url, claimant.source)) {
+    if (!surelySameRepository(url, claimant.source)) {
       const shown = url.replace(/\/\/[^/@]*@/, "//");
       throw notYours(key, `runs from ${shown} by doco-cd (container ${name})`, claimant);
     }

@@ -123,7 +123,7 @@ export class Ledger extends LedgerTables {
   /**
    * Hands a stack to another owner, as a person asked, with the releases that the source
    * `releasesOf` deployed: all others stay their former owners'. Gives up a destroy that was cut
-   * off: what it has left is the new owner's.
+   * off, by whichever context of the stack's engine: what it has left is the new owner's.
    *
    * Throws `not_found` when that source deployed none.
    */
@@ -137,7 +137,9 @@ export class Ledger extends LedgerTables {
         throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
       }
       this.owners.adopt(key, owner);
-      for (const intent of this.intents.ended(key).filter(({ kind }) => kind === "destroy")) {
+      const beside = this.owners.beside(key).map(({ context }) => ({ ...key, context }));
+      const ended = [key, ...beside].flatMap((each) => this.intents.ended(each));
+      for (const intent of ended.filter(({ kind }) => kind === "destroy")) {
         this.#fail(intent, "failed", "interrupted; the stack was handed over");
       }
     });

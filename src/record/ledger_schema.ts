@@ -252,6 +252,14 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE failures ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  CREATE TABLE engines (
+    context TEXT PRIMARY KEY,
+    id      TEXT NOT NULL,
+    cluster TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX owners_named ON owners (name);
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -6,27 +6,81 @@ import { LedgerTable } from "./ledger_table.ts";
 export interface RecordedOwner extends StackOwner {
   /** Whether a person handed the stack over: then labels that name the previous owner are void. */
   readonly adopted: boolean;
+  /** The context by which it is the owner, where that is another one of the same engine. */
+  readonly elsewhere?: string;
+}
+
+/** An owner by another context. */
+type OwnerElsewhere = StackOwner & { readonly context: string };
+
+/** What an engine says that it is. */
+interface EngineIdentity {
+  readonly id: string;
+  /** Id of the swarm that it manages; empty otherwise. */
+  readonly cluster: string;
 }
 
 /** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
 
 /**
+ * SQL for rows of owners `o` of a name in other contexts than one that are known to lead to its
+ * engine, or to its swarm where the stack is one of a swarm, by its newest release; the latest
+ * hand-over comes first. Without a release, it may be either.
+ */
+const BESIDE = `SELECT o.* FROM engines h JOIN engines e ON e.context <> h.context
+  JOIN owners o ON o.context = e.context AND o.name = ?
+  WHERE h.context = ? AND (h.id <> '' AND e.id = h.id
+    OR h.cluster <> '' AND e.cluster = h.cluster AND coalesce(
+      (SELECT facts ->> '$.swarm' IS NOT NULL FROM releases
+       WHERE name = o.name AND context IN (e.context, h.context)
+       ORDER BY created_at DESC LIMIT 1), true))
+  ORDER BY o.adopted DESC, o.context`;
+
+/**
  * Records the owner of each stack, also while it has no containers, and the claimants that were
  * refused: a person may hand the stack to one of them.
  */
 export class Owners extends LedgerTable {
-  /** The owner of a stack; `undefined` when none was recorded. */
+  /**
+   * The owner of a stack; `undefined` when none was recorded in its context. Where other contexts
+   * lead to its engine, the last hand-over decides, in whichever of them; and they tell the branch
+   * where this one only knows the source.
+   */
   get(key: StackKey): RecordedOwner | undefined {
-    const row = this.database.rowOf("owners", key);
-    return row && { ...toOwner(row), adopted: row["adopted"] === 1 };
+    const own = this.database.rowOf("owners", key);
+    if (own === undefined) return undefined;
+    const beside = this.#rowsBeside(key);
+    const { source, reference } = toOwner(own);
+    const other = beside.find((row) => Number(row["adopted"]) > Number(own["adopted"])) ??
+      (reference === "" ? beside.find((row) => row["source"] === source) : undefined);
+    const row = other ?? own;
+    const elsewhere = other === undefined ? {} : { elsewhere: String(other["context"]) };
+    return { ...toOwner(row), adopted: Number(row["adopted"]) > 0, ...elsewhere };
   }
 
   /** The owners of stacks with the same name in other contexts. */
-  elsewhere({ context, name }: StackKey): (StackOwner & { readonly context: string })[] {
+  elsewhere({ context, name }: StackKey): OwnerElsewhere[] {
     const sql = "SELECT * FROM owners WHERE name = ? AND context <> ? ORDER BY context";
-    return this.database.all(sql, name, context)
-      .map((row) => ({ ...toOwner(row), context: String(row["context"]) }));
+    return this.database.all(sql, name, context).map(toElsewhere);
+  }
+
+  /** As {@link elsewhere}, in contexts that are known to lead to the engine of the stack, or to its swarm. */
+  beside(key: StackKey): OwnerElsewhere[] {
+    return this.#rowsBeside(key).map(toElsewhere);
+  }
+
+  /** Records what the engine of a context says that it is; writes only changes. */
+  noteEngine(context: string, { id, cluster }: EngineIdentity): void {
+    const known = this.#engineOf(context);
+    if (known?.["id"] === id && known["cluster"] === cluster) return;
+    const sql = "INSERT OR REPLACE INTO engines VALUES (?, ?, ?)";
+    this.database.casually(() => this.database.run(sql, context, id, cluster));
+  }
+
+  /** Whether the engine of a context has ever said what it is. */
+  knowsEngine(context: string): boolean {
+    return this.#engineOf(context) !== undefined;
   }
 
   /**
@@ -34,15 +88,16 @@ export class Owners extends LedgerTable {
    * recorded owner stays: a person has handed the stack over meanwhile.
    */
   settle(key: StackKey, owner: StackOwner): void {
-    const known = this.get(key);
-    const learns = known?.source === owner.source && known.reference === "" &&
+    const known = this.database.rowOf("owners", key);
+    const learns = known?.["source"] === owner.source && known["reference"] === "" &&
       owner.reference !== "";
-    if (!known || learns) this.#set(key, { ...owner, adopted: known?.adopted ?? false });
+    if (!known || learns) this.#set(key, owner, Number(known?.["adopted"] ?? 0));
   }
 
   /**
    * A text that changes when a person hands a stack over, or when such an owner's branch is
-   * learned; for a stack without an owner, when its name gets an owner in another context.
+   * learned, by whichever context of its engine; for a stack without an owner, when its name gets an
+   * owner in another context.
    */
   mark(key: StackKey): string {
     const known = this.get(key);
@@ -55,7 +110,9 @@ export class Owners extends LedgerTable {
    * transaction of the ledger.
    */
   adopt(key: StackKey, owner: StackOwner): void {
-    this.#set(key, { ...owner, adopted: true });
+    const sql = "SELECT coalesce(max(adopted), 0) AS last FROM owners WHERE name = ?";
+    const [row] = this.database.all(sql, key.name);
+    this.#set(key, owner, Number(row?.["last"]) + 1);
     this.#forgetRefused(key);
   }
 
@@ -81,8 +138,17 @@ export class Owners extends LedgerTable {
     return this.database.rowsOf("refused_owners", key, "ORDER BY source, reference").map(toOwner);
   }
 
-  #set(key: StackKey, { source, reference, adopted }: RecordedOwner): void {
-    this.database.put("owners", key, { source, reference, adopted: adopted ? 1 : 0 });
+  /** `adopted` counts the hand-overs of the name, in all contexts; 0 is none. */
+  #set(key: StackKey, { source, reference }: StackOwner, adopted: number): void {
+    this.database.put("owners", key, { source, reference, adopted });
+  }
+
+  #rowsBeside({ context, name }: StackKey): Row[] {
+    return this.database.all(BESIDE, name, context);
+  }
+
+  #engineOf(context: string): Row | undefined {
+    return this.database.all("SELECT * FROM engines WHERE context = ?", context)[0];
   }
 
   #forgetRefused(key: StackKey): void {
@@ -92,4 +158,8 @@ export class Owners extends LedgerTable {
 
 function toOwner(row: Row): StackOwner {
   return { source: String(row["source"]), reference: String(row["reference"]) };
+}
+
+function toElsewhere(row: Row): OwnerElsewhere {
+  return { ...toOwner(row), context: String(row["context"]) };
 }

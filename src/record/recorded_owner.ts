@@ -2,13 +2,14 @@ import {
   askingSource,
   type DiscoveredStack,
   errors,
-  type Revision,
+  formatOwner,
   type StackKey,
 } from "../model/mod.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, RecordedRelease } from "./ledger.ts";
 import type { RecordedOwner } from "./owners.ts";
+import { formerOwner } from "./release_owner.ts";
 
-/** The owner of a stack by the ledger; older versions recorded none, but their releases name it. */
+/** The owner of a stack by the ledger, on its engine; older versions recorded none, but their releases name it. */
 export function recordedOwner(
   ledger: Pick<Ledger, "owners" | "current">,
   key: StackKey,
@@ -19,28 +20,85 @@ export function recordedOwner(
   return release && { source: askingSource(release), reference: "", adopted: false };
 }
 
-/**
- * Refuses a stack that was discovered in another repository than the configuration's, and has the
- * name of one that is deployed from a third: who may add directories there is not who may write the
- * configuration, to which both stacks belong. Call it with the stack's lock held.
- *
- * Throws `conflict`.
- */
-export function requireFreeName(
-  ledger: Pick<Ledger, "owners" | "current" | "history" | "discovered">,
-  found: DiscoveredStack | undefined,
-  source: Pick<Revision["source"], "name">,
-): void {
-  if (found === undefined || found.repository === source.name) return;
-  const { key, repository, directory } = found;
+/** The parts of the ledger that tell whose a stack is, and what it is deployed from. */
+type OwnersOfLedger = Pick<Ledger, "owners" | "current" | "history" | "discovered">;
+
+/** A release whose stack may be another's by now. */
+type Judged = Pick<RecordedRelease, "key" | "configuration" | "revision" | "owner">;
+
+/** The repository that a stack is, or was last, deployed from, as far as that is known. */
+export function deployedFrom(ledger: OwnersOfLedger, key: StackKey): string | undefined {
   // While a stack has an owner its volumes may be there, also after it was destroyed.
   const last = () => ledger.owners.get(key) && ledger.history(key, 1)[0];
   const release = ledger.current(key) ?? last();
-  const from = release?.revision.source.name ?? ledger.discovered.get(key)?.repository;
-  if (from === undefined || from === repository) return;
-  throw errors.conflict(
-    `conflict: ${key.name} is deployed from ${from}, so it was not deployed from ${directory} of ` +
-      `${repository}, where it was discovered; choose another name there, or write the stack down ` +
-      `in the configuration of ${source.name}`,
-  );
+  return release?.revision.source.name ?? ledger.discovered.get(key)?.repository;
+}
+
+/** Whether a stack was discovered in another repository than the one with its configuration. */
+export function isFoundElsewhere(found: DiscoveredStack | undefined): found is DiscoveredStack {
+  return found?.policy !== undefined && found.repository !== found.owner.source;
+}
+
+/**
+ * Refuses a stack that was discovered in another repository than the configuration's, and has the
+ * name of one that is deployed from a third, by whichever context of its engine: who may add
+ * directories there is not who may write the configuration, to which both stacks belong. Call it
+ * with the stack's lock held.
+ *
+ * Throws `conflict`.
+ */
+export function requireFreeName(ledger: OwnersOfLedger, found: DiscoveredStack | undefined): void {
+  const text = isFoundElsewhere(found)
+    ? whyNotFree(ledger, found, [found.key.context, ...contextsBeside(ledger, found.key)])
+    : undefined;
+  if (text !== undefined) throw errors.conflict(`conflict: ${text}`);
+}
+
+function contextsBeside({ owners }: OwnersOfLedger, key: StackKey): string[] {
+  return owners.beside(key).map(({ context }) => context);
+}
+
+/** Words for what other repository has the name of a discovered stack by one of `contexts`. */
+function whyNotFree(
+  ledger: OwnersOfLedger,
+  found: DiscoveredStack,
+  contexts: readonly string[],
+): string | undefined {
+  const takenBy = (context: string) => {
+    const from = deployedFrom(ledger, { ...found.key, context });
+    return from === undefined || from === found.repository ? [] : [{ from, context }];
+  };
+  const [taken] = contexts.flatMap(takenBy);
+  return taken && notFree(found, taken);
+}
+
+/** Words for a discovered stack whose name another repository has by a context. */
+export function notFree(
+  { key, repository, directory, owner }: DiscoveredStack,
+  { from, context }: { readonly from: string; readonly context: string },
+): string {
+  const where = context === key.context ? "" : ` by context ${context}`;
+  return `${key.name} is deployed from ${from}${where}, so it was not deployed from ${directory} of ` +
+    `${repository}, where it was discovered; choose another name there, or write the stack down ` +
+    `in the configuration of ${owner.source}`;
+}
+
+/**
+ * Why a recorded release of a stack is not brought back, nor anything of it started: by another
+ * context of its engine, the stack was handed over, or is deployed from elsewhere. `undefined`
+ * where its context has it.
+ */
+export function takenByOther(ledger: OwnersOfLedger, release: Judged): string | undefined {
+  const { key } = release;
+  const owner = ledger.owners.get(key);
+  if (owner?.elsewhere !== undefined && formerOwner(release, owner) !== undefined) {
+    return `${key.name} belongs to ${
+      formatOwner(owner)
+    } by context ${owner.elsewhere}, which leads ` +
+      `to the engine of context ${key.context}; what context ${key.context} deployed is not brought back`;
+  }
+  const found = ledger.discovered.get(key);
+  return isFoundElsewhere(found)
+    ? whyNotFree(ledger, found, contextsBeside(ledger, key))
+    : undefined;
 }

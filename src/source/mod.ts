@@ -19,5 +19,11 @@ export { lendingSource } from "./lending_source.ts";
 export { tooLargeFile } from "./too_large_file.ts";
 export { sourceByKind } from "./source_by_kind.ts";
 export type { TreeStore } from "./trees/tree_store.ts";
-export { sameHostAndPath, sameRepository, sourceKey, sourceLocation } from "./source_name.ts";
+export {
+  sameHostAndPath,
+  sameRepository,
+  sourceKey,
+  sourceLocation,
+  surelySameRepository,
+} from "./source_name.ts";
 export { createUrlRewriter, rewriteHosts, rewriteUrl } from "./git/url_rewrites.ts";

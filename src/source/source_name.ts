@@ -82,19 +82,33 @@ export function sameHostAndPath(one: string, other: string): boolean {
   }
 }
 
+/** Hosts on which letter case in a path does not tell repositories apart. */
+const CASELESS = /^(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)\//;
+
 /**
  * True when two repository URLs lead to the same repository: scheme, credentials but the account of
  * {@link sourceLocation}, `.git` and letter case do not count. A text that is no URL, such as
  * `host/owner/repo`, is compared as a name.
  */
 export function sameRepository(one: string, other: string): boolean {
-  return comparable(one) === comparable(other);
+  return nameIn(one).toLowerCase() === nameIn(other).toLowerCase();
 }
 
-function comparable(text: string): string {
+/**
+ * As {@link sameRepository}, for questions of rights: letter case counts on all hosts but those
+ * where it is known to make no difference.
+ */
+export function surelySameRepository(one: string, other: string): boolean {
+  const [a, b] = [one, other].map(nameIn).map((name) =>
+    CASELESS.test(name.toLowerCase()) ? name.toLowerCase() : name
+  );
+  return a === b;
+}
+
+function nameIn(text: string): string {
   try {
-    return repositoryName(parseRepositoryUrl(text)).toLowerCase();
+    return repositoryName(parseRepositoryUrl(text));
   } catch {
-    return withoutEnd(text.trim(), "/").replace(/\.git$/i, "").toLowerCase();
+    return withoutEnd(text.trim(), "/").replace(/\.git$/i, "");
   }
 }

@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import net from "node:net";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { createFakeEngine } from "../fakes/fake_engine.ts";
+import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { writeContext } from "../fakes/context_files.ts";
 import { automaticPoll, commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, ids, inWorld } from "./steps.ts";
+import { commit, ids, inWorld, pollTo } from "./steps.ts";
 import { IMAGE, type World } from "./world.ts";
 
 const FILES = (more: Part = {}) => ({
@@ -32,6 +35,30 @@ async function commitToDev(world: World, configuration: Part = {}, more: Part = 
 
 function alias(world: World, host = world.env["DOCKER_HOST"] ?? ""): void {
   writeContext(world.env["DOCKER_CONFIG"] ?? "", "alias", { host });
+}
+
+/** Changes the ledger of a world. */
+function change(world: World, sql: string): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  database.exec(sql);
+  database.close();
+}
+
+/** A world with two repositories beside the one with the configuration. */
+async function withRepositories(
+  test: (world: World, ours: FakeRepository, theirs: FakeRepository) => Promise<void>,
+): Promise<void> {
+  const directories = await Promise.all(
+    ["ours", "theirs"].map((each) => mkdtemp(join(tmpdir(), `stackwright-${each}-`))),
+  );
+  try {
+    const [ours, theirs] = await Promise.all(directories.map((each) => createRepository(each)));
+    assert.ok(ours !== undefined && theirs !== undefined);
+    const env = { ALLOW_LOCAL_REPOSITORY_URL: "true" };
+    await inWorld("fake", (world) => test(world, ours, theirs), env);
+  } finally {
+    for (const each of directories) await rm(each, { recursive: true, force: true });
+  }
 }
 
 /** Writes down what a deployment of another branch does once its release is prepared. */
@@ -116,7 +143,88 @@ describe("an engine that two contexts lead to", () => {
       }
     }));
 
-  it("is not asked about where the other context's engine is away, unless something is there", () =>
+  it("gives it to no other branch when a person deploys that one by the other context", () =>
+    inWorld("fake", async (world) => {
+      alias(world);
+      await commit(world, FILES());
+      await poll(world, "main", "succeeded");
+      const before = await ids(world);
+      await commitToDev(world);
+      const refused = JSON.stringify(await pollTo(world, "failed", { reference: "dev" }));
+      assert.match(refused, /belongs to .*heads\/main.* in context default/);
+      await poll(world, "dev", "failed");
+      assert.deepEqual(await ids(world), before);
+    }));
+
+  it("stays main's where a person deployed a tag by the other context", () =>
+    inWorld("fake", async (world) => {
+      alias(world);
+      await commit(world, FILES());
+      await poll(world, "main", "succeeded");
+      await commitToDev(world);
+      await world.repository.tag("v1", { at: "HEAD~1" });
+      await pollTo(world, "succeeded", { reference: "refs/tags/v1" });
+      const before = await ids(world);
+      await poll(world, "dev", "failed");
+      assert.deepEqual(await ids(world), before);
+    }));
+
+  it("hands a stack over by both contexts: the former owner gets nothing back by the other one", () =>
+    inWorld("fake", async (world) => {
+      alias(world);
+      await commit(world, FILES(), { context: "alias" });
+      await world.repository.branch("dev");
+      await poll(world, "dev", "succeeded");
+      await commit(world, FILES({ stdin_open: true }));
+      assert.match(await poll(world, "main", "failed"), /heads\/dev.* in context alias/);
+      await commandTo(world, 0, ["adopt", world.stack]);
+      await poll(world, "main", "succeeded");
+      for (const each of await world.containers()) {
+        await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
+      }
+      world.proxy.reset();
+      assert.match(await poll(world, "dev", "failed"), /heads\/main.* by context default/);
+      assert.deepEqual(await ids(world), {});
+      await commitToDev(world, { destroy: { enabled: true, remove_volumes: true } });
+      assert.match(await poll(world, "dev", "failed"), /is not destroyed: it belongs to .*main/);
+      await poll(world, "main", "succeeded");
+      await commandTo(world, 0, ["adopt", "--context", "alias", world.stack, "--reference", "dev"]);
+      await commitToDev(world);
+      assert.match(await poll(world, "main", "failed"), /heads\/dev.* by context alias/);
+      await poll(world, "dev", "succeeded");
+    }));
+
+  for (const policy of ["deploys", "destroys"]) {
+    it(`${policy} no stack of one deployed repository for another one, by the other context`, () =>
+      withRepositories(async (world, ours, theirs) => {
+        alias(world);
+        await ours.commit(FILES());
+        await theirs.commit({ "README.md": "nothing yet" });
+        const written = { name: world.stack, repository_url: ours.url, reference: "main" };
+        const found = {
+          ...{ repository_url: theirs.url, reference: "main", context: "alias" },
+          ...{ working_dir: ".", auto_discovery: { enabled: true, depth: 1, delete: true } },
+          ...policy === "destroys" ? { destroy: { enabled: true } } : {},
+        };
+        const documents = [written, found].map((each) => JSON.stringify(each)).join("\n---\n");
+        await world.repository.commit({ ".stackwright.yaml": documents });
+        await poll(world, "main", "succeeded");
+        const before = await ids(world);
+        const files = FILES({ tty: true })["compose.yaml"];
+        await theirs.commit({ [`${world.stack}/compose.yaml`]: files });
+        for (const _ of [1, 2]) {
+          assert.match(await poll(world, "main", "failed"), /by context default, so it was not/);
+        }
+        const pauses = { [`${world.stack}/.stackwright.yaml`]: "pause: true\n" };
+        await theirs.commit(pauses);
+        await automaticPoll(world);
+        await theirs.remove([`${world.stack}/compose.yaml`]);
+        await automaticPoll(world);
+        assert.deepEqual(await ids(world), before);
+      }));
+  }
+
+  it("is known as one after an engine went away, and one never heard of matters where something is", () =>
     inWorld("fake", async (world) => {
       alias(world);
       await commit(world, FILES(), { context: "alias" });
@@ -124,6 +232,8 @@ describe("an engine that two contexts lead to", () => {
       alias(world, "unix:///nowhere/engine.sock");
       await commit(world, FILES({ tty: true }));
       await world.repository.branch("dev");
+      assert.match(await poll(world, "dev", "failed"), /in context alias, which leads to this/);
+      change(world, "DELETE FROM engines");
       assert.match(await poll(world, "dev", "failed"), /in context alias, which cannot be asked/);
       for (const each of await world.containers()) {
         await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
@@ -131,6 +241,43 @@ describe("an engine that two contexts lead to", () => {
       assert.match(await poll(world, "dev", "failed"), /in context alias, which cannot be asked/);
       await world.engine.removeVolume(`${world.stack}_store`, never);
       await poll(world, "dev", "succeeded");
+    }));
+});
+
+describe("a ledger that was lost", () => {
+  it("gives a discovery no stack whose labels name another deployed repository", () =>
+    withRepositories(async (world, ours, theirs) => {
+      const written = { name: world.stack, repository_url: ours.url, reference: "main" };
+      await ours.commit(FILES());
+      await theirs.commit({
+        [`${world.stack}/compose.yaml`]: FILES({ tty: true })["compose.yaml"],
+      });
+      await world.repository.commit({ ".stackwright.yaml": JSON.stringify(written) });
+      await poll(world, "main", "succeeded");
+      const before = await ids(world);
+      const found = {
+        ...{ repository_url: theirs.url, reference: "main", working_dir: "." },
+        auto_discovery: { enabled: true, depth: 1 },
+      };
+      const configured = (each: object) =>
+        world.repository.commit({ ".stackwright.yaml": JSON.stringify(each) });
+      await configured(found);
+      await poll(world, "main", "failed");
+      const forget = async () => {
+        await world.stop();
+        for (const end of ["", "-wal", "-shm"]) {
+          await rm(join(world.dataDir, `state.db${end}`), { force: true });
+        }
+        await world.restart();
+      };
+      await forget();
+      const refused = await poll(world, "main", "failed");
+      assert.match(refused, /container .* is from local.*, so .* was not deployed from/);
+      assert.deepEqual(await ids(world), before);
+
+      await configured(written);
+      await forget();
+      await poll(world, "main", "skipped");
     }));
 });
 
@@ -146,6 +293,14 @@ describe("two engines", () => {
         await commitToDev(world);
         await poll(world, "dev", "succeeded");
         await poll(world, "main", "skipped");
+        // An engine that says later that it is another one takes nothing that is deployed there.
+        change(
+          world,
+          "UPDATE engines SET id = (SELECT id FROM engines WHERE context = 'default')",
+        );
+        await poll(world, "main", "skipped");
+        await commit(world, FILES({ stdin_open: true }));
+        await poll(world, "main", "succeeded");
       } finally {
         await second.close();
       }

@@ -155,7 +155,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   heldBack: "a part of stackStatuses",
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
-  requireFreeName: "asks for four rows",
   ownerOfRelease: "asks for nothing",
   locksOfJob: "asks for one row of each stack",
   whoseStop: "asks for four rows",

@@ -23,6 +23,7 @@ async function check(
     external = false,
     owners = {},
     reference = "",
+    separate = "",
   }: {
     readonly name?: string;
     readonly there?: string;
@@ -33,6 +34,8 @@ async function check(
     readonly owners?: Readonly<Record<string, string | StackOwner>>;
     /** The branch of stack `shop`. */
     readonly reference?: string;
+    /** A stack of the same owner with authors of its own. */
+    readonly separate?: string;
   } = {},
 ): Promise<void> {
   const volumes = { data: { name, ...external ? { external } : {} } };
@@ -49,7 +52,7 @@ async function check(
   await requireOwnVolumes(
     { context: "default", name: stack },
     { name: stack, services: {}, volumes },
-    { engine, ownerOf, node },
+    { engine, ownerOf, isSeparate: (of) => of === separate, node },
     { source: OURS, reference },
     new AbortController().signal,
   );
@@ -133,6 +136,16 @@ describe("requireOwnVolumes()", () => {
     await check(wiki, { reference: dev });
   });
 
+  it("refuses a volume of another stack of the same owner that has authors of its own", async () => {
+    const of = (separate: string) =>
+      check(labels("wiki", THEIRS), { owners: { wiki: OURS }, separate });
+    await assert.rejects(of("wiki"), {
+      code: "conflict",
+      message: /is stack wiki's, which has another repository, and was not mounted/,
+    });
+    await of("other");
+  });
+
   it("refuses more names with templates than anybody has", async () => {
     const volumes = Object.fromEntries(
       Array.from({ length: 51 }, (_, at) => [`v${at}`, { name: `v${at}{{.Task.Slot}}` }]),
@@ -141,7 +154,8 @@ describe("requireOwnVolumes()", () => {
       findVolumes: () => assert.fail("asked"),
       listVolumes: () => assert.fail("asked"),
     };
-    const parts = { engine, ownerOf: () => Promise.resolve(undefined), node: "h1" };
+    const facts = { ownerOf: () => Promise.resolve(undefined), isSeparate: () => false };
+    const parts = { engine, ...facts, node: "h1" };
     const claimant = { source: OURS, reference: "" };
     const { signal } = new AbortController();
     const key = { context: "default", name: "shop" };
@@ -170,6 +184,7 @@ describe("requireOwnNetworks()", () => {
               ...{ id: "1", name: each, driver: "bridge", labels: made },
             }))),
         },
+        isSeparate: (of) => of === "apart",
         ownerOf: (of) => {
           const source = owners[of];
           return Promise.resolve(source === undefined ? undefined : { source, reference: "" });

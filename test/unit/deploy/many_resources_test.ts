@@ -49,6 +49,7 @@ describe("thousands of volumes, networks and aliases", () => {
             listVolumes: () => assert.fail("all volumes"),
           },
           ownerOf: () => Promise.resolve(undefined),
+          isSeparate: () => false,
           node: undefined,
         },
         { source: "git", reference: "main" },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ownership, type OwnershipFacts } from "../../../src/deploy/mod.ts";
+import { ownership, type OwnershipFacts, requireRepository } from "../../../src/deploy/mod.ts";
 import {
   isStackwrightError,
   LABELS,
@@ -95,5 +95,31 @@ describe("ownership()", () => {
     const given = facts({ ...containers(labels("host/b/shop")), recorded: MINE, adopted: true });
     assert.equal(ownership(KEY, given, MINE), "ours");
     refuses({ ...given, recorded: { source: "host/c/shop", reference: "" } }, /host\/c\/shop/);
+  });
+});
+
+describe("requireRepository()", () => {
+  const [from, third] = ["host/x/app", "host/y/app"];
+  const by = (source: string) => labels(source, { [LABELS.sourceConfiguration]: MINE.source });
+  const ask = (given: OwnershipFacts) => requireRepository(KEY, given, from, MINE);
+
+  it("refuses what labels say is from another repository, the configuration's too", () => {
+    ask(facts());
+    ask(facts({ ...containers(by(from), {}), volumes: [{ name: "data", labels: by(from) }] }));
+    const refused = (given: OwnershipFacts, message: RegExp) =>
+      assert.throws(() => ask(given), { code: "conflict", message });
+    refused(
+      facts(containers(by(from), by(third))),
+      /^conflict: container shop-1 of shop is from host\/y/,
+    );
+    refused(
+      facts(containers(by(MINE.source))),
+      /is from host\/a\/shop, so shop was not deployed from/,
+    );
+    const volumes = [{ name: "data", labels: labels(third) }];
+    refused(
+      facts({ ...containers(by(from)), volumes }),
+      /volume data of shop is from host\/y\/app/,
+    );
   });
 });

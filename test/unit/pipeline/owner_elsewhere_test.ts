@@ -1,57 +1,124 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ownerElsewhere } from "../../../src/pipeline/stack_owner.ts";
-import { systemClock } from "../../../src/system/mod.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { ownerElsewhere } from "../../../src/pipeline/owner_elsewhere.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 type Parts = Parameters<typeof ownerElsewhere>[0];
+type Asked = Parameters<typeof ownerElsewhere>[1];
+const [HERE, THERE] = [stackKey("", "shop"), stackKey("two", "shop")];
+const [MAIN, DEV] = ["main", "dev"].map((branch) => `refs/heads/${branch}`) as [string, string];
+
+interface Given {
+  readonly here: Identity;
+  /** Absent while it cannot be asked. */
+  readonly there?: Identity;
+  /** What the other engine said before. */
+  readonly said?: Identity;
+  /** Whether the other stack is one of a swarm, as far as a release of it tells. */
+  readonly isStack?: boolean;
+  readonly isThere?: boolean;
+  readonly source?: string;
+}
+
+interface Identity {
+  readonly id: string;
+  readonly cluster: string;
+}
+
+const engine = (id: string, cluster = ""): Identity => ({ id, cluster });
+
+function given({ here, there, said, isStack, source = "them" }: Given) {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  ledger.owners.settle(THERE, { source, reference: MAIN });
+  if (said !== undefined) ledger.owners.noteEngine("two", said);
+  if (isStack !== undefined) {
+    const swarm = isStack ? { swarm: {} } : {};
+    ledger.beginDeploy({ ...releaseOf(THERE, "a".repeat(40)), ...swarm });
+  }
+  let asked = 0;
+  const info = () => {
+    asked++;
+    return there === undefined ? Promise.reject(new Error("away")) : Promise.resolve(there);
+  };
+  const host = { info: () => Promise.resolve(here) };
+  const hosts = { of: () => Promise.resolve({ info }) };
+  const parts = { clock, ledger, host, hosts } as unknown as Parts;
+  const ask = (more: Partial<Asked> = {}) => {
+    const wants = { source: "me", reference: MAIN };
+    return ownerElsewhere(parts, { key: HERE, wants, isThere: false, ...more }, NO_SIGNAL);
+  };
+  return { ledger, ask, asked: () => asked };
+}
 
 describe("ownerElsewhere()", () => {
-  const engine = (id: string, cluster = "") => ({ id, cluster });
-  const rows: [string, Parameters<typeof ask>[0], boolean][] = [
+  const rows: [string, Given, boolean][] = [
     ["one engine", { here: engine("a"), there: engine("a") }, true],
     ["another engine", { here: engine("a"), there: engine("b") }, false],
+    ["two that do not say what they are", { here: engine(""), there: engine("") }, false],
     ["neither manages a swarm", { here: engine("a"), there: engine("b"), isStack: true }, false],
     ["a stack of one swarm", {
       ...{ here: engine("a", "s"), there: engine("b", "s"), isStack: true },
     }, true],
-    ["containers on two of its managers", {
+    ["what may be a stack of one swarm", {
       ...{ here: engine("a", "s"), there: engine("b", "s") },
+    }, true],
+    ["containers on two of its managers", {
+      ...{ here: engine("a", "s"), there: engine("b", "s"), isStack: false },
     }, false],
     ["one that is away", { here: engine("a") }, false],
     ["one that is away, and something there", { here: engine("a"), isThere: true }, true],
+    ["one that is away, and said that it is this one", {
+      ...{ here: engine("a"), said: engine("a") },
+    }, true],
+    ["one that is away, and said that it is another, with something there", {
+      ...{ here: engine("a"), said: engine("b"), isThere: true },
+    }, false],
     ["one's own", { here: engine("a"), there: engine("a"), source: "me" }, false],
   ];
-  const ask = (
-    { here, there, isStack = false, isThere = false, source = "them" }: {
-      readonly here: ReturnType<typeof engine>;
-      readonly there?: ReturnType<typeof engine>;
-      readonly isStack?: boolean;
-      readonly isThere?: boolean;
-      readonly source?: string;
-    },
-  ) => {
-    const host = (info: unknown) => ({
-      info: () => info === undefined ? Promise.reject(new Error("away")) : Promise.resolve(info),
-    });
-    const parts = {
-      clock: systemClock,
-      host: host(here),
-      hosts: { of: () => Promise.resolve(host(there)) },
-      ledger: {
-        owners: { elsewhere: () => [{ context: "two", source, reference: "" }] },
-        current: () => isStack ? { swarm: {} } : undefined,
-      },
-    } as unknown as Parts;
-    const key = { context: "default", name: "shop" };
-    const wants = { source: "me", reference: "" };
-    return ownerElsewhere(parts, { key, wants, isThere }, NO_SIGNAL);
-  };
-  for (const [what, given, isTheirs] of rows) {
+  for (const [what, facts, isTheirs] of rows) {
     it(`${what}: ${isTheirs ? "theirs" : "not theirs"}`, async () => {
-      const told = (await ask(given))?.words;
-      assert.equal(told !== undefined, isTheirs, told);
-      if (told !== undefined) assert.match(told, /^belongs to them in context two, which /);
+      const told = await given(facts).ask({ isThere: facts.isThere === true });
+      assert.equal(told !== undefined, isTheirs, told?.words);
+      if (told === undefined) return;
+      assert.match(told.words, /^belongs to them \(.*main\) in context two, which /);
+      assert.equal(told.isOwn, false);
     });
   }
+
+  it("asks an engine once, and never one that said what it is", async () => {
+    const { ask, asked } = given({ here: engine("a"), there: engine("a") });
+    for (let count = 0; count < 3; count++) assert.ok(await ask());
+    assert.equal(asked(), 1);
+    const known = given({ here: engine("a"), said: engine("b") });
+    assert.equal(await known.ask(), undefined);
+    assert.equal(known.asked(), 0);
+  });
+
+  it("tells branches of one source apart", async () => {
+    const { ask } = given({ here: engine("a"), there: engine("a"), source: "me" });
+    const by = (reference: string) => ask({ wants: { source: "me", reference } });
+    assert.ok(await by(DEV));
+    assert.equal(await by(MAIN), undefined);
+    assert.equal(await by(""), undefined);
+  });
+
+  it("tells of another repository of the owner, where the stack was discovered", async () => {
+    const { ledger, ask } = given({ here: engine("a"), there: engine("a"), source: "me" });
+    const owner = { source: "me", target: "", reference: MAIN };
+    const policy = { delete: false, removeVolumes: false, removeImages: false };
+    const found = { key: HERE, owner, repository: "them", directory: "shop", policy };
+    assert.equal(await ask({ found }), undefined);
+    ledger.beginDeploy({ ...releaseOf(THERE, "a".repeat(40)) });
+    const told = await ask({ found });
+    assert.equal(told?.isOwn, true);
+    assert.match(told?.words ?? "", /^shop is deployed from .* by context two, so it was not/);
+    const [{ revision } = assert.fail()] = ledger.history(THERE, 1);
+    assert.equal(await ask({ found: { ...found, repository: revision.source.name } }), undefined);
+    assert.equal(await ask({ found: { ...found, repository: "me" } }), undefined);
+  });
 });

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { errors, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import {
+  errors,
+  LABELS,
+  MANAGER,
+  type StackKey,
+  stackKey,
+  type StackOwner,
+} from "../../../src/model/mod.ts";
 import {
   jobCredentials,
   type Owned,
@@ -8,6 +15,9 @@ import {
   requireOwner,
 } from "../../../src/pipeline/stack_owner.ts";
 import { systemClock } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
 
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
@@ -64,8 +74,16 @@ describe("jobCredentials()", () => {
   });
 });
 
+/** A ledger in which a stack has an owner. */
+function ledgerWith(key: StackKey, owner: StackOwner) {
+  const ledger = createMemoryLedger(createFakeClock());
+  ledger.owners.settle(key, owner);
+  return ledger;
+}
+
 describe("requireNothingForeign()", () => {
   type Parts = Parameters<typeof requireNothingForeign>[0];
+  const E1 = { id: "e1", cluster: "" };
   const labels = { "com.docker.stack.namespace": "shop" };
   const there = ["shop_db", "h1_data"].map((name) => ({ name, labels }));
   /** A service whose tasks could not start yet, or are due later. */
@@ -95,17 +113,11 @@ describe("requireNothingForeign()", () => {
     { labels: {}, spec: {} },
   ];
   const parts = {
-    ledger: {
-      owners: {
-        get: ({ name }: { name: string }) => name === "shop" ? OURS : undefined,
-        elsewhere: (): unknown[] => [],
-      },
-      current: () => undefined,
-    },
+    ledger: ledgerWith(stackKey("", "shop"), OURS),
     clock: systemClock,
-    hosts: { of: () => Promise.resolve({ info: () => Promise.resolve({ id: "e1" }) }) },
+    hosts: { of: () => Promise.resolve({ info: () => Promise.resolve(E1) }) },
     host: {
-      info: () => Promise.resolve({ id: "e1", hostname: "h1", swarm: "manager" }),
+      info: () => Promise.resolve({ ...E1, hostname: "h1", swarm: "manager" }),
       engine: {
         swarm: { services: () => Promise.resolve(services) },
         listVolumes: () => Promise.resolve(there),
@@ -128,7 +140,7 @@ describe("requireNothingForeign()", () => {
         key: stackKey("", "op"),
         ...owner,
         ...more,
-        revision: { source: { name: source } },
+        revision: { source: { name: source }, reference: "" },
       } as Parameters<typeof requireNothingForeign>[1],
       { services: {}, volumes: { data: { name } } },
       new AbortController().signal,
@@ -191,13 +203,7 @@ describe("requireNothingForeign()", () => {
     let asked = 0;
     const elsewhere = {
       ...parts,
-      ledger: {
-        current: () => undefined,
-        owners: {
-          get: () => undefined,
-          elsewhere: () => [{ ...main, context: "alias" }],
-        },
-      },
+      ledger: ledgerWith(stackKey("alias", "shop"), main),
       hosts: {
         of: () => {
           asked++;
@@ -212,9 +218,62 @@ describe("requireNothingForeign()", () => {
       message: /runs from host\/them\/app \(.*main\)/,
     });
     await askFor("shop_db", DEPLOYED, {}, by(main.reference), elsewhere);
-    assert.equal(asked, 2);
     await askFor("not-there", DEPLOYED, {}, by("refs/heads/dev"), elsewhere);
-    assert.equal(asked, 2);
+    assert.equal(asked, 1);
+  });
+
+  const policy = { delete: true, removeVolumes: true, removeImages: false };
+  const foundIn = (repository: string, name = "op", context = "") => ({
+    key: stackKey(context, name),
+    owner: { source: OURS.source, target: "", reference: "" },
+    ...{ repository, directory: name, policy },
+  });
+
+  it("refuses volumes of what the owner's configuration discovered in another repository", async () => {
+    const ledger = ledgerWith(stackKey("", "shop"), OURS);
+    const given = { ...parts, ledger };
+    await askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given);
+    ledger.discovered.set(foundIn("host/third/app", "shop"));
+    await assert.rejects(askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given), {
+      message: /is stack shop's, which has another repository, and was not mounted/,
+    });
+    await askFor("shop_db", "host/third/app", {}, { owner: OURS }, given);
+    ledger.discovered.set({ ...foundIn(OURS.source, "shop"), repository: OURS.source });
+    await askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given);
+    await assert.rejects(
+      askFor("shop_db", DEPLOYED, { discovered: foundIn(DEPLOYED) }, { owner: OURS }, given),
+      { code: "conflict" },
+    );
+  });
+
+  it("refuses what a context deployed, once a person handed the stack over by another one", async () => {
+    const ledger = ledgerWith(stackKey("", "op"), OURS);
+    const given = { ...parts, ledger };
+    for (const context of ["default", "alias"]) ledger.owners.noteEngine(context, E1);
+    ledger.owners.adopt(stackKey("alias", "op"), { source: DEPLOYED, reference: "" });
+    await assert.rejects(askFor("not-there", OURS.source, {}, { owner: OURS }, given), {
+      code: "conflict",
+      message: /^op belongs to host\/them\/app by context alias, which leads to the engine of/,
+    });
+    await assert.rejects(askFor("not-there", OURS.source, {}, {}, given), { code: "conflict" });
+    await askFor("not-there", DEPLOYED, {}, {}, given);
+    ledger.owners.noteEngine("alias", { ...E1, id: "e2" });
+    await askFor("not-there", OURS.source, {}, { owner: OURS }, given);
+  });
+
+  it("refuses what was discovered and is deployed from elsewhere by another context", async () => {
+    const ledger = ledgerWith(stackKey("", "op"), OURS);
+    const given = { ...parts, ledger };
+    for (const context of ["default", "alias"]) ledger.owners.noteEngine(context, E1);
+    ledger.owners.settle(stackKey("alias", "op"), OURS);
+    ledger.beginDeploy(releaseOf(stackKey("alias", "op"), "a".repeat(40)));
+    await askFor("not-there", DEPLOYED, {}, { owner: OURS }, given);
+    ledger.discovered.set(foundIn(DEPLOYED));
+    await assert.rejects(askFor("not-there", DEPLOYED, {}, { owner: OURS }, given), {
+      code: "conflict",
+      message:
+        /^op is deployed from .* by context alias, so it was not deployed from op of host\/them/,
+    });
   });
 
   it("takes a name of containers as it is written", async () => {

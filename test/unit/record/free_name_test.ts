@@ -14,11 +14,13 @@ const at = (name: string) => ({
 });
 const OWNER = { source: "h/conf", target: "", reference: "refs/heads/main" };
 
+const POLICY = { delete: false, removeVolumes: false, removeImages: false };
+
 /** The stack `shop`, discovered in a repository; written down by default. */
 const shop = (repository?: string) =>
   repository === undefined
     ? undefined
-    : { key: KEY, owner: OWNER, repository, directory: "apps/shop" };
+    : { key: KEY, owner: OWNER, repository, directory: "apps/shop", policy: POLICY };
 
 describe("requireFreeName()", () => {
   const deployed = (repository: string) => {
@@ -29,7 +31,7 @@ describe("requireFreeName()", () => {
     return ledger;
   };
   const take = (ledger: ReturnType<typeof deployed>, repository?: string) =>
-    requireFreeName(ledger, shop(repository), at("h/conf").source);
+    requireFreeName(ledger, shop(repository));
   const refused = (ledger: ReturnType<typeof deployed>, from: string) =>
     assert.throws(() => take(ledger, "h/app"), { code: "conflict", message: new RegExp(from) });
 

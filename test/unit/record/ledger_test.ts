@@ -372,9 +372,15 @@ describe("two Ledgers on one file", () => {
   });
 
   it(
-    "handOver() gives up the destroy that an ended process left open, and no other",
+    "handOver() gives up the destroys that an ended process left open on the engine, and no other",
     withLedger((_, { open }) => {
       const before = open({ owner: owner("1:a", ["1:a"]) });
+      for (const context of ["default", "alias"]) {
+        before.owners.noteEngine(context, { id: "a", cluster: "" });
+      }
+      const alias = stackKey("alias", WEB.name);
+      before.owners.settle(alias, { source: "host/a/shop", reference: "" });
+      before.beginDestroy(alias, {});
       const there = stackKey("", "there");
       deploy(before, WEB, "a1");
       const [, kept, rollout] = [

@@ -251,6 +251,54 @@ describe("Owners", () => {
     }),
   );
 
+  const a = { id: "a", cluster: "" };
+  const [here, alias] = [stackKey("", "web"), stackKey("alias", "web")];
+
+  it(
+    "get() knows the last hand-over by whichever context of the engine",
+    withLedger((ledger) => {
+      const { owners } = ledger;
+      owners.settle(here, branch);
+      const before = ledger.mark(here);
+      owners.adopt(alias, other);
+      assert.deepEqual(owners.get(here), { ...branch, adopted: false });
+      for (const context of ["default", "alias"]) owners.noteEngine(context, a);
+      assert.deepEqual(owners.get(here), { ...other, adopted: true, elsewhere: "alias" });
+      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+      assert.notEqual(ledger.mark(here), before);
+      assert.deepEqual(owners.beside(here), [{ ...other, context: "alias" }]);
+      owners.settle(here, mine);
+      owners.adopt(here, branch);
+      assert.deepEqual(owners.get(here), { ...branch, adopted: true });
+      assert.deepEqual(owners.get(alias), { ...branch, adopted: true, elsewhere: "default" });
+      owners.noteEngine("alias", { id: "b", cluster: "" });
+      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+    }),
+  );
+
+  it(
+    "get() leaves an owner alone whose engine another one only claims to be",
+    withLedger(({ owners }) => {
+      owners.settle(here, branch);
+      owners.settle(alias, other);
+      for (const context of ["default", "alias"]) owners.noteEngine(context, a);
+      assert.deepEqual(owners.get(here), { ...branch, adopted: false });
+      assert.equal(owners.get(stackKey("third", "web")), undefined);
+    }),
+  );
+
+  it(
+    "get() learns a branch from another context of the engine, and not from one that says nothing of itself",
+    withLedger(({ owners }) => {
+      owners.settle(here, branch);
+      owners.settle(alias, mine);
+      for (const context of ["default", "alias"]) owners.noteEngine(context, { ...a, id: "" });
+      assert.deepEqual(owners.get(alias), { ...mine, adopted: false });
+      for (const context of ["default", "alias"]) owners.noteEngine(context, a);
+      assert.deepEqual(owners.get(alias), { ...branch, adopted: false, elsewhere: "default" });
+    }),
+  );
+
   it(
     "refuse() keeps so many and no more",
     withLedger(({ owners }) => {

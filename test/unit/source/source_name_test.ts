@@ -5,6 +5,7 @@ import {
   sameHostAndPath,
   sameRepository,
   sourceLocation,
+  surelySameRepository,
 } from "../../../src/source/source_name.ts";
 
 const name = (url: string) => sourceLocation("git", url).name;
@@ -165,5 +166,15 @@ describe("sameRepository()", () => {
     for (const other of others) {
       assert.ok(!sameRepository(all[0] ?? "", other), other);
     }
+  });
+});
+
+describe("surelySameRepository()", () => {
+  it("tells letter case apart where a host may", () => {
+    const is = (one: string, other: string) => surelySameRepository(one, other);
+    assert.ok(is("https://GitHub.com/Acme/Shop.git", "github.com/acme/shop"));
+    assert.ok(!is("https://git.example/Acme/shop", "git.example/acme/shop"));
+    assert.ok(!is("https://github.com.git.example/Acme/shop", "github.com.git.example/acme/shop"));
+    assert.ok(is("https://GIT.example/Acme/shop.git", "git@git.example:Acme/shop"));
   });
 });

@@ -1,0 +1,95 @@
+import {
+  type DiscoveredStack,
+  formatOwner,
+  isSameOwner,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
+import { deployedFrom, isFoundElsewhere, notFree } from "../record/mod.ts";
+import { withDeadline } from "../system/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+
+/** Milliseconds for another engine to say for the first time what it is. */
+const ASK_MS = 15_000;
+
+/** A question for the owner of a stack by other contexts. */
+interface AskedElsewhere {
+  readonly key: StackKey;
+  /** The owner that may have it; none by default. */
+  readonly wants?: StackOwner;
+  /** The stack, where it was discovered: then another repository of that owner may not have it. */
+  readonly found?: DiscoveredStack | undefined;
+  /** Whether something of the stack's name is on the engine. */
+  readonly isThere: boolean;
+}
+
+/** An owner by another context. */
+interface FoundElsewhere {
+  readonly owner: StackOwner;
+  /** Whether it is the one that asked, for another repository. */
+  readonly isOwn: boolean;
+  /** Words that follow the stack's name; a whole sentence where `isOwn`. */
+  readonly words: string;
+}
+
+/**
+ * Finds the owner that deploys a stack through another context of the same engine, or another
+ * manager of the same swarm, unless it is `wants`. Asked before a context's first deployment of the
+ * stack, so that two contexts make no second owner; afterwards the ledger tells.
+ *
+ * Engines are told apart by what they said last. Only those that never said anything are asked,
+ * where the ledger has an owner of that name. One that cannot be asked then counts as another one,
+ * unless something of that name `isThere`.
+ */
+export async function ownerElsewhere(
+  parts: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
+  asked: AskedElsewhere,
+  signal: AbortSignal,
+): Promise<FoundElsewhere | undefined> {
+  const { ledger: { owners }, host } = parts;
+  const { key, isThere } = asked;
+  const others = owners.elsewhere(key).flatMap(({ context, ...owner }) => {
+    const found = conflictWith(parts.ledger, asked, { context, owner });
+    return found === undefined ? [] : [{ context, ...found }];
+  });
+  if (others.length === 0) return undefined;
+  owners.noteEngine(key.context, await host.info(signal));
+  const unknown = others.filter(({ context }) => !owners.knowsEngine(context));
+  await Promise.all(unknown.map(({ context }) => askEngine(parts, context, signal)));
+  const same = new Set(owners.beside(key).map(({ context }) => context));
+  const isAway = (context: string) => isThere && !owners.knowsEngine(context);
+  const first = others.find(({ context }) => same.has(context)) ??
+    others.find(({ context }) => isAway(context));
+  if (first === undefined) return undefined;
+  const { context, text, ...found } = first;
+  const leads = same.has(context) ? "leads" : "cannot be asked, and may lead";
+  return { ...found, words: text(`which ${leads} to this engine`) };
+}
+
+/** The owner by a context, if it is not the one asked for; `text` makes the words about it. */
+function conflictWith(
+  ledger: PipelineParts["ledger"],
+  { key, wants, found }: AskedElsewhere,
+  { context, owner }: { readonly context: string; readonly owner: StackOwner },
+) {
+  const belongs = (leads: string) =>
+    `belongs to ${formatOwner(owner)} in context ${context}, ${leads}`;
+  if (wants === undefined || !isSameOwner(owner, wants)) {
+    return { owner, isOwn: false, text: belongs };
+  }
+  const from = isFoundElsewhere(found) ? deployedFrom(ledger, { ...key, context }) : undefined;
+  if (found === undefined || from === undefined || from === found.repository) return undefined;
+  return { owner, isOwn: true, text: () => notFree(found, { from, context }) };
+}
+
+/** Has the engine of a context say what it is, if it answers soon. */
+async function askEngine(
+  { ledger, hosts, clock }: Pick<PipelineParts, "ledger" | "hosts" | "clock">,
+  context: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const ask = async (within: AbortSignal) => (await hosts.of(context, within)).info(within);
+  const limit = { clock, milliseconds: ASK_MS, late: () => new Error("it did not answer") };
+  const answer = await withDeadline(limit, ask, signal).catch(() => signal.throwIfAborted());
+  if (answer) ledger.owners.noteEngine(context, answer);
+}
