@@ -90,7 +90,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
   const recorded = ledger.current(key);
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
-  return takenByOther(ledger, recorded) === undefined ? { recorded, options } : undefined;
+  return takenByOther(ledger, recorded) ? undefined : { recorded, options };
 }
 
 async function attempt(

@@ -26,6 +26,7 @@ import {
 } from "../model/mod.ts";
 import { presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
+import { requirePlainHooks } from "./hook_images.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -87,8 +88,8 @@ export async function refreshImages(
  *
  * Returns the images of a stack with their digests; for containers, the images that were built.
  *
- * Throws `pull_failed` or `build_failed`, and what {@link requireShortList} and {@link builtImages}
- * throw.
+ * Throws `pull_failed` or `build_failed`, and what {@link requirePlainHooks}, {@link requireShortList}
+ * and {@link builtImages} throw.
  */
 export async function prepareImages(
   parts: PrepareParts,
@@ -136,6 +137,7 @@ export async function prepareImages(
     ...run,
     ...await builtImages(parts.host.engine, target.key, builds, build, signal),
   };
+  await requirePlainHooks(parts.host.engine, prepared.release, needed, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const built = new Set(builds.map((each) => each.image));
   const known = new Map([...present].filter(([image]) => !built.has(image)));

@@ -12,6 +12,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
+import { requirePlainHooks } from "./hook_images.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireShortList } from "./short_list.ts";
 import { pullSideImages } from "./side_images.ts";
@@ -23,7 +24,7 @@ import { takenByPrograms } from "./taken_ports.ts";
  * cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
  * Throws `pull_failed`, `build_failed` for a missing built image, and what {@link requireExternals},
- * {@link requireStackParts} and {@link requireShortList} throw.
+ * {@link requirePlainHooks}, {@link requireStackParts} and {@link requireShortList} throw.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -61,6 +62,7 @@ export async function requireImages(
   const wanted = { key, services: missing, call: { ...call, project }, timeoutSeconds, progress };
   await parts.host.images.pull(wanted, signal);
   await pullSideImages(parts, onDisk.release, { ...wanted, services: needed }, signal);
+  await requirePlainHooks(parts.host.engine, onDisk.release, needed, signal);
   // Their names may have got another meaning since the release was deployed.
   const pulled = { services: missing, known: new Map() };
   await requireShortList(parts.host.engine, onDisk.release, pulled, signal);

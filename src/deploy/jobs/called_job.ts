@@ -67,7 +67,7 @@ class AuthorsJobs<R extends Recorded> {
   /** Whether a container runs a job, or belongs to a service that its author made one. */
   async isJob(
     key: StackKey,
-    container: Pick<ObservedContainer, "service" | "labels">,
+    container: Pick<ObservedContainer, "service" | "labels" | "name">,
   ): Promise<boolean> {
     const { labels, service } = container;
     const digest = labels[LABELS.digest];

@@ -6,6 +6,7 @@ import {
   byText,
   COMPOSE_LABELS,
   isOurs,
+  JOB_INFIX,
   LABELS,
   MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
@@ -72,7 +73,11 @@ function jobOf(context: string, all: readonly ObservedContainer[]): FoundJob[] {
   }];
 }
 
-/** Whether a container was made for one run of a job. */
-export function isExecution(container: Pick<ObservedContainer, "labels">): boolean {
-  return isOneOff(container) && container.labels[LABELS.jobRun] !== undefined;
+/**
+ * Whether a container was made for one run of a job. Its name tells, too: an image may carry the
+ * labels, which a container for a hook (`pre_start`) would have from it, but no image names one.
+ */
+export function isExecution(container: Pick<ObservedContainer, "labels" | "name">): boolean {
+  const { labels: { [LABELS.jobRun]: run = "" }, name } = container;
+  return isOneOff(container) && run !== "" && name.endsWith(`${JOB_INFIX}${run}`);
 }

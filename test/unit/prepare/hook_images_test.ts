@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { stackKey } from "../../../src/model/mod.ts";
+import { requirePlainHooks } from "../../../src/prepare/hook_images.ts";
+
+describe("requirePlainHooks()", () => {
+  const judged = async (hook: Record<string, unknown>, labels: Record<string, string>) => {
+    const model = { services: { web: { image: "web", pre_start: [hook] } } };
+    const asked: string[] = [];
+    const imageLabels = (image: string) => {
+      asked.push(image);
+      return Promise.resolve(labels);
+    };
+    const release = { key: stackKey("", "shop"), model };
+    const services = [{ name: "web", image: "web" }];
+    await requirePlainHooks({ imageLabels }, release, services, new AbortController().signal);
+    return asked;
+  };
+
+  it("lets images pass with labels of their own, and those that compose gives anyway", async () => {
+    const labels = { maintainer: "me", "com.docker.compose.project": "other" };
+    assert.deepEqual(await judged({ image: "hook" }, labels), ["hook"]);
+    assert.deepEqual(await judged({ command: ["true"] }, labels), ["web"]);
+  });
+
+  for (
+    const label of [
+      "stackwright.job.run",
+      "stackwright.manager",
+      "com.docker.compose.oneoff",
+      "com.docker.compose.container-number",
+      "com.docker.swarm.service.id",
+      "com.docker.stack.namespace",
+    ]
+  ) {
+    it(`refuses an image that would pass for something else by ${label}`, async () => {
+      await assert.rejects(judged({ image: "hook" }, { [label]: "x" }), {
+        code: "unsupported",
+        message: new RegExp(`image hook of a pre_start hook of service web has the label ${label}`),
+      });
+    });
+  }
+});
