@@ -48,7 +48,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { deploying, type Slot } from "./system/mod.ts";
+import { deploying, type Slot, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -136,7 +136,10 @@ async function deploySource(
   const told = work.sources.length > 1 ? oneOfMany(reporter) : reporter;
   const opened = await openSource(parts, run, told, signal);
   const { deployments, failures } = meant(opened, work.only);
-  for (const failure of failures) reportFailure(listeners, opened, failure);
+  await Promise.all(failures.map(async (failure) => {
+    await parts.secrets.learned(stackAsOwner(failure.key), signal);
+    reportFailure(listeners, opened, failure);
+  }));
   reporter.describe({ message: "" });
   // Removals come first: the ports and names they free may be those of stacks deployed next.
   if (opened.away === undefined && work.only === undefined) {
@@ -193,6 +196,7 @@ async function deployTarget(
   const failedBefore = anyParts.ledger.failures.get(key);
   teller.tell({ kind: "pending" });
   try {
+    await anyParts.secrets.learned(stackAsOwner(key), signal);
     const refusal = await refusalOf(anyParts, opened, deployment, signal);
     if (refusal !== undefined) {
       leave(teller, refusal);

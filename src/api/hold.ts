@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { errors, parseDuration, type PersonHold, stackKey } from "../model/mod.ts";
+import { errors, parseDuration, type PersonHold, type StackKey, stackKey } from "../model/mod.ts";
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -25,8 +25,11 @@ type HoldView = z.output<typeof holdView>;
 /** The answer to resuming: whether the stack was held. */
 const resumeView = z.strictObject({ resumed: z.boolean().describe("False when nobody held it.") });
 
-interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
+/** Ports for holding stacks. */
+export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
   readonly clock: Clock;
+  /** Waits until the secrets of a stack are hidden: what a person says of it is kept. */
+  readonly learned: (key: StackKey, signal: AbortSignal) => Promise<void>;
 }
 
 /** Shows a hold. */
@@ -45,7 +48,9 @@ const input = stackInput.extend({
  * Holds a stack as it is: newer releases are not deployed, missing parts of the deployed one still
  * come back. A call throws `not_found` when nothing is recorded about the stack.
  */
-export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation<HoldView> {
+export function holdOperation(
+  { ledger, clock, timeZone, learned }: HoldParts,
+): Operation<HoldView> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "holdDeployment",
@@ -55,8 +60,9 @@ export function holdOperation({ ledger, clock, timeZone }: HoldParts): Operation
     input,
     output: holdView,
     errors: ["bad_request", "not_found"],
-  }, ({ context, name, reason, until }, call) => {
+  }, async ({ context, name, reason, until }, call) => {
     const key = stackKey(context, name);
+    await learned(key, call.signal);
     const heldAt = clock.now();
     const end = until === undefined ? {} : { until: untilFrom(until, heldAt) };
     const hold = { reason, heldAt, ...end };

@@ -6,7 +6,7 @@ import { diffReleasesOperation } from "./diff_releases.ts";
 import { forgetOperation, type ForgetParts } from "./forget.ts";
 import { getDeploymentOperation } from "./get_deployment.ts";
 import { healthOperation, type HealthParts } from "./health.ts";
-import { holdOperation, resumeOperation } from "./hold.ts";
+import { holdOperation, type HoldParts, resumeOperation } from "./hold.ts";
 import { type JobOperationParts, listJobsOperation, runJobOperation } from "./jobs.ts";
 import { listDecisionsOperation } from "./list_decisions.ts";
 import { listReleasesOperation } from "./list_releases.ts";
@@ -49,6 +49,7 @@ export interface OperationParts
     Pick<HealthParts, "checkEngine" | "clock">,
     DeploymentParts,
     StackParts,
+    Pick<HoldParts, "learned">,
     SyncStackParts,
     RunPollsParts,
     SyncWindowParts,

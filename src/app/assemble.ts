@@ -2,6 +2,7 @@ import type { EngineClient } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,
   type SourceRequest,
+  type StackKey,
   type TargetListener,
   type ToldTarget,
 } from "../model/mod.ts";
@@ -33,8 +34,10 @@ import {
   type Meter,
   noMeter,
   Shares,
+  stackAsOwner,
   sweepScratch,
   type WatchedLock,
+  within,
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { createEngines, type Engines, protectedPaths } from "./engines.ts";
@@ -71,6 +74,8 @@ export interface Assembly {
   readonly mirrors: MirrorStore;
   /** Time until which a source's host wants no timed requests, if it said so. */
   readonly heldUntil: (request: SourceRequest) => Date | undefined;
+  /** Waits until texts about a stack can be told, for a limited time; rejects with the signal's reason. */
+  readonly learned: (key: StackKey, signal: AbortSignal) => Promise<void>;
   /** Closes the ledger and all connections. */
   close(): Promise<void>;
 }
@@ -144,6 +149,7 @@ export async function assemble(
     pipelineParts,
     mirrors: source.mirrors,
     heldUntil,
+    learned: (key, signal) => secrets.learned(stackAsOwner(key), signal),
     async close() {
       await source.close();
       http.close();
@@ -154,15 +160,21 @@ export async function assemble(
   };
 }
 
+/** Milliseconds that work on a stack waits for what its texts may have, which are `***` afterwards. */
+const MOST_LEARNING_MS = 5 * 60 * 1000;
+
 /** Has the redactor learn the secrets of recorded releases; a command waits for them, the service does not. */
 function askLedger(
-  { redactor }: System,
+  { redactor, clock }: System,
   ledger: Ledger,
   secrets: ExternalSecrets,
   serves: boolean,
 ): () => void {
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
-  const stopAsking = redactor.asks(recorded.ask);
+  const stopAsking = redactor.asks(
+    recorded.ask,
+    (key, signal) => within(recorded.learned(key, signal), MOST_LEARNING_MS, clock, signal),
+  );
   if (serves) recorded.begin();
   return () => {
     stopAsking();

@@ -2,14 +2,24 @@ import { formatStackKey, type StackKey } from "../model/mod.ts";
 import { hidingSteps } from "../prepare/mod.ts";
 import { type Ledger, recordedOwner } from "../record/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { abortable, authorOf, processorTime, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { type AuthorTurn, AuthorTurns } from "./author_turns.ts";
 
 /** Stacks to remember as looked at. */
 const MOST_STACKS = 10_000;
 /** Bytes of all sealed releases of a stack that are looked at before the text is told. */
 const MOST_AT_ONCE = 64 * 1024;
-/** Milliseconds for that in one go of the process, whatever number of stacks the texts are about. */
+/**
+ * Milliseconds of processor time for that in one go of the process, whatever number of stacks the texts
+ * are about.
+ */
 const MOST_MS = 50;
+/** Steps in one go that are made in any case: a service with few secrets may be on a slow machine. */
+const FEW_STEPS = 500;
+/** Bytes of a sealed release that are worth a step. */
+const STEP_BYTES = 64;
+/** Looks at a stack for one who waits: other processes may go on recording releases. */
+const MOST_LOOKS = 10;
 /** Milliseconds of work between two pauses of the same length. */
 const SLICE_MS = 10;
 
@@ -17,6 +27,11 @@ const SLICE_MS = 10;
 export interface RecordedSecrets {
   /** Hides the secrets of a stack; false when they are many and not all of them are hidden yet. */
   ask(key: StackKey): boolean;
+  /**
+   * Waits until the secrets of a stack are hidden, which may fail. Rejects with the reason of `signal`
+   * when that aborts.
+   */
+  learned(key: StackKey, signal: AbortSignal): Promise<void>;
   /** Begins with the stacks with many, of which no text can be told before. */
   begin(): void;
   /** Ends what is under way; the ledger is not read afterwards. */
@@ -26,7 +41,7 @@ export interface RecordedSecrets {
 interface Options {
   /** Whether the caller waits for whatever there is. */
   readonly waits: boolean;
-  /** Milliseconds since some time. */
+  /** Milliseconds of processor time since some time. */
   readonly now: () => number;
 }
 
@@ -43,9 +58,9 @@ interface Looked {
  * that stack is about to be told. A stack that is unchanged since an earlier process, or that another
  * process deployed, is never rendered here, and its containers print what they like.
  *
- * Where that takes long, it is done in a task with pauses, one stack after the other, the smallest first:
- * several releases of megabytes would keep everything else waiting for seconds. With `waits` nothing
- * else is waiting, as in a command.
+ * Where that takes long, it is done in a task with pauses, whose authors take turns, the smallest stack of
+ * each first: several releases of megabytes would keep everything else waiting for seconds. With `waits`
+ * nothing else is waiting, as in a command.
  */
 export function recordedSecrets(
   ledger: Pick<
@@ -53,7 +68,7 @@ export function recordedSecrets(
     "alive" | "current" | "deployedStacks" | "foreignVersion" | "open" | "owners"
   >,
   secrets: Pick<ExternalSecrets, "belongs" | "hide">,
-  { waits = false, now = () => performance.now() }: Partial<Options> = {},
+  { waits = false, now = processorTime }: Partial<Options> = {},
 ): RecordedSecrets {
   return new Teacher(ledger, secrets, { waits, now });
 }
@@ -64,12 +79,15 @@ class Teacher implements RecordedSecrets {
   readonly #waits: boolean;
   readonly #clock: Options["now"];
   readonly #looked = new Map<string, Looked>();
-  /** Stacks that the task has to look at, by name, and the bytes of their releases. */
-  readonly #waiting = new Map<string, { readonly key: StackKey; readonly size: number }>();
+  /** Stacks that the task has to look at, in steps. */
+  readonly #turns = new AuthorTurns<Generator<void>>();
+  /** Ends of the looks that some wait for, by stack. */
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
   #isWorking = false;
   #hasEnded = false;
   /** Milliseconds spent in this go of the process. */
   #spent = 0;
+  #steps = 0;
 
   constructor(
     ledger: Parameters<typeof recordedSecrets>[0],
@@ -87,11 +105,20 @@ class Teacher implements RecordedSecrets {
     // What this process records it has rendered, or brought to disk: that is hidden already.
     if (this.#looked.get(name)?.version === this.#ledger.foreignVersion()) return true;
     const { size } = this.#news(key);
-    if (this.#waits || size === 0 || size <= MOST_AT_ONCE && this.#spent < MOST_MS) {
-      if (this.#atOnce(key)) return true;
+    if (this.#waits || size === 0 || size <= MOST_AT_ONCE && !this.#isEnough()) {
+      if (this.#atOnce(key, size)) return true;
     }
     this.#later(key, size);
     return false;
+  };
+
+  readonly learned = async (key: StackKey, signal: AbortSignal): Promise<void> => {
+    const name = formatStackKey(key);
+    for (let look = 0; look < MOST_LOOKS && !this.#hasEnded && !this.ask(key); look++) {
+      const end = this.#ends.get(name) ?? Promise.withResolvers<void>();
+      this.#ends.set(name, end);
+      await abortable(end.promise, signal);
+    }
   };
 
   begin(): void {
@@ -100,24 +127,41 @@ class Teacher implements RecordedSecrets {
 
   end(): void {
     this.#hasEnded = true;
-    this.#waiting.clear();
+    this.#turns.clear();
+    for (const name of this.#ends.keys()) this.#endOf(name);
+  }
+
+  #endOf(name: string): void {
+    this.#ends.get(name)?.resolve();
+    this.#ends.delete(name);
+  }
+
+  #isEnough(): boolean {
+    return this.#steps > FEW_STEPS && this.#spent > MOST_MS;
   }
 
   /** Hides what there is to hide, unless that takes too long. */
-  #atOnce(key: StackKey): boolean {
+  #atOnce(key: StackKey, size: number): boolean {
     const began = this.#clock();
     const before = this.#spent;
     // Whatever the next texts of this go are about, they share its time.
-    if (before === 0) setTimeout(() => this.#spent = 0, 0);
-    for (const _ of this.#steps(key)) {
+    if (this.#steps === 0) setTimeout(() => this.#spent = this.#steps = 0, 0);
+    this.#steps += 1 + size / STEP_BYTES;
+    for (const _ of this.#stepsOf(key)) {
+      this.#steps++;
+      if (this.#waits || this.#steps <= FEW_STEPS) continue;
       this.#spent = before + this.#clock() - began;
-      if (!this.#waits && this.#spent > MOST_MS) return false;
+      if (this.#isEnough()) return false;
     }
+    this.#spent = before + this.#clock() - began;
     return true;
   }
 
   #later(key: StackKey, size: number): void {
-    this.#waiting.set(formatStackKey(key), { key, size });
+    const name = formatStackKey(key);
+    const owner = recordedOwner(this.#ledger, key)?.source;
+    const author = owner === undefined ? name : authorOf(sourceAsOwner(owner));
+    this.#turns.add(author, { name, size, work: this.#stepsOf(key) });
     if (this.#isWorking || this.#hasEnded) return;
     this.#isWorking = true;
     void this.#work();
@@ -126,24 +170,31 @@ class Teacher implements RecordedSecrets {
   async #work(): Promise<void> {
     const slices = new Slices();
     await slices.pause();
-    for (let next = this.#smallest(); next !== undefined; next = this.#smallest()) {
-      try {
-        for (const _ of this.#steps(next)) {
-          await slices.next();
-          if (this.#hasEnded) return;
-        }
-      } catch {
-        // The next text about it asks again, and is told: what is wrong has to be said as well.
+    for (let turn = this.#turns.next(); turn !== undefined; turn = this.#turns.next()) {
+      const began = this.#clock();
+      const isDone = this.#slice(turn, slices);
+      // The clock may tell of ticks alone.
+      this.#turns.use(turn, Math.max(1, this.#clock() - began));
+      if (isDone) {
+        this.#turns.end(turn);
+        this.#endOf(turn.name);
       }
-      this.#waiting.delete(formatStackKey(next));
+      await slices.next();
     }
     this.#isWorking = false;
   }
 
-  /** What waits and has the fewest: one who has much keeps others waiting for one stack of his. */
-  #smallest(): StackKey | undefined {
-    const [first] = [...this.#waiting.values()].sort((a, b) => a.size - b.size);
-    return first?.key;
+  /** Makes steps for one author until it is time for a pause; true when its stack is done. */
+  #slice({ work }: AuthorTurn<Generator<void>>, slices: Slices): boolean {
+    try {
+      while (!slices.isOver()) {
+        if (work.next().done === true) return true;
+      }
+      return false;
+    } catch {
+      // The next text about it asks again, and is told: what is wrong has to be said as well.
+      return true;
+    }
   }
 
   async #findLarge(): Promise<void> {
@@ -170,7 +221,7 @@ class Teacher implements RecordedSecrets {
   }
 
   /** Hides the secrets of a stack; each step takes little, as opening one release does at most. */
-  *#steps(key: StackKey): Generator<void> {
+  *#stepsOf(key: StackKey): Generator<void> {
     const version = this.#ledger.foreignVersion();
     const { alive, news } = this.#news(key);
     const owner = recordedOwner(this.#ledger, key)?.source;
@@ -206,8 +257,12 @@ class Teacher implements RecordedSecrets {
 class Slices {
   #began = performance.now();
 
+  isOver(): boolean {
+    return performance.now() - this.#began >= SLICE_MS;
+  }
+
   async next(): Promise<void> {
-    if (performance.now() - this.#began >= SLICE_MS) await this.pause();
+    if (this.isOver()) await this.pause();
   }
 
   async pause(): Promise<void> {

@@ -14,7 +14,7 @@ interface Asked {
  * the name has no recorded release, and so no decisions. Throws what the work throws.
  */
 export async function tellAsked(
-  { ledger, listeners }: Assembly,
+  { ledger, listeners, learned }: Pick<Assembly, "ledger" | "listeners" | "learned">,
   key: StackKey,
   { action, work }: Asked,
   signal: AbortSignal,
@@ -23,6 +23,7 @@ export async function tellAsked(
   if (current === undefined) return await work();
   const { revision, revision: { source: { name: repository } } } = current;
   const target = { key, repository, trigger: "project", origin: "manual" } as const;
+  await learned(key, signal);
   const teller = createTeller(listeners, target, revision);
   teller.begin(action === "remove" ? "destroy" : action, "a person asked for it over the API");
   try {

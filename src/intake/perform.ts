@@ -105,6 +105,8 @@ async function execute(
   try {
     signal.throwIfAborted();
     runs.start(id);
+    // What the run says is kept.
+    await redactor.learned(stackOf(work), signal);
     const reporter = reporterOf(id, { runs, redactor });
     const end = await performerOf(performers, work)(reporter, signal);
     return { failures: [], ...(end === undefined ? {} : { end }) };

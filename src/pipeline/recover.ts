@@ -22,7 +22,7 @@ import { endOf, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { type Slot, within } from "../system/mod.ts";
+import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 
@@ -48,6 +48,7 @@ export async function recover(
     const found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
+      await anyParts.secrets.learned(stackAsOwner(intent.key), signal);
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
       await parts.stackLock.run(formatStackKey(intent.key), async () => {

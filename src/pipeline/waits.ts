@@ -9,7 +9,13 @@ import {
 import type { PipelineParts } from "./parts.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
-import { type Lend, preparingInSlot, sourceAsOwner, sourceOf } from "../system/mod.ts";
+import {
+  type Lend,
+  preparingInSlot,
+  sourceAsOwner,
+  sourceOf,
+  stackAsOwner,
+} from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
 const INTERVAL_MS = 1000;
@@ -53,11 +59,11 @@ const LOOK_MS = 250;
 
 /**
  * Waits until no other process is changing a stack: a command beside the service, or the other way
- * round. The wait ends: another process has a time limit of its own, and a dead one holds nothing.
- * Rejects with the signal's reason.
+ * round, and until the secrets of what it recorded are hidden. The wait ends: another process has a time
+ * limit of its own, and a dead one holds nothing. Rejects with the signal's reason.
  */
 export async function waitForStack(
-  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
+  { ledger, clock, secrets }: Pick<PipelineParts, "ledger" | "clock" | "secrets">,
   key: StackKey,
   progress: Progress,
   signal: AbortSignal,
@@ -68,6 +74,7 @@ export async function waitForStack(
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }
+  await secrets.learned(stackAsOwner(key), signal);
 }
 
 /** Takes locks in the order of their names, so that no two jobs wait for each other. */

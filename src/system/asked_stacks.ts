@@ -1,17 +1,36 @@
 import type { StackKey } from "../model/mod.ts";
 import { stackOfOwner } from "./secret_owners.ts";
 
+/** Waits until the secrets of a stack are known, for a limited time. */
+export type Learn = (key: StackKey, signal: AbortSignal) => Promise<unknown>;
+
 /** Asks for the secrets of a stack when a text about it is about to be told. */
 export class AskedStacks {
   #ask: ((key: StackKey) => boolean) | undefined;
+  #learn: Learn | undefined;
   #isAsking = false;
 
-  /** Sets who is asked; the returned function ends that. */
-  set(ask: (key: StackKey) => boolean): () => void {
+  /** Sets who is asked, and who waits; the returned function ends that. */
+  set(ask: (key: StackKey) => boolean, learn?: Learn): () => void {
     this.#ask = ask;
+    this.#learn = learn;
     return () => {
       if (this.#ask === ask) this.#ask = undefined;
     };
+  }
+
+  /** Waits for the secrets of the stacks among owners; rejects with the signal's reason. */
+  async learned(owners: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const owner of owners) {
+      const key = stackOfOwner(owner);
+      if (key === undefined) continue;
+      try {
+        await this.#learn?.(key, signal);
+      } catch {
+        // What is wrong with the ledger is said by who needs it.
+        signal.throwIfAborted();
+      }
+    }
   }
 
   /**

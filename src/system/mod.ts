@@ -30,12 +30,14 @@ export * from "./meter.ts";
 export * from "./networks.ts";
 export * from "./pauses.ts";
 export * from "./process_facts.ts";
+export * from "./processor_time.ts";
 export * from "./process_owner.ts";
 export * from "./redact_texts.ts";
 export * from "./redactor.ts";
 export * from "./routine.ts";
 export * from "./scratch.ts";
 export {
+  authorOf,
   claimAsOwner,
   EVERYONE,
   NOBODY,

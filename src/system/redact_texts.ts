@@ -8,14 +8,22 @@ import { createPauses, type Pauses } from "./pauses.ts";
 const WORD = /^[a-z][a-z_-]{0,40}$/;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const COMMIT = /^(?:sha256:)?[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+/** A commit, or a reference with the beginning of one. */
+const REVISION =
+  /^(?:(?:sha256:)?[0-9a-f]{40}(?:[0-9a-f]{24})?|[\w./+@-]{1,250} \([0-9a-f]{12}\))$/;
+/** Reasons of decisions; those that people give are words, too. */
+const REASON =
+  /^(?:no_changes|filter_mismatch|superseded|nothing_to_destroy|delay|budget_exhausted|sync_window|unnamed|paused)$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 const RUN = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const STRUCTURAL: ReadonlyMap<string, RegExp> = new Map([
-  ...["status", "state", "code", "trigger", "level", "action", "kind"].map((each) =>
+  ...["status", "state", "code", "trigger", "level", "action", "kind", "origin"].map((each) =>
     [each, WORD] as const
   ),
   ...["stack", "project", "context", "deployment"].map((each) => [each, NAME] as const),
-  ...["commit", "revision", "digest"].map((each) => [each, COMMIT] as const),
+  ...["commit", "digest"].map((each) => [each, COMMIT] as const),
+  ["revision", REVISION],
+  ["reason", REASON],
   ...["id", "run", "request_id", "job_id"].map((each) => [each, RUN] as const),
 ]);
 

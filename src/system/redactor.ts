@@ -1,5 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
-import { AskedStacks } from "./asked_stacks.ts";
+import { AskedStacks, type Learn } from "./asked_stacks.ts";
 import { KnownSecrets } from "./known_secrets.ts";
 import { FORM_LIMITS, type FormLimits, maskKnown } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
@@ -39,10 +39,15 @@ export interface Redactor {
   /**
    * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can
    * be added first. `ask` must be cheap: it is false while that takes longer, and the text is `***` then.
-   * What it throws is ignored, and texts that come up meanwhile ask nothing. Returns a function that
-   * ends this.
+   * What it throws is ignored, and texts that come up meanwhile ask nothing. `learn` waits for what takes
+   * longer, see {@link learned}. Returns a function that ends this.
    */
-  asks(ask: (key: StackKey) => boolean): () => void;
+  asks(ask: (key: StackKey) => boolean, learn?: Learn): () => void;
+  /**
+   * Waits until texts about owners can be told, for a limited time. To be awaited before something is
+   * told that is stored: it would be `***` for ever. Rejects with the signal's reason.
+   */
+  learned(about: readonly string[], signal: AbortSignal): Promise<void>;
   /**
    * `text` with every known secret and every URL's user information replaced by `***`. `about` has the
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
@@ -88,7 +93,8 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     belongs: (stack, source, from) => known.belongs(stack, source, from),
     names: (source, by) => known.names(source, by),
     settle: (stack, source) => known.settle(stack, source),
-    asks: (ask) => asked.set(ask),
+    asks: (ask, learn) => asked.set(ask, learn),
+    learned: (about, signal) => asked.learned(about, signal),
     redact(text, ...about) {
       if (!asked.about(about) && text !== "") return MASK;
       return redactKnown(text, ...about);

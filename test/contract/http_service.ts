@@ -148,6 +148,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     intake,
     runs,
     contexts: () => Promise.resolve(["default"]),
+    learned: () => Promise.resolve(),
     hasContext: (context) => Promise.resolve(context === "default"),
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,

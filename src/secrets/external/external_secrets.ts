@@ -36,6 +36,8 @@ export interface ExternalSecrets {
   belongs(stack: string, source: string, from?: string): void;
   /** Notes who names a source; see {@link Redactor.names}. */
   names(source: string, by: string): void;
+  /** Waits until texts about a stack can be told; see {@link Redactor.learned}. */
+  learned(stack: string, signal: AbortSignal): Promise<void>;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
   settle(stack: string, source: string): void;
   /** Whether the redactor masks all of `text` in texts about `about`. */
@@ -96,6 +98,7 @@ export function createExternalSecrets(
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source, from) => redactor.belongs(stack, source, from),
     names: (source, by) => redactor.names(source, by),
+    learned: (stack, signal) => redactor.learned([stack], signal),
     settle: (stack, source) => redactor.settle(stack, source),
     hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),
   };

@@ -54,6 +54,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     intake,
     runs,
     contexts: () => Promise.resolve(["default"]),
+    learned: () => Promise.resolve(),
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
       isStack: () => false,

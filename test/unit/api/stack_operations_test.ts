@@ -47,7 +47,7 @@ async function pages<Page extends { readonly next?: number | undefined }>(
 describe("the operations on one stack", () => {
   it("say what a hold may last until, to who gives neither a time nor a duration", async () => {
     const { parts, clock, call } = createWorld();
-    const operation = holdOperation({ ...parts, clock });
+    const operation = holdOperation({ ...parts, clock, learned: () => Promise.resolve() });
     for (
       const [until, what] of [
         ["soon", "neither a time nor a duration"],
