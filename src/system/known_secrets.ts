@@ -22,6 +22,8 @@ export class KnownSecrets {
   /** Words of each owner. */
   readonly #words = new Map<string, KnownTexts>();
   readonly #sources = new Map<string, SourcesOfStack>();
+  /** Numbers of stacks of the configurations in sources. */
+  readonly #stacks = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
   readonly #closed = new Map<string, string>();
   #closedSources: ReadonlySet<string> = new Set();
@@ -39,7 +41,8 @@ export class KnownSecrets {
   /** Makes the pieces of a text known; see `Redactor.add`. */
   add(pieces: Iterable<string>, owner: string): void {
     if (this.#closed.has(owner)) return;
-    const belonging = { owner, group: this.#groupOf(owner) };
+    const group = this.#groupOf(owner);
+    const belonging = { owner, group, author: this.#authorOf(group) };
     for (const piece of pieces) {
       const isWord = isRepositorys(owner) && !looksRandom(piece);
       const forms = { random: true, words: !isRepositorys(owner) };
@@ -65,8 +68,7 @@ export class KnownSecrets {
     if (claims?.delete(owner) && claims.size === 0) this.#claims.delete(stack);
     this.#letGo(owner);
     if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
-    const gone = this.#sources.get(owner);
-    this.#sources.delete(owner);
+    const gone = this.#forgetSources(owner);
     for (const source of new Set(Object.values(gone ?? {}))) {
       const isLeft = [...this.#sources.values()]
         .some((each) => each.source === source || each.from === source);
@@ -81,10 +83,21 @@ export class KnownSecrets {
     const before = this.#sources.get(stack);
     const known = before?.source === source ? before.from : source;
     // The last one is the one that was heard of last.
-    this.#sources.delete(stack);
+    this.#forgetSources(stack);
     this.#sources.set(stack, { source, from: from ?? known });
+    this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
     const [oldest] = this.#sources.keys();
-    if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#sources.delete(oldest);
+    if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#forgetSources(oldest);
+  }
+
+  #forgetSources(stack: string): SourcesOfStack | undefined {
+    const gone = this.#sources.get(stack);
+    if (gone === undefined) return undefined;
+    this.#sources.delete(stack);
+    const left = (this.#stacks.get(gone.source) ?? 1) - 1;
+    if (left > 0) this.#stacks.set(gone.source, left);
+    else this.#stacks.delete(gone.source);
+    return gone;
   }
 
   /** See `Redactor.names`. */
@@ -185,14 +198,17 @@ export class KnownSecrets {
     return partsOf(owner)[1] ?? this.#sources.get(owner)?.source ?? owner;
   }
 
+  #authorOf(group: string): string {
+    // Whoever names the repository of another one, which has stacks by itself, does not count for it.
+    const by = this.#stacks.has(group) ? undefined : this.#named.get(group);
+    return authorOf(by ?? group);
+  }
+
   /** The largest owner of the author with the most: one may divide what he has among many owners. */
   #largest(): string | undefined {
     const sizes = new Map<string, Map<string, number>>();
-    const configurations = new Set([...this.#sources.values()].map(({ source }) => source));
     const count = (owner: string, group: string, size: number) => {
-      // Whoever names the repository of another one, which has stacks by itself, does not count for it.
-      const by = configurations.has(group) ? undefined : this.#named.get(group);
-      const author = authorOf(by ?? group);
+      const author = this.#authorOf(group);
       const own = sizes.get(author) ?? new Map<string, number>();
       sizes.set(author, own.set(owner, (own.get(owner) ?? 0) + size));
     };

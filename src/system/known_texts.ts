@@ -12,7 +12,7 @@ const PIECE = 3 * 2048;
 export interface FormLimits {
   /** Of the texts of one group: beyond it they are known in their usual forms alone. */
   readonly group: number;
-  /** Of all texts: beyond half of it that goes for groups that have more than a share of a quarter. */
+  /** Of all texts: beyond half of it that goes for authors who have more than a share of that half. */
   readonly all: number;
 }
 
@@ -55,6 +55,7 @@ interface Known extends Kind {
 
 interface Owner {
   readonly group: string;
+  readonly author: string;
   /** The ones that were added last at the end; with the size that counts for this owner, as it was then. */
   readonly pieces: Map<string, number>;
   /** Bytes of all that were added, as many as owners share. */
@@ -67,6 +68,8 @@ interface Belonging {
   readonly owner: string;
   /** Name of the owners that share one limit. */
   readonly group: string;
+  /** Name of those who share what there is, since one may make any number of groups; by default the group. */
+  readonly author?: string;
 }
 
 /**
@@ -76,6 +79,7 @@ interface Belonging {
 export class KnownTexts {
   readonly #owners = new Map<string, Owner>();
   readonly #groups = new Map<string, number>();
+  readonly #authors = new Map<string, number>();
   readonly #known = new Map<string, Known>();
   readonly #beginnings = new Beginnings();
   readonly #limits: FormLimits;
@@ -92,8 +96,9 @@ export class KnownTexts {
   }
 
   /** Makes forms of a text known; true when there are words among them, known or not. */
-  add(text: string, { owner, group }: Belonging, forms: Forms): boolean {
-    const own = this.#ownerOf(owner, group);
+  add(text: string, belonging: Belonging, forms: Forms): boolean {
+    const { owner } = belonging;
+    const own = this.#ownerOf(belonging);
     const { pieces } = own;
     let hasWords = false;
     for (const piece of piecesOf(text)) {
@@ -125,7 +130,7 @@ export class KnownTexts {
   }
 
   /** Owners with their groups and the bytes of their texts. */
-  *sizes(): Iterable<Belonging & { readonly size: number }> {
+  *sizes(): Iterable<Omit<Belonging, "author"> & { readonly size: number }> {
     for (const [owner, { group, size }] of this.#owners) yield { owner, group, size };
   }
 
@@ -139,10 +144,10 @@ export class KnownTexts {
     return this.#beginnings.next(text, from, effort);
   }
 
-  #ownerOf(owner: string, group: string): Owner {
+  #ownerOf({ owner, group, author = group }: Belonging): Owner {
     const before = this.#owners.get(owner);
-    if (before?.group === group) return before;
-    const own = { group, pieces: before?.pieces ?? new Map<string, number>(), size: 0 };
+    if (before?.group === group && before.author === author) return before;
+    const own = { group, author, pieces: before?.pieces ?? new Map<string, number>(), size: 0 };
     this.#owners.set(owner, own);
     if (before !== undefined) {
       this.#count(own, before.size);
@@ -162,23 +167,27 @@ export class KnownTexts {
 
   #count(own: Owner, size: number): void {
     own.size += size;
-    const all = (this.#groups.get(own.group) ?? 0) + size;
-    if (all === 0) this.#groups.delete(own.group);
-    else this.#groups.set(own.group, all);
+    for (const [sizes, name] of [[this.#groups, own.group], [this.#authors, own.author]] as const) {
+      const all = (sizes.get(name) ?? 0) + size;
+      if (all === 0) sizes.delete(name);
+      else sizes.set(name, all);
+    }
   }
 
-  /** Whether a group has so many that no more are known in all forms. */
-  #hasEnough(group: string): boolean {
+  /** Whether a group, or its author, has so many that no more are known in all forms. */
+  #hasEnough({ group, author }: Owner): boolean {
     const { group: most, all } = this.#limits;
-    const share = this.#size > all / 2 ? all / 4 / this.#groups.size : most;
-    return group !== "" && (this.#groups.get(group) ?? 0) > Math.min(share, most);
+    if (group === "") return false;
+    if ((this.#groups.get(group) ?? 0) > most) return true;
+    const share = this.#size > all / 2 ? all / 2 / this.#authors.size : Infinity;
+    return (this.#authors.get(author) ?? 0) > share;
   }
 
   /** Makes a piece known; returns its size. */
-  #use(piece: string, { group }: Owner, { random, words }: Forms): number {
+  #use(piece: string, own: Owner, { random, words }: Forms): number {
     const before = this.#known.get(piece);
     const kind = {
-      all: before?.all === true || !this.#hasEnough(group),
+      all: before?.all === true || !this.#hasEnough(own),
       random: before?.random === true || random,
       words: before?.words === true || words,
     };

@@ -23,7 +23,7 @@ function interrupted(isThere = true) {
     clock,
     host: { info: () => isThere ? Promise.resolve({}) : engine.promise },
     stackLock: { run: () => engine.promise },
-    secrets: { open: () => ({}) },
+    secrets: { open: () => ({}), learned: () => Promise.resolve() },
     trees: { collect: () => Promise.resolve() },
   };
   const assembly = { ledger, pipelineParts: () => Promise.resolve(parts) };

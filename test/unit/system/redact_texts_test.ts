@@ -40,6 +40,20 @@ describe("redactTexts()", () => {
     assert.deepEqual(redactTexts(said, redact), said);
   });
 
+  it("leaves what the fields of a decision are, while nothing may be told of a stack", () => {
+    const decision = {
+      trigger: "poll",
+      origin: "automatic",
+      revision: "refs/heads/main (4f1c2d3aaaaa)",
+      kind: "skip",
+      reason: "no_changes",
+    };
+    const all = () => "***";
+    assert.deepEqual(redactTexts(decision, all), decision);
+    const wrote = { reason: "hunterwolf", revision: "a token", origin: "Not a word" };
+    assert.deepEqual(Object.values(redactTexts(wrote, all)), ["***", "***", "***"]);
+  });
+
   it("leaves out what is nested so deep that looking at it would end the stack", () => {
     for (const wrap of [(inner: unknown) => [inner], (inner: unknown) => ({ complete: inner })]) {
       let value: unknown = "complete";

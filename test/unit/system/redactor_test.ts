@@ -106,6 +106,20 @@ describe("limits of a redactor", () => {
     assert.ok(kept((at) => `source h${at}.example/a/r`) < 60);
   });
 
+  it("takes no encoded forms away from who comes after an author with many small sources", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 2_000_000 });
+    const by = "source h.example/author/config";
+    for (let at = 0; at < 400; at++) {
+      const source = `source h${at < 300 ? at % 12 : at}.example/a/r`;
+      redactor.names(source, by);
+      redactor.add(secret(at), source);
+    }
+    const victims = Array.from({ length: 60 }, (_, at) => secret(at + 1_000_000));
+    for (const each of victims) redactor.add(each, "stack -/shop");
+    const shown = victims.filter((each) => redactor.redactKnown(btoa(each)) !== "***");
+    assert.deepEqual(shown, []);
+  });
+
   const stack = (name: string) => stackAsOwner(stackKey("", name));
 
   /** Adds secrets to an owner, so many that it is closed. */
