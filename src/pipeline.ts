@@ -136,10 +136,10 @@ async function deploySource(
   const told = work.sources.length > 1 ? oneOfMany(reporter) : reporter;
   const opened = await openSource(parts, run, told, signal);
   const { deployments, failures } = meant(opened, work.only);
-  await Promise.all(failures.map(async (failure) => {
+  for (const failure of failures) {
     await parts.secrets.learned(stackAsOwner(failure.key), signal);
     reportFailure(listeners, opened, failure);
-  }));
+  }
   reporter.describe({ message: "" });
   // Removals come first: the ports and names they free may be those of stacks deployed next.
   if (opened.away === undefined && work.only === undefined) {
@@ -198,10 +198,7 @@ async function deployTarget(
   try {
     await anyParts.secrets.learned(stackAsOwner(key), signal);
     const refusal = await refusalOf(anyParts, opened, deployment, signal);
-    if (refusal !== undefined) {
-      leave(teller, refusal);
-      return "done";
-    }
+    if (refusal !== undefined) return leave(teller, refusal);
     const parts = await partsFor(anyParts, key, signal);
     // Finish what an earlier process left open here: the engine may have been away at the start.
     const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
@@ -271,10 +268,7 @@ async function decideAndAct(
   if (decision.kind !== "skip" && parts.ledger.mark(key) !== before) return "moved";
   note(parts, { target, request }, decision);
   const since = parts.ledger.mark(key);
-  if (decision.kind === "skip") {
-    leave(teller, decision);
-    return "done";
-  }
+  if (decision.kind === "skip") return leave(teller, decision);
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   const acting = (slot: Slot) => {
@@ -316,7 +310,8 @@ async function actInTime(
 }
 
 /** Tells of a target that is left as it is. */
-function leave(teller: Teller, decision: Decision & { readonly kind: "skip" }): void {
+function leave(teller: Teller, decision: Decision & { readonly kind: "skip" }): "done" {
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   teller.tell({ kind: "ended", end: { status: "skipped", message: decision.plan.message } });
+  return "done";
 }

@@ -118,9 +118,7 @@ export async function assemble(
   const stopAsking = scratchDir === undefined
     ? askLedger(system, ledger, secrets, serves)
     : () => {};
-  if (serves) {
-    ledger.sources.keepPolled(settings.polls.map((each) => sourceKey(each.request) ?? ""));
-  }
+  if (serves) keepPolled(settings, ledger);
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const heldUntil = heldUntilOf(source);
@@ -180,6 +178,11 @@ function askLedger(
     stopAsking();
     recorded.end();
   };
+}
+
+/** Forgets the failures of sources that are not polled any more. */
+function keepPolled({ polls }: Settings, { sources }: Ledger): void {
+  sources.keepPolled(polls.map((each) => sourceKey(each.request) ?? ""));
 }
 
 function heldUntilOf(source: ReturnType<typeof createSource>): Assembly["heldUntil"] {

@@ -38,6 +38,22 @@ function createPerformance(
 }
 
 describe("perform()", () => {
+  it("waits for the secrets of its stack: what is stored as *** stays so", async () => {
+    const only = stackKey("", "shop");
+    const performance = createPerformance((_work, reporter) => {
+      reporter.target({ ...only, stack: "shop", status: "succeeded", message: "it is healthy" });
+      return Promise.resolve();
+    }, { asked: { ...work, only } });
+    let isKnown = false;
+    performance.redactor.asks(() => isKnown, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      isKnown = true;
+    });
+    const end = await performance.perform();
+    assert.equal(end.message, "1 targets");
+    assert.equal(performance.run()?.targets[0]?.message, "it is healthy");
+  });
+
   it("starts the run, then ends it with the conclusion, and says so", async () => {
     const seen: unknown[] = [];
     const performance = createPerformance((given, reporter) => {

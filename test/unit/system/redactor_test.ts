@@ -65,6 +65,22 @@ describe("asks() of a redactor", () => {
     assert.equal(redactor.redact("", about), "");
   });
 
+  it("waits until a text can be told, whatever goes wrong, but for an abort", async () => {
+    const redactor = createRedactor();
+    const { signal } = new AbortController();
+    await redactor.learned([about], signal);
+    const learnt = new Set<string>();
+    redactor.asks(({ name }) => learnt.has(name), ({ name }) => {
+      learnt.add(name);
+      return name === "shop" ? Promise.resolve() : Promise.reject(new Error("the ledger is away"));
+    });
+    const other = stackAsOwner(stackKey("", "other"));
+    await redactor.learned(["source a", about, other], signal);
+    assert.equal(redactor.redact("it said so", about, other), "it said so");
+    const gone = AbortSignal.abort(new Error("the client went away"));
+    await assert.rejects(redactor.learned([other], gone), /the client went away/);
+  });
+
   it("redacts a text although whoever is asked fails, and asks nothing for what he says", () => {
     const redactor = createRedactor();
     redactor.add("hunterwolf");
