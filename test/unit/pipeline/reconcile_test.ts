@@ -33,7 +33,8 @@ describe("reconcile()", () => {
       return other;
     };
     Object.assign(ledger, { heldElsewhere });
-    const parts: Partial<PipelineParts> = { stackLock, clock, ledger };
+    const secrets = { learned: () => Promise.resolve() } as unknown as PipelineParts["secrets"];
+    const parts: Partial<PipelineParts> = { stackLock, clock, ledger, secrets };
     const never = new AbortController().signal;
     const end = await reconcile(
       parts as PipelineParts,

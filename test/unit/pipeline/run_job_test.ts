@@ -22,6 +22,7 @@ async function runOfEvil(
   const parts = {
     host: { engine, info: engine.info, own: () => Promise.resolve(undefined) },
     ledger,
+    secrets: { learned: () => Promise.resolve() },
     options: { dataDir: "/data" },
     clock: createFakeClock(),
     log: createRecordingLog(),
