@@ -8,12 +8,6 @@ const MOST_STACKS = 100_000;
 /** Bytes that an owner of words takes. */
 const OWNER_COST = 4000;
 
-/** Sources of a stack: of its configuration, and of its files. */
-interface SourcesOfStack {
-  readonly source: string;
-  readonly from: string;
-}
-
 /** What is known of the program, of sources and of stacks. */
 export class KnownSecrets {
   readonly #limits: FormLimits;
@@ -21,7 +15,8 @@ export class KnownSecrets {
   readonly #everywhere: KnownTexts;
   /** Words of each owner. */
   readonly #words = new Map<string, KnownTexts>();
-  readonly #sources = new Map<string, SourcesOfStack>();
+  /** Sources whose configurations name each stack, the last one at the end, with those of its files. */
+  readonly #sources = new Map<string, ReadonlyMap<string, string>>();
   /** Numbers of stacks of the configurations in sources. */
   readonly #stacks = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
@@ -69,10 +64,8 @@ export class KnownSecrets {
     this.#letGo(owner);
     if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
     const gone = this.#forgetSources(owner);
-    for (const source of new Set(Object.values(gone ?? {}))) {
-      const isLeft = [...this.#sources.values()]
-        .some((each) => each.source === source || each.from === source);
-      if (isLeft) continue;
+    for (const source of new Set([...gone].flat())) {
+      if ([...this.#sources.values()].some((each) => [...each].flat().includes(source))) continue;
       this.#named.delete(source);
       this.forget(source);
     }
@@ -80,23 +73,31 @@ export class KnownSecrets {
 
   /** See `Redactor.belongs`. */
   belongs(stack: string, source: string, from?: string): void {
-    const before = this.#sources.get(stack);
-    const known = before?.source === source ? before.from : source;
+    const named = new Map(this.#forgetSources(stack));
+    const files = from ?? named.get(source) ?? source;
     // The last one is the one that was heard of last.
-    this.#forgetSources(stack);
-    this.#sources.set(stack, { source, from: from ?? known });
-    this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
+    named.delete(source);
+    this.#noteSources(stack, named.set(source, files));
     const [oldest] = this.#sources.keys();
     if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#forgetSources(oldest);
   }
 
-  #forgetSources(stack: string): SourcesOfStack | undefined {
-    const gone = this.#sources.get(stack);
-    if (gone === undefined) return undefined;
+  #noteSources(stack: string, named: ReadonlyMap<string, string>): void {
+    this.#sources.set(stack, named);
+    for (const source of named.keys()) {
+      this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
+    }
+  }
+
+  /** Returns what was known, the one that was heard of last at the end. */
+  #forgetSources(stack: string): ReadonlyMap<string, string> {
+    const gone = this.#sources.get(stack) ?? new Map<string, string>();
     this.#sources.delete(stack);
-    const left = (this.#stacks.get(gone.source) ?? 1) - 1;
-    if (left > 0) this.#stacks.set(gone.source, left);
-    else this.#stacks.delete(gone.source);
+    for (const source of gone.keys()) {
+      const left = (this.#stacks.get(source) ?? 1) - 1;
+      if (left > 0) this.#stacks.set(source, left);
+      else this.#stacks.delete(source);
+    }
     return gone;
   }
 
@@ -110,7 +111,8 @@ export class KnownSecrets {
 
   /** See `Redactor.settle`. */
   settle(stack: string, source: string): void {
-    this.belongs(stack, source);
+    const files = this.#forgetSources(stack).get(source);
+    this.belongs(stack, source, files);
     for (const claim of this.#claims.get(stack) ?? []) {
       if (claim !== claimOf(stack, source)) this.forget(claim);
     }
@@ -139,11 +141,13 @@ export class KnownSecrets {
     return all;
   }
 
-  /** Owners of what a text about `owner` may have. */
+  /** Owners of what a text about `owner` may have: of a stack all that name it, of a claim its own source. */
   #partsOfText(owner: string): readonly string[] {
-    const { source, from } = this.#sources.get(owner) ?? {};
-    const sources = [source, from].filter((each) => each !== undefined);
-    return [owner, ...sources, ...this.#claims.get(owner) ?? []];
+    const [stack = owner, claimant] = partsOf(owner);
+    const named = [...this.#sources.get(stack) ?? []]
+      .filter(([source]) => claimant === undefined || source === claimant);
+    const own = claimant === undefined ? [owner] : [owner, claimant];
+    return [...own, ...named.flat(), ...this.#claims.get(owner) ?? []];
   }
 
   #close(owner: string): void {
@@ -157,8 +161,8 @@ export class KnownSecrets {
 
   #filesOf(owner: string): string {
     const [stack = owner, claimant] = partsOf(owner);
-    const { source, from } = this.#sources.get(stack) ?? {};
-    return claimant === undefined || claimant === source ? from ?? owner : claimant;
+    const source = claimant ?? this.#sourceOf(stack);
+    return this.#sources.get(stack)?.get(source ?? "") ?? claimant ?? owner;
   }
 
   #halve(owner: string): void {
@@ -195,7 +199,12 @@ export class KnownSecrets {
   }
 
   #groupOf(owner: string): string {
-    return partsOf(owner)[1] ?? this.#sources.get(owner)?.source ?? owner;
+    return partsOf(owner)[1] ?? this.#sourceOf(owner) ?? owner;
+  }
+
+  /** The source that named a stack last. */
+  #sourceOf(stack: string): string | undefined {
+    return [...this.#sources.get(stack)?.keys() ?? []].at(-1);
   }
 
   #authorOf(group: string): string {

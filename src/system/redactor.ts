@@ -24,9 +24,9 @@ export interface Redactor {
   /** Forgets the values that only this owner has; with the last stack of a source, those of the source. */
   forget(owner: string): void;
   /**
-   * Notes the source of a stack: texts about `stack` are also about `source`, and both share one limit.
-   * To be called once the source is certain; the last call counts. `from` is the source of its files, by
-   * default what was said before, or the same.
+   * Notes that the configuration in `source` names a stack, and `from`, the source of its files, by default
+   * what was said before, or the same: texts about `stack` are also about both, and about those of each
+   * `source` that was noted until one of them is settled. The stack shares the limit of the last one.
    */
   belongs(stack: string, source: string, from?: string): void;
   /**
@@ -59,7 +59,7 @@ export interface Redactor {
 
 const MASK = "***";
 /** Length of one value that is made unprintable; what belongs to a repository is refused before. */
-const MOST_CHARACTERS = 64 * 1024;
+export const MOST_CHARACTERS = 64 * 1024;
 /** Number of its lines that are so each by itself. */
 const MOST_LINES = 1000;
 /** Query values that commonly carry credentials. */

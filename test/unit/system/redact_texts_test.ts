@@ -202,6 +202,29 @@ describe("secrets of an owner", () => {
     assert.equal(redactor.redact(text, stack, EVERYONE), text);
   });
 
+  it("of all sources that a stack is made of are masked in texts about it, until one is settled", () => {
+    const redactor = createRedactor();
+    const key = { context: "default", name: "shop" };
+    const stack = stackAsOwner(key);
+    redactor.add("complete", "source host/me");
+    redactor.add("opensesame", "source host/mine");
+    redactor.add("decrypted", "source host/evil of x");
+    const text = "complete opensesame decrypted";
+    const claims = ["host/me", "host/evil of x"].map((each) => claimAsOwner(key, each));
+    redactor.belongs(stack, "source host/me", "source host/mine");
+    redactor.belongs(stack, "source host/evil of x");
+    assert.equal(redactor.redact(text, stack), "*** *** ***");
+    assert.deepEqual(claims.map((each) => redactor.redact(text, each)), [
+      "*** *** decrypted",
+      "complete opensesame ***",
+    ]);
+    redactor.settle(stack, "source host/me");
+    redactor.belongs(stack, "source host/me");
+    assert.equal(redactor.redact(text, stack), "*** *** decrypted");
+    redactor.belongs(stack, "source host/me", "source host/me");
+    assert.equal(redactor.redact(text, stack), "*** opensesame decrypted");
+  });
+
   it("that look random have forms that are words, which are masked in texts about it alone", () => {
     const redactor = createRedactor();
     // In base64, and after a megabyte of what looks random.
