@@ -40,6 +40,7 @@ import {
   type SourceRun,
   strayedStacks,
   targetOf,
+  throwFailures,
   type ToDo,
   toldDecision,
   toldRepository,
@@ -115,9 +116,7 @@ async function execute(
     deploySource(parts, { ...run, request }, { reporter, listeners }, signal);
   const results = await Promise.allSettled(work.sources.map(deploy));
   await parts.trees.collect(signal);
-  const failures = results.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
-  if (failures.length === 0) return;
-  throw work.sources.length === 1 ? failures[0] : new AggregateError(failures);
+  throwFailures(work.sources, results);
 }
 
 /** Receivers of a run: its reporter, and listeners for its targets (its record is the last). */

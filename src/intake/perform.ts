@@ -13,7 +13,14 @@ import {
   type WorkOf,
 } from "../model/mod.ts";
 import type { RunEnd } from "../record/mod.ts";
-import { isRoutine, type Log, redactTexts, stackAsOwner, stackFields } from "../system/mod.ts";
+import {
+  isRoutine,
+  type Log,
+  redactTexts,
+  sourceAsOwner,
+  stackAsOwner,
+  stackFields,
+} from "../system/mod.ts";
 import { type EndParts, endRun, sourceOf } from "./end_run.ts";
 
 /**
@@ -114,8 +121,14 @@ async function execute(
     const errors = error instanceof AggregateError ? error.errors : [error];
     // Secrets of the source are redacted only in log lines that name the source.
     const [stack] = stackOf(work);
-    const about = log.with({ repository: runs.get(id)?.repository, ...stackFields(stack) });
-    return { failures: errors.map((each) => failureText(each, work.trigger, about)) };
+    const told = (error: unknown) => {
+      const source = error instanceof StackwrightError ? error.source : undefined;
+      const repository = source ?? runs.get(id)?.repository;
+      const about = log.with({ repository, ...stackFields(stack) });
+      const sources = repository === undefined ? [] : [sourceAsOwner(repository)];
+      return redactor.redact(failureText(error, work.trigger, about), ...sources);
+    };
+    return { failures: errors.map(told) };
   }
 }
 
@@ -127,9 +140,10 @@ function reporterOf(id: string, { runs, redactor }: Pick<PerformParts, "runs" | 
       const about = sourceOf({ ...runs.get(id), ...facts });
       runs.describe(id, redactTexts(facts, redact(...about)));
     },
-    target(entry) {
+    target(entry, sources = []) {
       const { context, stack: name } = entry;
-      const about = [stackAsOwner({ context, name }), ...sourceOf(runs.get(id))];
+      const own = [stackAsOwner({ context, name }), ...sourceOf(runs.get(id))];
+      const about = [...own, ...sources.map(sourceAsOwner)];
       const known = (text: string) => redactor.redactKnown(text, ...about);
       runs.target(id, redactTexts(entry, isRoutine(entry.message) ? known : redact(...about)));
     },

@@ -70,6 +70,8 @@ interface ErrorDetails {
   readonly problems?: readonly Problem[];
   /** Whether the work took much of the machine, or was ended for it: trying it again takes as much. */
   readonly tookTooMuch?: boolean;
+  /** Name of the repository whose texts it may quote, where the work is about several. */
+  readonly source?: string;
 }
 
 /**
@@ -83,6 +85,7 @@ export class StackwrightError extends Error {
   readonly told: string;
   readonly problems: readonly Problem[];
   readonly tookTooMuch: boolean;
+  readonly source: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -90,6 +93,7 @@ export class StackwrightError extends Error {
     this.told = details.told ?? message;
     this.problems = details.problems ?? [];
     this.tookTooMuch = details.tookTooMuch ?? false;
+    this.source = details.source;
   }
 }
 
@@ -100,6 +104,13 @@ export const errors = Object.fromEntries(
     (message: string, details?: ErrorDetails) => new StackwrightError(code, message, details),
   ]),
 ) as Readonly<Record<ErrorCode, (message: string, details?: ErrorDetails) => StackwrightError>>;
+
+/** What was thrown over the source of one repository; an error of ours names it then. */
+export function ofSource(error: unknown, source: string): unknown {
+  if (!(error instanceof StackwrightError)) return error;
+  const { code, message, cause, told, problems, tookTooMuch } = error;
+  return new StackwrightError(code, message, { cause, told, problems, tookTooMuch, source });
+}
 
 /** An error about one part of a request, with a stable message and an explaining sentence. */
 export function requestError(

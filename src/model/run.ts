@@ -66,6 +66,9 @@ export interface RunReporter {
       readonly message?: string;
     },
   ): void;
-  /** Adds a target, or replaces the entry of the same context and stack. */
-  target(entry: RunTarget): void;
+  /**
+   * Adds a target, or replaces the entry of the same context and stack. Its texts are about `sources`, by the
+   * names of their repositories, as well.
+   */
+  target(entry: RunTarget, sources?: readonly string[]): void;
 }

@@ -125,7 +125,8 @@ async function discover(
     const revision = await deployedRevision(parts, { ...work, deployment }, signal);
     const place = { base, revision, configuration, found: work.found };
     const expanded = await work.found.turns.run("", () => lookInto(parts, place, signal), signal);
-    warnOf(parts, configuration, expanded.warnings);
+    // They quote what lies in the searched repository.
+    warnOf(parts, revision, expanded.warnings);
     return expansionOf(work, revision, expanded);
   } catch (thrown) {
     signal.throwIfAborted();

@@ -2,11 +2,15 @@ import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
   formatStackKey,
+  isStackwrightError,
+  ofSource,
   type Progress,
+  type SourceRequest,
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import { requestLocation } from "./resolve_revision.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
@@ -115,4 +119,22 @@ export async function preparing<T>(
     });
   };
   return await preparingInSlot(parts, holder, lending, signal);
+}
+
+/**
+ * Throws what the work on sources of a run threw. A run of several has no single source that its texts are
+ * about, so each error names its own; a bad URL names none.
+ */
+export function throwFailures(
+  requests: readonly SourceRequest[],
+  results: readonly PromiseSettledResult<unknown>[],
+): void {
+  const failures = results.flatMap((each, at) => {
+    const request = requests[at];
+    if (each.status === "fulfilled" || request === undefined) return [];
+    const isOne = requests.length === 1 || isStackwrightError(each.reason, "bad_request");
+    return [isOne ? each.reason : ofSource(each.reason, requestLocation(request).name)];
+  });
+  if (failures.length === 0) return;
+  throw requests.length === 1 ? failures[0] : new AggregateError(failures);
 }

@@ -10,13 +10,14 @@ import {
 
 /** Makes the listener that updates a target's entry in a run. */
 export function runListener(reporter: Pick<RunReporter, "target">): TargetListener {
-  return ({ key }) => {
+  return ({ key, repository, configuration }) => {
+    const sources = [repository, ...(configuration ? [configuration.source.name] : [])];
     let status: "pending" | "running" = "pending";
     let decision: ToldDecision | undefined;
     return (event) => {
       const revision = formatRevision(event.revision);
       const show = (rest: Omit<RunTarget, "context" | "stack" | "revision">) =>
-        reporter.target({ context: key.context, stack: key.name, revision, ...rest });
+        reporter.target({ context: key.context, stack: key.name, revision, ...rest }, sources);
       if (event.kind === "pending") show({ status });
       else if (event.kind === "step") show({ status, message: event.text });
       else if (event.kind === "decided") decision = event.decision;

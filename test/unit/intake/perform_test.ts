@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
-import { stackKey, StackwrightError, type Sync, type Work } from "../../../src/model/mod.ts";
+import {
+  ofSource,
+  stackKey,
+  StackwrightError,
+  type Sync,
+  type Work,
+} from "../../../src/model/mod.ts";
 import { createRuns } from "../../../src/record/runs.ts";
 import { createRedactor, sourceAsOwner, stackAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -111,6 +117,23 @@ describe("perform()", () => {
       assert.deepEqual(lines.map((line) => line.includes(`it is ${shown}`)), [true, true]);
     });
   }
+
+  it("masks words of each of several sources in what is of it alone", async () => {
+    const { perform, log, redactor } = createPerformance((_work, reporter) => {
+      const target = { context: "default", status: "failed", message: "settled" } as const;
+      reporter.target({ ...target, stack: "a" }, ["h/loud"]);
+      reporter.target({ ...target, stack: "b" }, ["h/quiet"]);
+      const failed = new StackwrightError("config_invalid", "it is settled");
+      return Promise.reject(
+        new AggregateError(["h/loud", "h/quiet"].map((each) => ofSource(failed, each))),
+      );
+    });
+    const end = await perform();
+    assert.equal(end.message, "it is ***|it is settled");
+    assert.deepEqual(end.targets.map(({ message }) => message), ["***", "settled"]);
+    const lines = writtenLines(log.lines, redactor).join("");
+    assert.match(lines, /"repository":"h\/loud","error":"config_invalid: it is \*\*\*"/);
+  });
 
   it("logs a failure once: what its targets have said is not said again", async () => {
     const { perform, log } = createPerformance((_work, reporter) => {
