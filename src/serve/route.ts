@@ -139,18 +139,37 @@ export function operationRoute<Output>(
 
 /** The stack whose secrets are masked in the answer of an operation: see {@link Answer}. */
 export function aboutWhom(
-  operation: Pick<OperationFacts<unknown>, "id" | "tag">,
+  { id }: Pick<OperationFacts<unknown>, "id">,
   input: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  return isKeptMasked(operation) ? undefined : stackIn(input);
+  return KEPT_MASKED.has(id) ? undefined : stackIn(input);
 }
 
-/** True for answers from stored records, which were masked when written; others are made on request. */
-function isKeptMasked({ id, tag }: Pick<OperationFacts<unknown>, "id" | "tag">): boolean {
-  const isKept = ["Runs", "Deployments", "Polling"].includes(tag) && id !== "diffReleases";
-  // Names of projects are not secret.
-  return isKept || id === "listProjects";
-}
+/**
+ * Operations that answer from stored records, which were masked when written, and with their own words, which
+ * must stay what they are; and with names of projects, which are not secret. All others answer with texts
+ * that are made on request.
+ */
+const KEPT_MASKED: ReadonlySet<string> = new Set([
+  "adoptDeployment",
+  "applyDeployment",
+  "applySource",
+  "forgetDeployment",
+  "getDeployment",
+  "getRun",
+  "getSyncWindows",
+  "holdDeployment",
+  "listDecisions",
+  "listDeployments",
+  "listProjects",
+  "listReleases",
+  "listRuns",
+  "resumeDeployment",
+  "retryDeployment",
+  "rollbackDeployment",
+  "runPolls",
+  "unpinDeployment",
+]);
 
 /** The stack that an input names, as an owner of secrets. */
 export function stackIn(input: Readonly<Record<string, unknown>>): string | undefined {

@@ -53,6 +53,10 @@ describe("the answer of a route", () => {
     assert.equal(await aboutOf({ id: "diffReleases", tag: "Deployments" }, "name"), shop);
   });
 
+  it("is about the stack that is planned, whose texts are made on request", async () => {
+    assert.equal(await aboutOf({ id: "planDeployment", tag: "Deployments" }, "name"), shop);
+  });
+
   it("is about no stack where all was masked when it was kept", async () => {
     assert.equal(await aboutOf({ id: "listRuns", tag: "Runs" }, "name"), undefined);
   });
