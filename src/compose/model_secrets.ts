@@ -42,9 +42,18 @@ export async function secretsInLargeModel(model: ComposeModel, pauses: Pauses): 
     if (found.size > 2 * MOST_OF_AN_OWNER) break;
     await pauses.after(length);
   }
+  return await notNames(found, model, pauses);
+}
+
+/** The texts that are not part of a name in a model, looked for with pauses. */
+export async function notNames(
+  texts: Iterable<string>,
+  model: ComposeModel,
+  pauses: Pauses,
+): Promise<string[]> {
   const names = allNames(model);
   const kept: string[] = [];
-  for (const each of found) {
+  for (const each of texts) {
     if (isNoName(each, names)) kept.push(each);
     await pauses.after(names.length / NAMES_IN_A_LOOK);
   }

@@ -77,6 +77,8 @@ export interface InputClosure {
   readonly paths: Readonly<Record<string, string>>;
   /** Encrypted files that the release needs decrypted. */
   readonly encrypted?: readonly string[];
+  /** Whether the texts of these files are recorded with the release; absent in those of older versions. */
+  readonly recordsTexts?: boolean;
   /** Paths in the configuration's source, where that is another one. */
   readonly configurationPaths?: Readonly<Record<string, string>>;
 }
@@ -105,7 +107,7 @@ export interface ComposeInvocation {
   readonly values?: Readonly<Record<string, string>>;
   /** Names of the variables that hold external secrets. */
   readonly secretVariables?: readonly string[];
-  /** Decrypted texts in the model, to be redacted everywhere. */
+  /** Texts of its files that must stay hidden, decrypted ones among them; its model shows the others. */
   readonly secrets?: readonly string[];
 }
 

@@ -17,6 +17,7 @@ import {
 import {
   composeCall,
   hideSecrets,
+  lacksTexts,
   placeBeside,
   requireApart,
   requireImages,
@@ -29,6 +30,7 @@ import {
   isStackwrightError,
   messageOf,
   type Progress,
+  type Release,
   type RunJob,
   type StackKey,
   type StackwrightError,
@@ -36,6 +38,7 @@ import {
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
+import { stackAsOwner } from "../system/mod.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 
 /** Actions that make or start containers. */
@@ -148,10 +151,9 @@ async function placeOnDisk(
     const { revision } = recorded;
     const tree = await parts.source.materialise(revision, signal);
     const release = parts.ledger.open(recorded);
-    const { closure } = release;
     await hideSecrets(parts, release);
     // In a new tree, encrypted files are still as they were committed.
-    await parts.encrypted.reveal({ revision, tree, paths: closure.encrypted ?? [] }, signal);
+    await revealFiles(parts, release, tree, signal);
     const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
     const besides = configuration === undefined || beside.length === 0
       ? undefined
@@ -163,6 +165,20 @@ async function placeOnDisk(
     notPutBack(parts, recorded, error);
     return undefined;
   }
+}
+
+/** Decrypts the files of a release in its tree; their texts are hidden, also if its record has none. */
+async function revealFiles(
+  { encrypted, secrets }: PipelineParts,
+  { key, revision, closure }: Release,
+  tree: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const paths = closure.encrypted ?? [];
+  secrets.hide(
+    (await encrypted.reveal({ revision, tree, paths }, signal)).secrets,
+    stackAsOwner(key),
+  );
 }
 
 function notPutBack(
@@ -215,6 +231,9 @@ export async function requireStartable(
     if (needsFiles) throw withoutFiles(recorded, error);
     return undefined;
   });
+  if (tree !== undefined && lacksTexts(release.closure)) {
+    await revealFiles(parts, release, tree, signal);
+  }
   await requireAllowed(parts, { release, tree, number }, signal);
 }
 

@@ -6,6 +6,11 @@ import type { PrepareParts } from "./parts.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { variablesOf } from "./variables.ts";
 
+/** True for a release of an older version, which recorded no texts of the files that it decrypts. */
+export function lacksTexts({ encrypted = [], recordsTexts = false }: InputClosure): boolean {
+  return encrypted.length > 0 && !recordsTexts;
+}
+
 /**
  * Changes of a target compared with a release's closure; `undefined` if only rendering can tell.
  */
@@ -15,7 +20,7 @@ export async function changesSince(
   closure: InputClosure,
   signal: AbortSignal,
 ): Promise<InputChange[] | undefined> {
-  if (!closure.complete) return undefined;
+  if (!closure.complete || lacksTexts(closure)) return undefined;
   const { deployment, revision } = target;
   const text = configurationText(deployment, variablesOf(parts, target), parts.host.dataDir);
   const paths = Object.keys(closure.paths);

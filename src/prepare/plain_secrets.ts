@@ -2,12 +2,9 @@ import { basename, join } from "node:path";
 import {
   dotenvEntries,
   insideTree,
-  objectsAt,
-  resourcesOf,
+  notNames,
   secretsInLargeModel,
   secretsInVariables,
-  servicesOf,
-  textAt,
 } from "../compose/mod.ts";
 import { MOST_BYTES } from "../config/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
@@ -17,6 +14,7 @@ import {
   createPauses,
   embeddedSecrets,
   isSecretVariable,
+  MOST_CHARACTERS,
   MOST_OF_AN_OWNER,
   namedSecretParts,
   readText,
@@ -25,6 +23,7 @@ import {
   writtenSecrets,
 } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
+import { secretPlaces } from "./secret_places.ts";
 
 type Parts = Pick<PrepareParts, "files" | "secrets" | "turns">;
 
@@ -39,21 +38,25 @@ const MOST_HIDDEN = 2 * 1024 * 1024;
 const LONGEST_NAMES = 16 * 1024;
 /** Bytes above which a file is unlikely to be a single secret. */
 const LARGEST_SECRET = 64 * 1024;
+/** Entries of directories of secrets that are looked at; each is one at least. */
+const MOST_ENTRIES = MOST_OF_AN_OWNER;
 
 /**
- * The plain-text secrets in a target's repository. Each step hides what it finds from all output,
- * before the next step can fail and quote it.
+ * The secrets in a target's repository, in the clear or decrypted. Each step hides what it finds from all
+ * output, before the next step can fail and quote it.
  */
 export class PlainSecrets {
   readonly #parts: Parts;
   readonly #owner: string;
   readonly #names: string;
   readonly #hidden = new Set<string>();
-  /** Texts for the record of a release, beside its model: from dotenv files and secret files. */
+  /** Texts for the record of a release, beside those that its model shows again. */
   readonly #texts = new Set<string>();
+  readonly #decrypted = new Set<string>();
   readonly #looked = new Set<string>();
   readonly #dotenv: Record<string, string> = {};
   #hiddenCharacters = 0;
+  #decryptedCharacters = 0;
   #dotenvBytes = 0;
   #namesCollector = false;
 
@@ -64,9 +67,30 @@ export class PlainSecrets {
     this.#names = names.join("\n").slice(0, LONGEST_NAMES);
   }
 
-  /** Secrets found so far, for the ledger. */
+  /**
+   * What was hidden so far, for the ledger; without what the model shows by itself, once that is known:
+   * a process that has never rendered the release hides the same.
+   */
   get texts(): readonly string[] {
-    return [...this.#texts];
+    return [...new Set([...this.#texts, ...this.#decrypted])];
+  }
+
+  /**
+   * Hides texts of decrypted files that the target uses. Throws `config_invalid` when they are more than
+   * are recorded of a release.
+   */
+  hideDecrypted(texts: Iterable<string>): void {
+    this.#parts.secrets.hide(texts, this.#owner);
+    for (const each of texts) {
+      // The redactor knows no more of a text.
+      const text = each.slice(0, MOST_CHARACTERS);
+      if (!this.#decrypted.has(text)) this.#decryptedCharacters += text.length;
+      this.#decrypted.add(text);
+    }
+    this.#requireFew(this.#decrypted.size, this.#decryptedCharacters, {
+      are: "are encrypted",
+      todo: "encrypt only what is a secret",
+    });
   }
 
   /** Whether a file that was read, or was too large for that, may name {@link COLLECTOR}. */
@@ -118,21 +142,50 @@ export class PlainSecrets {
 
   /** Hides secrets that only the rendered model shows: values of any origin by name and use. */
   async hideModel(model: ComposeModel, invocation: ComposeInvocation): Promise<void> {
-    this.#hide(await secretsInLargeModel(model, createPauses()));
-    this.#hide(secretsInVariables(model, invocation.environment));
+    const before = [...this.#hidden];
+    const shown = new Set([
+      ...await secretsInLargeModel(model, createPauses()),
+      ...secretsInVariables(model, invocation.environment),
+    ]);
+    this.#hide([...shown]);
     this.#add(secretsInVariables(model, this.#dotenv));
+    const others = before.filter((each) => !shown.has(each));
+    for (const each of await notNames(others, model, createPauses())) this.#texts.add(each);
   }
 
-  /** Hides the content of the model's secret files, which are decrypted already. */
-  async hideFiles(model: ComposeModel, tree: string): Promise<void> {
+  /**
+   * Hides the content of the model's secret files, which are decrypted already; see {@link secretPlaces}.
+   *
+   * Throws `config_invalid` for more files than are looked at.
+   */
+  async hideFiles(
+    model: ComposeModel,
+    tree: string,
+    values: ComposeInvocation["values"] = {},
+  ): Promise<void> {
+    const { paths, texts } = secretPlaces(model, values);
+    for (const text of texts) this.#add(secretsOfFile(text));
+    const looked = new Set<string>();
     const realTree = new RealTree(this.#parts.files, tree);
-    for (const file of secretFiles(model)) {
-      if (insideTree(file, tree) === undefined) continue;
-      const { real, inside } = await realTree.at(file);
-      if (real === undefined || inside === undefined) continue;
-      const text = await this.#textOf(real, LARGEST_SECRET);
-      if (text !== undefined) this.#add(secretsOfFile(text));
+    const left = paths.filter((path) => insideTree(path, tree) !== undefined);
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const { real, inside } = await realTree.at(next);
+      if (real === undefined || inside === undefined || looked.has(real)) continue;
+      looked.add(real);
+      const found = await this.#lookAtSecret(real);
+      if (looked.size + left.length + found.length > MOST_ENTRIES) throw tooManyFiles();
+      left.push(...found);
     }
+  }
+
+  /** Hides a secret file; returns the entries of a directory. */
+  async #lookAtSecret(real: string): Promise<string[]> {
+    if ((await this.#parts.files.stat(real))?.kind === "directory") {
+      return (await this.#parts.files.list(real)).map((name) => join(real, name));
+    }
+    const text = await this.#textOf(real, LARGEST_SECRET);
+    if (text !== undefined) this.#add(secretsOfFile(text));
+    return [];
   }
 
   #add(texts: readonly string[]): void {
@@ -145,16 +198,25 @@ export class PlainSecrets {
       if (!this.#hidden.has(text)) this.#hiddenCharacters += text.length;
       this.#hidden.add(text);
     }
-    const isMuch = this.#hiddenCharacters > MOST_HIDDEN;
-    if (this.#hidden.size > MOST_OF_AN_OWNER || isMuch) {
-      const most = isMuch ? `${MOST_HIDDEN} characters of texts` : `${MOST_OF_AN_OWNER} texts`;
-      throw errors.config_invalid(
-        `${this.#owner} has more than ${most} that look like secrets in its files; ` +
-          "take out what is none, or keep it in files that no secret is read from",
-      );
-    }
+    this.#requireFew(this.#hidden.size, this.#hiddenCharacters, {
+      are: "look like secrets",
+      todo: "take out what is none, or keep it in files that no secret is read from",
+    });
     this.#parts.secrets.hide(hidden, this.#owner);
     return hidden;
+  }
+
+  #requireFew(
+    count: number,
+    characters: number,
+    { are, todo }: { readonly are: string; readonly todo: string },
+  ): void {
+    const isMuch = characters > MOST_HIDDEN;
+    if (count <= MOST_OF_AN_OWNER && !isMuch) return;
+    const most = isMuch ? `${MOST_HIDDEN} characters of texts` : `${MOST_OF_AN_OWNER} texts`;
+    throw errors.config_invalid(
+      `${this.#owner} has more than ${most} that ${are} in its files; ${todo}`,
+    );
   }
 
   async #requireSmall(path: string): Promise<void> {
@@ -179,13 +241,9 @@ export class PlainSecrets {
   }
 }
 
-/** Files of `secrets:`, and files mounted to the usual place of secrets in containers. */
-function secretFiles(model: ComposeModel): string[] {
-  const declared = resourcesOf(model, "secrets").map((each) => textAt(each.definition, "file"));
-  const mounted = Object.values(servicesOf(model)).flatMap((service) =>
-    objectsAt(service, "volumes").filter((volume) =>
-      volume["type"] === "bind" && textAt(volume, "target").startsWith("/run/secrets/")
-    ).map((volume) => textAt(volume, "source"))
+function tooManyFiles() {
+  return errors.config_invalid(
+    `more than ${MOST_ENTRIES} files are secrets, or lie in directories that are mounted as such; ` +
+      "mount only the files that the services need",
   );
-  return [...new Set([...declared, ...mounted])].filter((file) => join(file) === file);
 }

@@ -51,7 +51,7 @@ export async function prepareRelease(
 ): Promise<PreparedRelease> {
   const rendered = await renderTarget(parts, target, signal);
   const content = await usedContent(parts, target, rendered, signal);
-  await rendered.plain.hideFiles(rendered.model, rendered.tree);
+  await rendered.plain.hideFiles(rendered.model, rendered.tree, rendered.invocation.values);
   const prepared = await releaseOf(parts, target, { rendered, content }, signal);
   const { key, model: made } = prepared.release;
   const api = () => parts.host.engine.apiVersion(signal);
@@ -76,7 +76,7 @@ async function releaseOf(
 ): Promise<Pick<PreparedRelease, "release" | "networks">> {
   const { key, revision, deployment } = target;
   const { tree, beside, model, invocation } = rendered;
-  const { uses, inPlace, live, manifest, secrets, contentOf } = content;
+  const { uses, inPlace, live, manifest, contentOf } = content;
   const isStack = target.swarm !== undefined;
   const remote = { model, tree, uses, inPlace, isStack, contentOf };
   const arriving = parts.host.sharesFiles
@@ -93,8 +93,8 @@ async function releaseOf(
     discovered: target.discovered !== undefined,
     rendered: arriving,
     invocation: await withSecrets(invocation, model, {
-      decrypted: [...secrets, ...beside?.secrets ?? []],
-      plain: rendered.plain.texts,
+      hidden: rendered.plain.texts,
+      others: rendered.revealed.others,
       hides: (text) => parts.secrets.hides(text, hidingOwner(target)),
     }),
     tree,
@@ -140,7 +140,9 @@ function closureOf(
     configuration: key.digest(configurationText(target.deployment, variables, host.dataDir)),
     complete: inputs.complete,
     paths: Object.fromEntries(ids),
-    ...(identities.size === 0 ? {} : { encrypted: [...identities.keys()].sort() }),
+    ...(identities.size === 0
+      ? {}
+      : { encrypted: [...identities.keys()].sort(), recordsTexts: true }),
     ...(beside === undefined ? {} : { configurationPaths: beside.ids }),
   };
 }

@@ -23,7 +23,6 @@ import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
-import type { Revealed } from "./encrypted_files.ts";
 import { requireShortEnvironment } from "./long_values.ts";
 import { operation } from "./measure.ts";
 import { modelValues } from "./model_values.ts";
@@ -32,7 +31,7 @@ import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
 import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
-import { requirePlain, revealInputs } from "./reveal_inputs.ts";
+import { requirePlain, type RevealedInputs, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { hidingOwner } from "./target.ts";
 import { variablesBesideFiles } from "./variables.ts";
@@ -43,12 +42,12 @@ export interface RenderedTarget {
   /** Real path in the tree for each of the inputs' paths. */
   readonly realInputs: ReadonlyMap<string, string>;
   /** Result of decrypting the inputs. */
-  readonly revealed: Revealed;
+  readonly revealed: RevealedInputs;
   /** Files beside the configuration, if that has another source. */
   readonly beside: ConfigurationFiles | undefined;
   readonly tree: string;
   readonly invocation: ComposeInvocation;
-  /** Its plain-text secrets. */
+  /** Its secrets. */
   readonly plain: PlainSecrets;
   /** The model as compose printed it. */
   readonly model: ComposeModel;
@@ -74,12 +73,14 @@ export async function renderTarget(
   const paths = [...realInputs.values()];
   const toReveal = { revision, tree, paths, complete: inputs.complete };
   const revealed = await revealInputs(parts, toReveal, signal);
-  parts.secrets.hide(revealed.secrets, hidingOwner(target));
+  const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
+  parts.secrets.hide(revealed.others, hidingOwner(target));
+  plain.hideDecrypted(revealed.secrets);
   const beside = await configurationFiles(parts, target, signal);
+  plain.hideDecrypted(beside?.secrets ?? []);
   const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
   target.progress("rendering");
   const variables = invocation.environment;
-  const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose, signal);

@@ -18,6 +18,12 @@ interface InputsToReveal {
   readonly complete: boolean;
 }
 
+/** The files that compose reads, decrypted. */
+export interface RevealedInputs extends Revealed {
+  /** Texts of other files, which were decrypted in case that compose reads them. */
+  readonly others: ReadonlySet<string>;
+}
+
 /**
  * Decrypts the files that compose reads for rendering. If these are not known beforehand, as with a
  * variable in a name, tries every file; {@link requirePlain} finds one that was missed.
@@ -26,15 +32,16 @@ export async function revealInputs(
   { encrypted }: Pick<PrepareParts, "encrypted">,
   { revision, tree, paths, complete }: InputsToReveal,
   signal: AbortSignal,
-): Promise<Revealed> {
+): Promise<RevealedInputs> {
   const named = paths.filter((path) => path !== ".");
   const known = await encrypted.reveal({ revision, tree, paths: named }, signal);
-  if (complete && named.length === paths.length) return known;
+  if (complete && named.length === paths.length) return { ...known, others: new Set() };
   const rest = await encrypted.reveal({ revision, tree, paths: ["."], tolerant: true }, signal);
   return {
     // Only named files belong to the release: other installations may lack keys for the rest.
     identities: known.identities,
-    secrets: new Set([...known.secrets, ...rest.secrets]),
+    secrets: known.secrets,
+    others: rest.secrets,
     failures: rest.failures,
   };
 }
@@ -71,10 +78,10 @@ function findCipherText(value: unknown, path: readonly string[]): readonly strin
 const SHORTEST = 6;
 
 interface ReleaseSecrets {
-  /** Decrypted texts; only those in the model are kept. */
-  readonly decrypted: readonly string[];
-  /** Texts of plain files, all of which are kept. */
-  readonly plain: readonly string[];
+  /** Texts that were hidden for it, all of which are kept. */
+  readonly hidden: readonly string[];
+  /** Texts of files that it may not use; only those in the model are kept. */
+  readonly others: Iterable<string>;
   /** Whether a text is known as a secret from elsewhere. */
   hides(text: string): boolean;
 }
@@ -83,12 +90,12 @@ interface ReleaseSecrets {
 export async function withSecrets(
   invocation: ComposeInvocation,
   model: ComposeModel,
-  { decrypted, plain, hides }: ReleaseSecrets,
+  { hidden, others, hides }: ReleaseSecrets,
 ): Promise<ComposeInvocation> {
   const shown = JSON.stringify(model);
-  const secrets = new Set(plain);
+  const secrets = new Set(hidden);
   const pauses = createPauses();
-  for (const each of decrypted) {
+  for (const each of others) {
     if (contains(shown, JSON.stringify(each).slice(1, -1))) secrets.add(each);
     await pauses.after(shown.length);
   }

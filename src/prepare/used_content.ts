@@ -29,8 +29,6 @@ export interface UsedContent {
   readonly ids: ReadonlyMap<string, string>;
   /** Id of the plain content of encrypted files, by path. */
   readonly identities: ReadonlyMap<string, string>;
-  /** Texts that were decrypted. */
-  readonly secrets: readonly string[];
   /** Content id of a path; `absent` for a missing one. */
   contentOf(path: string): string;
 }
@@ -54,6 +52,7 @@ export async function usedContent(
   const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
   const toReveal = { revision, tree, paths: [...realUses.values()] };
   const used = await parts.encrypted.reveal(toReveal, signal);
+  rendered.plain.hideDecrypted(used.secrets);
   const identities = new Map([...revealed.identities, ...used.identities]);
   const real = new Map([...realInputs, ...realUses]);
   const paths = [...new Set([...inputs.paths, ...real.values(), ...(hasLinks(real) ? ["."] : [])])];
@@ -72,8 +71,7 @@ export async function usedContent(
   await requireOwnLive(parts, target, { uses, live, realPath });
   await warnOfNothing(parts, target, live, realPath);
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
-  const secrets = [...revealed.secrets, ...used.secrets];
-  return { uses, inPlace, live, manifest, ids, identities, secrets, contentOf };
+  return { uses, inPlace, live, manifest, ids, identities, contentOf };
 }
 
 /** Number of empty mounts that a warning names. */

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { DatabaseSync } from "node:sqlite";
 import { writtenLines } from "../fakes/recording_log.ts";
+import {
+  createAgeKeys,
+  encryptBinary,
+  encryptDotenv,
+  encryptYaml,
+} from "../fakes/sops_encryptor.ts";
+import { loadInstanceKey } from "../../src/record/mod.ts";
+import { stackAsOwner, systemFiles } from "../../src/system/mod.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, inWorld, pollTo } from "./steps.ts";
@@ -11,17 +20,18 @@ import type { World } from "./world.ts";
 /** A value that looks random, and a word: hidden everywhere, and in texts about the stack. */
 const [TOKEN, WORD] = ["zk93Qx77plmWcanary", "hunterwolf"];
 const PRINTED = `connecting with ${TOKEN} and ${WORD}`;
+const NIGHTLY = service({
+  env_file: ["app.env"],
+  labels: {
+    "stackwright.job.enabled": "true",
+    "stackwright.job.schedule": "0 0 1 1 *",
+    "stackwright.job.execution_mode": "restart",
+    "stackwright.job.max_duration": "2m",
+  },
+});
 const COMPOSE = composeFile({
   web: service({ env_file: ["app.env"] }),
-  nightly: service({
-    env_file: ["app.env"],
-    labels: {
-      "stackwright.job.enabled": "true",
-      "stackwright.job.schedule": "0 0 1 1 *",
-      "stackwright.job.execution_mode": "restart",
-      "stackwright.job.max_duration": "2m",
-    },
-  }),
+  nightly: NIGHTLY,
 });
 
 /** The containers of the stack end when they are started, and have printed their secrets. */
@@ -102,4 +112,121 @@ describe("secrets of a stack that was deployed before the service started", () =
       await answerOf(world, `/v1/api/project/${world.stack}/restart`);
       await assertHidden(world, before);
     }));
+});
+
+/** Makes the records those of an older version, which had no texts of files beside the model. */
+async function forgetTexts({ dataDir }: World): Promise<void> {
+  const key = await loadInstanceKey(systemFiles, dataDir);
+  const database = new DatabaseSync(join(dataDir, "state.db"));
+  const rows = database.prepare("SELECT release_id, sealed FROM release_contents").all();
+  for (const { release_id: id, sealed } of rows) {
+    const { invocation, ...rest } = JSON.parse(key.open(sealed as Uint8Array));
+    const { secrets: _, ...older } = invocation;
+    database.prepare(
+      `UPDATE release_contents SET sealed = ?, closure = json_remove(closure, '$.recordsTexts')
+       WHERE release_id = ?`,
+    ).run(key.seal(JSON.stringify({ ...rest, invocation: older })), id ?? "");
+  }
+  database.close();
+}
+
+describe("what is known of a stack", () => {
+  /** A value that looks random and a word, of each kind. */
+  const KINDS = {
+    mounted: ["zk01Qx77plmWcanary", "hunterwolf"],
+    deep: ["zk02Qx77plmWcanary", "marblefish"],
+    config: ["zk03Qx77plmWcanary", "goldenbirch"],
+    dotenv: ["zk04Qx77plmWcanary", "silverotter"],
+    configuration: ["zk05Qx77plmWcanary", "violetheron"],
+    argument: ["zk06Qx77plmWcanary", "indigoswift"],
+    secretDirectory: ["zk07Qx77plmWcanary", "purplelynx"],
+    secretConfig: ["zk08Qx77plmWcanary", "orangemoth"],
+    inline: ["zk09Qx77plmWcanary", "yellowcrane"],
+    unused: ["zk10Qx77plmWcanary", "crimsonhare"],
+  } as const;
+  const all = Object.values(KINDS).flat();
+
+  async function deploy(world: World, recipients: string[], more = ""): Promise<void> {
+    const options = { recipients };
+    const pair = ([token, word]: readonly [string, string]) => ({ token, user: word });
+    const [argument, second] = KINDS.argument;
+    await world.repository.commit({
+      ".stackwright.yaml": await encryptYaml({
+        name: world.stack,
+        environment: { LOGIN: KINDS.configuration[0], USER_NAME: KINDS.configuration[1] },
+        build: { args: { NPM_TOKEN: argument, A_PASSWORD: second } },
+      }, options),
+      "compose.yaml": composeFile({
+        web: service({
+          environment: { LOGIN: "${LOGIN}", USER_NAME: "${USER_NAME}", MORE: more },
+          env_file: ["app.env"],
+          volumes: ["./app.yaml:/app.yaml:ro", "./config:/config:ro", "./secrets:/run/secrets/:ro"],
+          configs: [
+            { source: "plain", target: "/app/config" },
+            { source: "secret", target: "/run/secrets/c" },
+            { source: "inline", target: "/run/secrets/d" },
+          ],
+        }),
+        nightly: NIGHTLY,
+        off: service({
+          profiles: ["off"],
+          environment: { A_TOKEN: KINDS.unused[0], B_PASSWORD: KINDS.unused[1] },
+        }),
+      }, {
+        configs: {
+          plain: { file: "./config.bin" },
+          secret: { file: "./c.txt" },
+          inline: { content: KINDS.inline.join("\n") },
+        },
+      }),
+      "app.yaml": await encryptYaml(pair(KINDS.mounted), options),
+      "config/deep/app.yaml": await encryptYaml(pair(KINDS.deep), options),
+      "config.bin": await encryptBinary(
+        `A=${KINDS.config[0]}\nB=${KINDS.config[1]}\n`,
+        options,
+      ),
+      "app.env": await encryptDotenv(`A=${KINDS.dotenv[0]}\nB=${KINDS.dotenv[1]}\n`, options),
+      "secrets/deep/db": `${KINDS.secretDirectory.join("\n")}\n`,
+      "c.txt": `${KINDS.secretConfig.join("\n")}\n`,
+    });
+    world.fake?.setBehaviour("nightly", { exit: 0 });
+    await pollTo(world, "succeeded");
+  }
+
+  /** The texts that are shown in one about the stack. */
+  const shownIn = ({ redactor, stack }: World) =>
+    all.filter((each) =>
+      redactor.redact(each, stackAsOwner({ context: "default", name: stack })) === each
+    );
+
+  for (const times of [1, 2]) {
+    it(`is the same after a restart: release ${times}`, async () => {
+      const keys = await createAgeKeys();
+      const env = { SOPS_AGE_KEY: keys.identity };
+      await inWorld("fake", async (world) => {
+        for (let time = 0; time < times; time++) await deploy(world, [keys.recipient], `${time}`);
+        assert.deepEqual(shownIn(world), []);
+        await world.restart();
+        assert.deepEqual(shownIn(world), []);
+      }, env);
+    });
+  }
+
+  it("is completed for a release of an older version before its containers start", async () => {
+    const keys = await createAgeKeys();
+    await inWorld("fake", async (world) => {
+      await deploy(world, [keys.recipient]);
+      await world.stop();
+      await forgetTexts(world);
+      await world.restart();
+      assert.ok(shownIn(world).includes(KINDS.mounted[0]));
+      const path = `/v1/api/job/${world.stack}-nightly-1/run`;
+      assert.equal((await world.request(path, { method: "POST" })).status, 200);
+      const shown = shownIn(world);
+      for (const each of [...KINDS.mounted, ...KINDS.deep]) assert.ok(!shown.includes(each), each);
+      await pollTo(world, "skipped");
+      await world.restart();
+      assert.deepEqual(shownIn(world), []);
+    }, { SOPS_AGE_KEY: keys.identity });
+  });
 });

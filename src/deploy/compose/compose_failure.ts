@@ -91,7 +91,9 @@ const TOOK_ALL_TIME =
 function failedStep(stdout: string): string {
   const [, step = ""] = /^------\n( > \[[^]*?\n)------$/m.exec(stdout) ?? [];
   const [what = "", ...printed] = step.trim().split("\n");
-  return step === "" ? "" : `${[what, ...printed.slice(-10)].join("\n").slice(0, 4096)}\n`;
+  const told = [what, ...printed.slice(-10)].join("\n");
+  // With the sign of a cut, before which the beginning of a secret is hidden.
+  return step === "" ? "" : `${told.length > 4096 ? `${told.slice(0, 4096)}…` : told}\n`;
 }
 
 const DAEMON = "Error response from daemon: ";

@@ -159,11 +159,11 @@ describe("withSecrets()", () => {
 
   it("withSecrets() keeps those decrypted texts that stand in the model", async () => {
     const decrypted = ['canary"1', "canary-2", "web", 'canary"1'];
-    const found = await withSecrets(invocation, model, { decrypted, plain: [], hides });
+    const found = await withSecrets(invocation, model, { hidden: [], others: decrypted, hides });
     assert.deepEqual(found.secrets, ['canary"1']);
     const none = await withSecrets(invocation, model, {
-      decrypted: ["canary-2"],
-      plain: [],
+      others: ["canary-2"],
+      hidden: [],
       hides,
     });
     assert.equal(none, invocation);
@@ -173,8 +173,8 @@ describe("withSecrets()", () => {
     const known = ["known-4711", "kno$wn", "elsewhere"];
     const hides = (text: string) => known.includes(text);
     const found = await withSecrets(invocation, model, {
-      decrypted: [],
-      plain: ["in-a-file"],
+      others: [],
+      hidden: ["in-a-file"],
       hides,
     });
     assert.deepEqual(found.secrets, ["in-a-file", "kno$wn", "known-4711"]);

@@ -196,6 +196,78 @@ describe("PlainSecrets", () => {
       assert.equal(shown("other words, outside words"), "other words, outside words");
     }));
 
+  it("hideFiles() hides what lies at the place of secrets, in directories and configs as well", () =>
+    withTree({
+      "a.txt": "first words",
+      "b.txt": "second words",
+      "c": "third words",
+      "d": "fourth words",
+    }, async ({ plain, tree, shown }) => {
+      await mkdir(join(tree, "run/secrets/deep"), { recursive: true });
+      await mkdir(join(tree, "more"));
+      await writeFile(join(tree, "run/secrets/deep/e"), "fifth words");
+      await writeFile(join(tree, "run/f"), "sixth words");
+      await writeFile(join(tree, "more/g"), "seventh words");
+      await symlink("..", join(tree, "more/round"));
+      const bind = (source: string, target: string) => ({
+        type: "bind",
+        source: join(tree, source),
+        target,
+      });
+      await plain.hideFiles(
+        {
+          services: {
+            web: {
+              volumes: [bind("run", "/run"), bind("more", "/run/secrets/")],
+              configs: [
+                { source: "a", target: "/run/secrets/a" },
+                { source: "b", target: "/run/secretsb" },
+                { source: "c", target: "/x/../run/secrets/c" },
+                { source: "d", target: "/run/secrets/d" },
+              ],
+            },
+          },
+          configs: {
+            a: { file: join(tree, "a.txt") },
+            b: { file: join(tree, "b.txt") },
+            c: { content: "eighth words" },
+            d: { environment: "D" },
+          },
+        },
+        tree,
+        { D: "ninth words" },
+      );
+      const words = (numbers: string) => numbers.split(" ").map((each) => `${each} words`).join();
+      // The link leads to all of the tree.
+      const hidden = words("first second third fourth fifth sixth seventh eighth ninth");
+      assert.equal(shown(hidden), Array(9).fill("***").join());
+    }));
+
+  it("hideDecrypted() keeps its texts for the ledger, and refuses more than are recorded", () =>
+    withTree({}, ({ plain, shown }) => {
+      plain.hideDecrypted(["decrypted words", "x".repeat(70_000)]);
+      assert.equal(shown("decrypted words"), "***");
+      assert.deepEqual(plain.texts.map(({ length }) => length), [15, 65_536]);
+      const many = Array.from({ length: MOST_OF_AN_OWNER }, (_, at) => `${at}-xq81Zr0pKw77`);
+      assert.throws(() => plain.hideDecrypted(many), {
+        code: "config_invalid",
+        message: /stack default\/web has more than 5000 texts that are encrypted in its files/,
+      });
+      return Promise.resolve();
+    }));
+
+  it("texts have what the model does not show by itself, without names of its things", () =>
+    withTree({}, async ({ plain }) => {
+      plain.hideVariables({
+        NPM_TOKEN: "argument-4711",
+        A_KEY: "shown-4711",
+        B_KEY: "database-4711",
+      });
+      const services = { "database-4711": { environment: { A_KEY: "shown-4711" } } };
+      await plain.hideModel({ services }, INVOCATION);
+      assert.deepEqual(plain.texts, ["argument-4711"]);
+    }));
+
   it("takes little time for texts and names that say the same again and again", () =>
     withTree({ ".env": `${"x".repeat(10)}=1` }, async ({ secrets, tree }) => {
       const names = Array(1900).fill("a".repeat(2000));
