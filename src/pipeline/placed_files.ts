@@ -23,6 +23,7 @@ import {
   requireImages,
   requireSafeRelease,
   requireSafeStill,
+  revealFiles,
   withValues,
 } from "../prepare/mod.ts";
 import {
@@ -30,7 +31,6 @@ import {
   isStackwrightError,
   messageOf,
   type Progress,
-  type Release,
   type RunJob,
   type StackKey,
   type StackwrightError,
@@ -38,7 +38,6 @@ import {
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { stackAsOwner } from "../system/mod.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 
 /** Actions that make or start containers. */
@@ -165,20 +164,6 @@ async function placeOnDisk(
     notPutBack(parts, recorded, error);
     return undefined;
   }
-}
-
-/** Decrypts the files of a release in its tree; their texts are hidden, also if its record has none. */
-async function revealFiles(
-  { encrypted, secrets }: PipelineParts,
-  { key, revision, closure }: Release,
-  tree: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const paths = closure.encrypted ?? [];
-  secrets.hide(
-    (await encrypted.reveal({ revision, tree, paths }, signal)).secrets,
-    stackAsOwner(key),
-  );
 }
 
 function notPutBack(

@@ -37,6 +37,18 @@ export function* hidingSteps({ secrets }: Hiding, release: HiddenRelease): Gener
   }
 }
 
+/** Decrypts the files of a release in its tree; their texts are hidden, also if its record has none. */
+export async function revealFiles(
+  { encrypted, secrets }: Pick<PrepareParts, "encrypted" | "secrets">,
+  { key, revision, closure }: Pick<Release, "key" | "revision" | "closure">,
+  tree: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const job = { revision, tree, paths: closure.encrypted ?? [] };
+  const revealed = await encrypted.reveal(job, signal);
+  secrets.hide(revealed.secrets, stackAsOwner(key));
+}
+
 /** Steps to make without a pause, in which few milliseconds go by. */
 const STEPS_AT_ONCE = 100;
 
