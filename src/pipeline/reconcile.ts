@@ -86,9 +86,8 @@ interface Reconciled {
 /** The release and options to reconcile a stack by; `undefined` for one that is left alone. */
 function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
   const { ledger } = parts;
-  const options = ledger.reconciliations.get(key);
+  const [options, recorded] = [ledger.reconciliations.get(key), ledger.current(key)];
   if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
-  const recorded = ledger.current(key);
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
   return takenByOther(ledger, recorded) ? undefined : { recorded, options };
 }

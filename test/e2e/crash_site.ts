@@ -14,7 +14,7 @@ import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
 import { removeStack } from "../fakes/real_swarm.ts";
-import { IMAGE } from "../flow/world.ts";
+import { IMAGE, withAllLabels } from "../flow/world.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { type Program, ServiceProcess } from "./service_process.ts";
 
@@ -131,7 +131,9 @@ export class Site {
     const all = isSwarm
       ? (await observe(engine, { key: stackKey("", this.stack), swarm: {} }, never)).containers
       : await engine.listContainers({ [PROJECT]: this.stack }, never);
-    return [...all].sort((a, b) => a.name < b.name ? -1 : 1);
+    // What a swarm runs is told by its tasks.
+    const whole = isSwarm ? [...all] : await withAllLabels(engine, all);
+    return whole.sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
   /** Revisions of the containers of a service that run and are found by its name. */

@@ -13,7 +13,7 @@ import {
   type Stem,
 } from "./examples.ts";
 import { docker, inWorld, pollTo } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { engines, withAllLabels, type World } from "./world.ts";
 
 const MOVING: readonly Stem[] = [".doco-cd.yml", ".doco-cd.yaml", ".stackwright.yaml"];
 const never = new AbortController().signal;
@@ -72,8 +72,8 @@ async function validate(world: World, example: Example): Promise<void> {
 /** The containers that run, by name. */
 async function running(world: World): Promise<ObservedContainer[]> {
   const label = "stackwright.manager";
-  const all = await world.engine.listContainers({ [label]: undefined }, never);
-  return all.filter((each) => each.state === "running")
+  const listed = await world.engine.listContainers({ [label]: undefined }, never);
+  return (await withAllLabels(world.engine, listed)).filter((each) => each.state === "running")
     .filter((each) => world.kind === "fake" || each.name.startsWith(world.stack))
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }

@@ -189,7 +189,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     request,
     async containers(name = stack) {
       const all = await engine.listContainers({ "com.docker.compose.project": name }, never);
-      return all.sort((a, b) => a.name < b.name ? -1 : 1);
+      return (await withAllLabels(engine, all)).sort((a, b) => a.name < b.name ? -1 : 1);
     },
     async poll(entry = {}) {
       const answer = await request("/v1/api/poll/run", {
@@ -288,4 +288,17 @@ async function removeProjects(engine: EngineClient, stack: string): Promise<void
 
 function none(): RunBody {
   return { job_id: "", status: "" };
+}
+
+/** Containers of a list with their authors' labels, too, which lists leave out; without those gone meanwhile. */
+export async function withAllLabels(
+  engine: Pick<EngineClient, "inspectContainer">,
+  listed: readonly ObservedContainer[],
+): Promise<ObservedContainer[]> {
+  const never = new AbortController().signal;
+  const found = await Promise.all(listed.map(async (each) => {
+    const labels = (await engine.inspectContainer(each.id, never))?.container.labels;
+    return labels === undefined ? [] : [{ ...each, labels }];
+  }));
+  return found.flat();
 }

@@ -153,15 +153,15 @@ describe("secrets of an owner", () => {
   });
 
   for (const [what, text] of [["random", "-an5x9"], ["words", "-and"]] as const) {
-    it(`are bounded by all that they are together, and who has most loses first: ${what}`, () => {
+    it(`are bounded by all that they are together, and texts about who has most are not told: ${what}`, () => {
       const redactor = createRedactor({ group: 40_000, all: 140_000 });
       const [few, other] = ["stack few", "stack other"];
       for (const each of ["xq81Zr0pKw55-few", "opensesame"]) redactor.add(each, few);
       const long = (at: number) => `${String.fromCharCode(97 + at).repeat(12)}${text.repeat(200)}`;
       for (let at = 0; at < 26; at++) redactor.add(long(at), other);
       assert.equal(redactor.redact("xq81Zr0pKw55-few opensesame", few), "*** ***");
-      assert.notEqual(redactor.redact(long(0), other), "***");
-      assert.equal(redactor.redact(long(25), other), "***");
+      assert.equal(redactor.redact("it failed", few), "it failed");
+      assert.equal(redactor.redact("it failed", other), "***");
     });
   }
 
@@ -183,7 +183,8 @@ describe("secrets of an owner", () => {
     assert.equal(redactor.redact(text, EVERYONE), "*** *** *** *** ***");
     assert.equal(redactor.redact(text, "source x"), "complete *** opensesame *** ***");
     redactor.forget(bad);
-    assert.equal(redactor.redact(text, bad), "complete xq81Zr0pKw77 opensesame *** ***");
+    // With the last stack of a source all that it had is forgotten.
+    assert.equal(redactor.redact(text, bad), "complete xq81Zr0pKw77 opensesame *** decrypted");
   });
 
   it("of those who name a stack in vain are forgotten when it is settled whose it is", () => {

@@ -24,6 +24,7 @@ const backup = runningContainer("shop", "backup", {
 function engineAfter(state: ContainerState): MemoryEngine {
   const execution = runningContainer("shop", "backup", {
     id: "run-id",
+    name: "shop-backup-stackwright-job-7",
     state,
     labels: {
       ...backup.labels,
