@@ -179,9 +179,8 @@ describe("a variable that is longer than a program takes", () => {
       // A container's labels may not be as long: each of its events has them.
       await deployed(world, {}, { networks: { default: { labels: { "test.value": "${LONG}" } } } });
       await pollTo(world, "succeeded");
-      const own = { "com.docker.compose.project": world.stack };
-      const [network] = await world.engine.listNetworks(own, new AbortController().signal);
-      assert.equal(network?.labels["test.value"], LONG);
+      const networks = world.fake?.networks() ?? [];
+      assert.ok(networks.some(({ labels }) => labels["test.value"] === LONG));
     }));
 
   it("is refused by name where a container or a secret needs it, before anything is touched", () =>
