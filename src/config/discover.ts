@@ -93,20 +93,30 @@ export function measuredDirectory(path: string): MeasuredDirectory {
 }
 
 /** Makes a function that tells, quickly, whether a discovery looks into a directory. */
-export function scopeOf(
-  { workingDir, depth }: DiscoveryScope,
-): (directory: MeasuredDirectory) => boolean {
-  const root = withoutEnd(posix.join(workingDir, "."), "/");
-  const above = root === "." ? 0 : root.split("/").length;
-  return ({ path, parts, ignored }) =>
-    isWithin(root, path) && ignored < above && (depth === 0 || parts - above <= depth);
+export function scopeOf(scope: DiscoveryScope): (directory: MeasuredDirectory) => boolean {
+  const { root, reaches } = measuredScope(scope);
+  const isIn = within(root);
+  return (directory) => reaches(directory) && isIn(directory.path);
 }
 
-/** Whether a directory is another one, or lies below it. */
-function isWithin(root: string, directory: string): boolean {
-  if (directory === root) return true;
-  if (root === ".") return directory !== ".." && !directory.startsWith("../");
-  return directory.startsWith(`${root}/`);
+/** The directory that a discovery starts at, and whether it looks into one below it. */
+export function measuredScope({ workingDir, depth }: DiscoveryScope): {
+  readonly root: string;
+  reaches(directory: MeasuredDirectory): boolean;
+} {
+  const root = withoutEnd(posix.join(workingDir, "."), "/");
+  const above = root === "." ? 0 : root.split("/").length;
+  const reaches = ({ parts, ignored }: MeasuredDirectory) =>
+    ignored < above && (depth === 0 || parts - above <= depth);
+  return { root, reaches };
+}
+
+/** Makes a function that tells whether a directory is another one, or lies below it. */
+function within(root: string): (directory: string) => boolean {
+  if (root === ".") return (directory) => directory !== ".." && !directory.startsWith("../");
+  // Not joined anew for each of thousands of directories.
+  const above = `${root}/`;
+  return (directory) => directory === root || directory.startsWith(above);
 }
 
 /** A part of names of compose files, and the parts that may stand before it. */

@@ -1,4 +1,4 @@
-import { measuredDirectory, scopeOf } from "../config/mod.ts";
+import { measuredDirectory, measuredScope } from "../config/mod.ts";
 import { type DiscoveredStack, formatStackKey, type Origin, type StackKey } from "../model/mod.ts";
 
 /** A discovered stack of an owner, with what its removal depends on. */
@@ -54,17 +54,52 @@ export type ObsoleteVerdict =
  */
 export function chooseObsolete(input: ObsoleteInput): ObsoleteVerdict[] {
   const named = new Set(input.named.map(formatStackKey));
-  // Each stack is compared with each scan, and their paths may have a thousand parts.
-  const scans = input.scans.map((scan) => ({ scan, covers: scopeOf(scan) }));
+  const scansAbove = createScansAbove(input.scans);
   return input.stacks.filter(({ key }) => !named.has(formatStackKey(key)))
     .sort((a, b) => formatStackKey(a.key) < formatStackKey(b.key) ? -1 : 1)
     .flatMap((stack) => {
-      const directory = measuredDirectory(stack.directory);
-      const covering = scans.filter(({ scan, covers }) =>
-        scan.repository === stack.repository && covers(directory)
-      ).map(({ scan }) => scan);
+      const covering = scansAbove(stack.directory)
+        .filter(({ repository }) => repository === stack.repository);
       return covering.length === 0 && !input.isWhole ? [] : [judge(stack, covering, input)];
     });
+}
+
+/** A directory, with the scans that start there. */
+interface Above {
+  readonly scans: { readonly scan: DiscoveryScan; readonly at: ReturnType<typeof measuredScope> }[];
+  readonly below: Map<string, Above>;
+}
+
+/**
+ * Makes a function that finds the scans that look into a directory, by the parts of its path: there may be
+ * hundreds of scans for a thousand stacks, and a path may have a thousand parts.
+ */
+function createScansAbove(all: readonly DiscoveryScan[]): (path: string) => DiscoveryScan[] {
+  const top: Above = { scans: [], below: new Map() };
+  for (const scan of all) {
+    const at = measuredScope(scan);
+    let place = top;
+    for (const part of at.root === "." ? [] : at.root.split("/")) {
+      const next = place.below.get(part) ?? { scans: [], below: new Map() };
+      place.below.set(part, next);
+      place = next;
+    }
+    place.scans.push({ scan, at });
+  }
+  return (path) => {
+    const directory = measuredDirectory(path);
+    const found: DiscoveryScan[] = [];
+    const take = ({ scans }: Above) => {
+      for (const { scan, at } of scans) if (at.reaches(directory)) found.push(scan);
+    };
+    const parts = path === "." ? [] : path.split("/");
+    if (parts[0] !== "..") take(top);
+    for (let place: Above | undefined = top; place !== undefined && parts.length > 0;) {
+      place = place.below.get(parts.shift() ?? "");
+      if (place !== undefined) take(place);
+    }
+    return found;
+  };
 }
 
 function judge(
