@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import {
   followedPaths,
   mapServices,
@@ -169,15 +170,26 @@ async function firstInside(
     return ways;
   };
   const data = await waysTo(host.dataDir);
-  for (const around of outer) {
-    const ways = await waysTo(around.path);
-    if (data.some((each) => ways.some((way) => pathRelation(each, way) === "inside"))) continue;
-    for (const each of inner) {
-      const isIn = (await waysTo(each.path)).some((path) =>
-        ways.some((way) => path !== way && pathRelation(path, way) === "inside")
-      );
-      if (isIn) return { inner: each, outer: around };
+  const around = new Map<string, Place>();
+  for (const each of outer) {
+    const ways = await waysTo(each.path);
+    if (data.some((mine) => ways.some((way) => pathRelation(mine, way) === "inside"))) continue;
+    for (const way of ways) around.set(way, each);
+  }
+  // Each path is looked up by its parents: there may be thousands on both sides.
+  for (const each of inner) {
+    for (const way of await waysTo(each.path)) {
+      const above = parentsOf(way).find((parent) => around.has(parent));
+      const found = above === undefined ? undefined : around.get(above);
+      if (found !== undefined) return { inner: each, outer: found };
     }
   }
   return undefined;
+}
+
+/** The directories that an absolute path lies in, the nearest first. */
+function parentsOf(path: string): string[] {
+  const found: string[] = [];
+  for (let at = dirname(path); at !== found.at(-1); at = dirname(at)) found.push(at);
+  return found;
 }

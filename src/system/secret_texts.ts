@@ -95,15 +95,16 @@ function isPlace(value: string): boolean {
 /**
  * Everything to hide of a text that is a secret: itself, and what it may be taken apart into: the
  * texts of a JSON object, the passwords of URLs and connection strings, and what is left of it where
- * a program took it for something with separators (`Invalid port: …`), or escaped its signs. One that
- * stands there in several ways comes several times.
+ * a program took it for something with separators (`Invalid port: …`), or escaped its signs.
  */
 export function secretParts(text: string): string[] {
   const pieces = text.match(LONG_PIECES)?.filter((piece) => !WORD.test(piece)) ?? [];
   return [
-    ...[text.trim(), ...jsonTexts(text)].filter(worthHiding),
-    ...embeddedSecrets(text),
-    ...pieces.filter(worthHiding),
+    ...new Set([
+      ...[text.trim(), ...jsonTexts(text)].filter(worthHiding),
+      ...embeddedSecrets(text),
+      ...pieces.filter(worthHiding),
+    ]),
   ];
 }
 

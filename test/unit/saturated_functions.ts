@@ -26,7 +26,12 @@ import { requireExternals, usedBy } from "../../src/deploy/engine/ensure_resourc
 import { fieldDrift, mountedVolumes } from "../../src/deploy/engine/field_drift.ts";
 import { addressKeepers } from "../../src/deploy/engine/gate.ts";
 import { injectedFiles } from "../../src/deploy/engine/injected_files.ts";
-import { notMapped, notMappedResource } from "../../src/deploy/engine/mapped_keys.ts";
+import {
+  hasUnmappedFile,
+  notMapped,
+  notMappedResource,
+} from "../../src/deploy/engine/mapped_keys.ts";
+import { secretPlaces } from "../../src/prepare/secret_places.ts";
 import { withPlainDollars } from "../../src/deploy/engine/plain_dollars.ts";
 import { wantedNetworks, wantedVolumes } from "../../src/deploy/engine/resource_bodies.ts";
 import { serviceBody } from "../../src/deploy/swarm/service_body.ts";
@@ -407,6 +412,10 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   injectedFiles: forEach((name, { model }) => injectedFiles(model, name, {})),
   notMapped: forEach((name, { model }) => notMapped(model, name)),
   notMappedResource: ({ model }) => notMappedResource(model),
+  hasUnmappedFile: forEach((name, { model }) =>
+    hasUnmappedFile(model, compose.serviceOf(model, name))
+  ),
+  secretPlaces: ({ model }) => secretPlaces(model),
   withPlainDollars: ({ model }) => withPlainDollars(model),
   wantedNetworks: ({ model }) => wantedNetworks(model, API),
   wantedVolumes: ({ model }) => wantedVolumes(model),

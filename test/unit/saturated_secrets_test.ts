@@ -86,7 +86,8 @@ describe("secrets and texts that are as hostile as they may be", () => {
       assert.deepEqual(slow, [], `they take longer than ${MOST_MS} ms`);
       for (const line of lines) assert.equal(JSON.parse(line).level, "info");
       // A secret that repeats itself begins once more before its end: then the rest of the word is masked.
-      const isHidden = (each: string) => /^<\*\*\*>?$/.test(redact(`<${each}>`));
+      // Nothing is told of a stack that has more than there is room for.
+      const isHidden = (each: string) => /^(?:<\*\*\*>?|\*\*\*)$/.test(redact(`<${each}>`));
       assert.equal(all.filter((each) => !isHidden(each)).length, 0);
       assert.ok(takesAtMost(MOST_MS, () => redactor.forget(OWNER)));
     });

@@ -55,7 +55,7 @@ describe("requireApart()", () => {
     };
     const parts = {
       files: systemFiles,
-      host: { engine, sharesFiles: true, dataDir: DATA },
+      host: { engine, sharesFiles: true, dataDir: DATA, isHere: () => Promise.resolve(true) },
     } as unknown as PrepareParts;
     const starts = { services: ["inner"], because: "services.inner.pre_start" };
     return requireApart(parts, "shop", { name: "shop", ...model }, starts, never);

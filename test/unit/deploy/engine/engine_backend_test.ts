@@ -172,13 +172,8 @@ describe("the engine's backend", () => {
 
   for (
     const [title, more, rest, because] of [
-      ["a service", { gpus: [{ count: 1 }] }, {}, "services.web.gpus"],
-      [
-        "a network",
-        {},
-        { networks: { default: { name: "n", attachable: true, x: 1 } } },
-        "networks",
-      ],
+      ["a hook", { post_start: [{ command: ["true"] }] }, {}, "post_start of service web"],
+      ["what our engine starts too", { gpus: [{ count: 1 }] }, {}, undefined],
       ["nothing", {}, {}, undefined],
     ] as const
   ) {
