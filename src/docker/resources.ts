@@ -39,7 +39,7 @@ async function volumesOf(
  * so. The results still have to be compared, as not every engine knows patterns.
  */
 function exactly(names: readonly string[]): string[] {
-  return names.map((name) => `^${name.replace(/[^\w-]/g, "\\$&")}$`);
+  return names.map((name) => `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
 }
 
 /** The existing networks with these names or full ids. */
@@ -52,9 +52,10 @@ async function findNetworks(
     await networksOf(api, { filters }, signal);
   const wanted = new Set(references);
   const ids = references.filter((each) => ID.test(each));
-  // Two calls, because filters are combined by "and"; a name may look like an id.
+  // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
+  // the manager of a swarm takes the text for the beginning of a name.
   const all = [
-    ...(references.length === 0 ? [] : await found({ name: exactly(references) })),
+    ...(references.length === 0 ? [] : await found({ name: references })),
     ...(ids.length === 0 ? [] : await found({ id: ids })),
   ].filter((each) => wanted.has(each.name) || wanted.has(each.id));
   return [...new Map(all.map((each) => [each.id, each])).values()];

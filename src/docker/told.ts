@@ -52,9 +52,10 @@ export function asLabels(value: Json | undefined): Readonly<Record<string, strin
 
 /** Characters of labels that are read of one thing in a list of everybody's. */
 const MOST_READ = 8192;
-/** Labels that compose gives to containers, as long as what their authors wrote. */
+/** Labels that compose and we give to containers, as long as what their authors wrote. */
 const LONG_LABELS: readonly string[] = [
   ...[COMPOSE_LABELS.dependsOn, COMPOSE_LABELS.configFiles, COMPOSE_LABELS.workingDirectory],
+  LABELS.jobStops,
 ];
 
 /**

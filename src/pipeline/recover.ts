@@ -48,12 +48,12 @@ export async function recover(
     const found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
-      await anyParts.secrets.learned(stackAsOwner(intent.key), signal);
       const parts = await partsFor(anyParts, intent.key, signal);
       const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         // A concurrent call may have finished it while this one waited for the lock.
         if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
+        await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(`resuming an interrupted ${intent.kind}`);
         await parts.deploying.run(resume, signal, found.holder);
       }, signal);

@@ -17,7 +17,7 @@ import {
   RealTree,
   withPlainDollars,
 } from "../deploy/mod.ts";
-import { type ComposeModel, errors } from "../model/mod.ts";
+import { COMPOSE_LABELS, type ComposeModel, errors } from "../model/mod.ts";
 import { readText } from "../system/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -57,7 +57,7 @@ export async function requireApart(
   }));
   const outer = [
     ...await placesOf(parts, onlyUsed({ name: model["name"], services, volumes }), signal),
-    ...await runningPlaces(parts, signal),
+    ...await runningPlaces(parts, name, starts, signal),
   ];
   const found = await firstInside(parts, inner, outer);
   if (found === undefined) return;
@@ -94,11 +94,15 @@ async function startedPlaces(
 /** What running containers of the engine mount with the right to write. */
 async function runningPlaces(
   parts: Pick<PrepareParts, "host">,
+  name: string,
+  starts: ComposeStarts,
   signal: AbortSignal,
 ): Promise<Place[]> {
   const found: Place[] = [];
-  for (const { id, state } of await parts.host.engine.listContainers({}, signal)) {
-    if (!RUNS.includes(state)) continue;
+  for (const { id, state, service, labels } of await parts.host.engine.listContainers({}, signal)) {
+    // What is replaced has ended when compose starts what comes after it.
+    const isOwn = labels[COMPOSE_LABELS.project] === name && starts.services.includes(service);
+    if (!RUNS.includes(state) || isOwn) continue;
     found.push(...await mountedBy(parts, id, ({ writable }) => writable, signal));
   }
   return found;

@@ -162,7 +162,9 @@ export class KnownSecrets {
   #filesOf(owner: string): string {
     const [stack = owner, claimant] = partsOf(owner);
     const source = claimant ?? this.#sourceOf(stack);
-    return this.#sources.get(stack)?.get(source ?? "") ?? claimant ?? owner;
+    const files = this.#sources.get(stack)?.get(source ?? "") ?? claimant ?? owner;
+    // Who deploys from another's repository does not decide what is told of that one's own stacks.
+    return this.#stacks.has(files) ? source ?? files : files;
   }
 
   #halve(owner: string): void {

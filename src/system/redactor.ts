@@ -53,6 +53,8 @@ export interface Redactor {
    * owners that the text is about, whose words are masked in it; {@link EVERYONE} for those of all.
    */
   redact(text: string, ...about: readonly string[]): string;
+  /** Whether nothing is told about these owners, one of whom has more secrets than there is room for. */
+  isClosed(...about: readonly string[]): boolean;
   /** As {@link redact}, by what is known already: for {@link isRoutine} texts, and for what is no text to tell. */
   redactKnown(text: string, ...about: readonly string[]): string;
 }
@@ -99,6 +101,7 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
       if (!asked.about(about) && text !== "") return MASK;
       return redactKnown(text, ...about);
     },
+    isClosed: (...about) => known.isClosed(about),
     redactKnown,
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path/posix";
 import type { ContainerMount, Engine } from "../../docker/engine.ts";
 import { errors, type StackwrightError } from "../../model/mod.ts";
-import { MADE_UP, objectsAt, serviceOf, textAt, volumesFrom } from "../../compose/mod.ts";
+import { objectsAt, serviceOf, textAt, volumesFrom } from "../../compose/mod.ts";
 import { observe } from "../observe.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { fileUses } from "./injected_files.ts";
@@ -9,7 +9,7 @@ import { fileUses } from "./injected_files.ts";
 /**
  * Refuses what docker compose made with mounts that the model does not name: compose hands on every
  * mount of the container before, where the image declares a volume or the service mounts one without a
- * source. Only volumes without a name and options, which lead nowhere, may come that way.
+ * source. Only volumes without options, which lead nowhere, may come that way.
  *
  * Throws `conflict`.
  */
@@ -32,14 +32,13 @@ export async function requireNamedMounts(
   }
 }
 
-/** Names of volumes that the engine made without a name and without options. */
+/** Names of volumes without options. */
 async function leadingNowhere(
   engine: Pick<Engine, "findVolumes">,
   mounts: readonly ContainerMount[],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const names = mounts.filter(({ kind, name }) => kind === "volume" && MADE_UP.test(name))
-    .map(({ name }) => name);
+  const names = mounts.filter(({ kind }) => kind === "volume").map(({ name }) => name);
   const found = names.length === 0 ? [] : await engine.findVolumes(names, signal);
   const plain = found.filter(({ options = {} }) => Object.keys(options).length === 0);
   return new Set(plain.map(({ name }) => name));

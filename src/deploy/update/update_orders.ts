@@ -29,7 +29,7 @@ import { inTheWay } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 import { resourceName } from "../../compose/resources.ts";
 
-type UpdateEngine = Pick<Engine, "imageVolumes" | "imageLabels">;
+type UpdateEngine = Pick<Engine, "imageVolumes" | "imageLabels" | "inspectContainer">;
 type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "findNetworks">;
 
 interface UpdateQuestion {
@@ -187,7 +187,9 @@ async function changedProxyLabels(
 ): Promise<string | undefined> {
   const wanted = labelsOf(serviceOf(model, name));
   for (const container of observed.containers.filter((each) => each.service === name)) {
-    const { labels, imageId } = container;
+    // Lists leave out the labels that authors write.
+    const { imageId, labels } = (await engine.inspectContainer(container.id, signal))?.container ??
+      container;
     const changed = [...new Set([...Object.keys(wanted), ...Object.keys(labels)])].sort()
       .filter((each) => PROXY_LABEL.test(each) && wanted[each] !== labels[each]);
     if (changed.length === 0) continue;

@@ -100,7 +100,10 @@ export function createExternalSecrets(
     names: (source, by) => redactor.names(source, by),
     learned: (stack, signal) => redactor.learned([stack], signal),
     settle: (stack, source) => redactor.settle(stack, source),
-    hides: (text, about) => text !== "" && /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),
+    // Of whom nothing is told, nothing is known either.
+    hides: (text, about) =>
+      text !== "" && !redactor.isClosed(about) &&
+      /^(?:\*\*\*)+$/.test(redactor.redactKnown(text, about)),
   };
 }
 

@@ -48,7 +48,8 @@ function question(
     state = "running",
   }: Given,
 ) {
-  const containers: ObservedContainer[] = [runningContainer("shop", "web", { labels, state })];
+  const running = runningContainer("shop", "web", { state });
+  const containers: ObservedContainer[] = [running];
   const model = {
     name: "shop",
     services: { web: web(service) },
@@ -56,6 +57,8 @@ function question(
   };
   const services = [{ name: "web", action: "recreate" as const, because: ["it changed"] }];
   const engine = {
+    // Lists leave the labels of authors out.
+    inspectContainer: () => Promise.resolve({ container: { ...running, labels } } as never),
     imageVolumes: () => Promise.resolve(imageVolumes),
     imageLabels: () => Promise.resolve(imageLabels),
     findNetworks: (names: readonly string[]) =>

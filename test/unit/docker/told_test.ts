@@ -45,7 +45,7 @@ const tasks: Reads = (api) => swarmCalls(api).tasks({}, signal);
 const configs: Reads = (api) => swarmCalls(api).objects("configs", {}, signal);
 const PROJECT = "com.docker.compose.project";
 
-const USED = { "stackwright.job.stops": LONG, "stackwright.name": LONG };
+const USED = { "stackwright.job.run": LONG, "stackwright.name": LONG };
 
 /** Members with a name that is too long, by the list that they are in. */
 const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [

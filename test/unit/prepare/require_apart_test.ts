@@ -44,7 +44,10 @@ describe("requireApart()", () => {
       options: { device: `${LIVE}/data/sub`, o: "bind", type: "none" },
     };
     const engine = {
-      listContainers: () => Promise.resolve([{ id: "o", state: other?.state ?? "running" }]),
+      listContainers: () =>
+        Promise.resolve([
+          { id: "o", service: "", labels: {}, state: other?.state ?? "running" },
+        ]),
       inspectContainer: () =>
         Promise.resolve({
           container: { name: "other" },
