@@ -4,8 +4,11 @@ type Places = Pick<Limiter, "run">;
 
 /** What goes on at once with one engine, which may send anything: the sum has to fit into memory. */
 export class EnginePlaces {
-  /** Calls, each with a connection, besides those that wait for a container to start or stop. */
-  readonly calls: Places = createLimiter(256);
+  /**
+   * Calls, each with a connection, besides those that wait for a container to start or stop. With those
+   * beside them these are 256, as many as Bun has under way at once where it is not told otherwise.
+   */
+  readonly calls: Places = createLimiter(248);
   /** Short calls beside them, see {@link ApiRequest.isBeside}. */
   readonly beside: Places = createLimiter(8);
   /** Answers that are read. */
