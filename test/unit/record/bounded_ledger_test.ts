@@ -218,29 +218,30 @@ describe("a bounded ledger", () => {
       ]);
     }));
 
-  it("keeps what waits for a window of each repository, however many names another one has", () =>
-    withLedger(async (ledger, { clock }) => {
-      const defer = (name: string, repository: string) => {
-        const key = stackKey("", name);
-        const request = {
-          ...{ kind: "git", url: repository, reference: "main", target: "" } as const,
-          deployments: [],
-        };
-        ledger.deferred.set(key, { trigger: "webhook", request, repository });
-        const skip = { kind: "skip", reason: "sync_window", message: "closed" } as const;
-        const about = { trigger: "webhook", origin: "automatic", revision: "main (1)" } as const;
-        const nothing = { changes: [], services: [] };
-        ledger.decisions.add(key, { ...about, ...skip, ...nothing }, clock.now());
+  it("keeps what waits for a window of each repository, however many names another one has", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const defer = (name: string, repository: string) => {
+      const key = stackKey("", name);
+      const request = {
+        ...{ kind: "git", url: repository, reference: "main", target: "" } as const,
+        deployments: [],
       };
-      defer("honest", "example.com/honest");
-      for (let name = 0; name < 1300; name++) {
-        if (name % 50 === 0) await clock.advance(1);
-        defer(`x${name}`, "example.com/other");
-      }
-      const left = ledger.deferred.all().map(({ key: { name } }) => name);
-      assert.ok(left.includes("honest") && left.includes("x1299"));
-      assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
-    }));
+      ledger.deferred.set(key, { trigger: "webhook", request, repository });
+      const skip = { kind: "skip", reason: "sync_window", message: "closed" } as const;
+      const about = { trigger: "webhook", origin: "automatic", revision: "main (1)" } as const;
+      const nothing = { changes: [], services: [] };
+      ledger.decisions.add(key, { ...about, ...skip, ...nothing }, clock.now());
+    };
+    defer("honest", "example.com/honest");
+    for (let name = 0; name < 1300; name++) {
+      if (name % 50 === 0) await clock.advance(1);
+      defer(`x${name}`, "example.com/other");
+    }
+    const left = ledger.deferred.all().map(({ key: { name } }) => name);
+    assert.ok(left.includes("honest") && left.includes("x1299"));
+    assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
+  });
 
   it("keeps the history of each repository, however many branches another one has", async () => {
     const clock = createFakeClock();
