@@ -4,12 +4,12 @@ import type { Engine } from "../docker/engine.ts";
  * An engine for one judgement, which asks only once for the volumes of the same names: several rules
  * look at those of a model.
  */
-export function findingOnce(engine: Engine): Engine {
+export function findingOnce<Finding extends Pick<Engine, "findVolumes">>(engine: Finding): Finding {
   const found = new Map<string, ReturnType<Engine["findVolumes"]>>();
   return {
     ...engine,
-    findVolumes(names, signal) {
-      const known = JSON.stringify(names);
+    findVolumes(names: readonly string[], signal: AbortSignal) {
+      const known = JSON.stringify([...new Set(names)].sort());
       const answer = found.get(known) ?? engine.findVolumes(names, signal);
       found.set(known, answer);
       return answer;

@@ -1,8 +1,7 @@
-import { join } from "node:path";
-import { insideTree } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Files } from "../system/mod.ts";
 import { requireLiveInside } from "./live_inside.ts";
+import { stackDirectories, stackPlaceOf } from "./stack_files.ts";
 import { volumesThere } from "./volumes_there.ts";
 
 /** Ports for looking where mounts lead. */
@@ -46,11 +45,10 @@ export async function requireMountsInside(
   );
   const paths = new Map<string, string[]>();
   for (const source of [...mounts.map((each) => each.source), ...devices]) {
-    const [context = "", name = "", kind, ...path] =
-      insideTree(source, join(hostDataDir, "releases"))?.split("/") ?? [];
-    if (kind !== "live") continue;
-    const live = join(dataDir, "releases", context, name, kind);
-    paths.set(live, [...paths.get(live) ?? [], path.join("/") || "."]);
+    const place = stackPlaceOf(hostDataDir, source);
+    if (place?.kind !== "live") continue;
+    const { live } = stackDirectories(dataDir, place.key);
+    paths.set(live, [...paths.get(live) ?? [], place.path]);
   }
   for (const [live, below] of paths) await requireLiveInside(files, live, below);
 }

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import { insideTree } from "../compose/mod.ts";
 import {
   errors,
   type LiveManifest,
@@ -35,10 +36,29 @@ type NoteSwitch = (tree: string) => () => void;
 /** Name beside `live` for a tree that is being removed, where no container sees it. */
 const REMOVED = "removed";
 
+/** Directory with those of all stacks, in a data directory. */
+const RELEASES = "releases";
+
 /** The directories of a stack in a data directory. */
 export function stackDirectories(dataDir: string, key: StackKey): StackDirectories {
-  const stack = join(dataDir, "releases", key.context, key.name);
+  const stack = join(dataDir, RELEASES, key.context, key.name);
   return { stack, current: join(stack, "current"), live: join(stack, "live") };
+}
+
+/** A path in one of the directories of a stack that its containers see. */
+interface StackPlace {
+  readonly key: StackKey;
+  readonly kind: "current" | "live";
+  /** The path in that directory; `.` for itself. */
+  readonly path: string;
+}
+
+/** The reverse of {@link stackDirectories}, by how a path is written; `undefined` for any other. */
+export function stackPlaceOf(dataDir: string, written: string): StackPlace | undefined {
+  const [context = "", name = "", kind, ...path] =
+    insideTree(written, join(dataDir, RELEASES))?.split("/") ?? [];
+  if (kind !== "current" && kind !== "live") return undefined;
+  return { key: { context, name }, kind, path: path.join("/") || "." };
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   SHOWS_PROCESSES,
   THROUGH_PROCESS,
 } from "../compose/mod.ts";
-import { onDisk, type RealTree, stackDirectories } from "../deploy/mod.ts";
+import { onDisk, type RealTree, stackDirectories, stackPlaceOf } from "../deploy/mod.ts";
 import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
 import type { Log } from "../system/mod.ts";
 import type { OurPlaces, PlaceParts } from "./our_places.ts";
@@ -70,10 +70,9 @@ async function isOfOneStack(
   real: string | undefined,
 ): Promise<boolean> {
   const { dataDir } = parts.host;
-  const [context = "", name = "", kind] = insideTree(path, join(dataDir, "releases"))?.split("/") ??
-    [];
-  if (real === undefined || kind !== "live") return false;
-  const place = await placeOf(parts, stackDirectories(dataDir, { context, name }).live);
+  const written = stackPlaceOf(dataDir, path);
+  if (real === undefined || written?.kind !== "live") return false;
+  const place = await placeOf(parts, stackDirectories(dataDir, written.key).live);
   return place !== undefined && insideTree(real, place) !== undefined;
 }
 

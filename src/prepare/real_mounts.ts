@@ -1,6 +1,14 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { insideTree } from "../compose/mod.ts";
-import { type Looked, RealTree, requireMountsInside, templatePaths } from "../deploy/mod.ts";
+import {
+  findingOnce,
+  type Looked,
+  RealTree,
+  requireMountsInside,
+  stackDirectories,
+  stackPlaceOf,
+  templatePaths,
+} from "../deploy/mod.ts";
 import { asText } from "../docker/json.ts";
 import { errors } from "../model/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
@@ -25,10 +33,7 @@ export async function requireNothingOurs(
   const mounts = looked.mounts.filter(({ name, source }) => name !== "" || source !== "");
   if (looked.isOurs) await requireNothingShared(given, looked, signal);
   if (mounts.length === 0) return;
-  const names = mounts.flatMap(({ kind, name }) => kind === "volume" && name !== "" ? [name] : []);
-  const found = names.length === 0 ? [] : await given.host.engine.findVolumes(names, signal);
-  // The answer serves both questions.
-  const engine = { ...given.host.engine, findVolumes: () => Promise.resolve(found) };
+  const engine = findingOnce(given.host.engine);
   const { files, options: { dataDir } } = given;
   const { dataDir: hostDataDir } = given.host;
   await requireMountsInside({ engine, files, dataDir, hostDataDir }, mounts, signal);
@@ -100,12 +105,10 @@ async function isOfStack(
   { files, host, options }: JudgingParts,
   path: string,
 ): Promise<boolean> {
-  const releases = "releases";
-  const [context = "", name = "", kind = "", ...parts] =
-    insideTree(path, join(host.dataDir, releases))?.split("/") ?? [];
-  if (kind !== "live" && kind !== "current") return false;
-  const tree = new RealTree(files, join(options.dataDir, releases, context, name, kind));
-  return await tree.holds(parts.join("/") || ".");
+  const place = stackPlaceOf(host.dataDir, path);
+  if (place === undefined) return false;
+  const tree = new RealTree(files, stackDirectories(options.dataDir, place.key)[place.kind]);
+  return await tree.holds(place.path);
 }
 
 /** Refuses to share the namespaces or the control group of this process, as a model may not. */
