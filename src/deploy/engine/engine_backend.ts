@@ -37,7 +37,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       if (strange !== undefined) {
         log.debug(`made by docker compose: ${strange}`);
         await changes.requireAllowed?.(signal);
-        return await upByCompose(work, compose, signal);
+        return await upByCompose(work, { compose, starts }, signal);
       }
       const unmapped = Object.keys(changes.scale).map((name) => notMapped(model, name))
         .find((each) => each !== undefined);
@@ -50,7 +50,7 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       // Compose does not compare external resources: it might remake networks, or ask about
       // volumes.
       const call = { ...changes.call, model: asExternal(rendered) };
-      await upByCompose({ ...work, changes: { ...changes, call } }, compose, signal);
+      await upByCompose({ ...work, changes: { ...changes, call } }, { compose, starts }, signal);
     },
   };
 }

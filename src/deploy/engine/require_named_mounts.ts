@@ -19,16 +19,21 @@ export async function requireNamedMounts(
 ): Promise<void> {
   const { parts: { engine }, changes } = work;
   const { containers } = await observe(engine, changes, signal);
-  for (const { id, name, service, state } of containers) {
-    if (!Object.hasOwn(changes.scale, service) || state !== "created") continue;
-    const { mounts = [] } = await engine.inspectContainer(id, signal) ?? {};
-    const named = await namedPlaces(work, service, signal);
-    const others = mounts.filter(({ kind, destination }) =>
-      kind !== "other" && !named.has(destination)
-    );
-    const harmless = await leadingNowhere(engine, others, signal);
-    const bad = others.find((each) => !harmless.has(each.name));
-    if (bad !== undefined) throw inherited(service, name, bad);
+  const made = containers.filter(({ service, state }) =>
+    Object.hasOwn(changes.scale, service) && state === "created"
+  );
+  const sharing = volumesFrom(work.model);
+  for (const [service, own] of Map.groupBy(made, (each) => each.service)) {
+    const named = await namedPlaces(work, { service, ...sharing.get(service) }, signal);
+    for (const { id, name } of own) {
+      const { mounts = [] } = await engine.inspectContainer(id, signal) ?? {};
+      const others = mounts.filter(({ kind, destination }) =>
+        kind !== "other" && !named.has(destination)
+      );
+      const harmless = await leadingNowhere(engine, others, signal);
+      const bad = others.find((each) => !harmless.has(each.name));
+      if (bad !== undefined) throw inherited(service, name, bad);
+    }
   }
 }
 
@@ -44,13 +49,19 @@ async function leadingNowhere(
   return new Set(plain.map(({ name }) => name));
 }
 
+/** A service, with those and the containers whose mounts it shares. */
+interface SharingService {
+  readonly service: string;
+  readonly services?: Iterable<string>;
+  readonly containers?: Iterable<string>;
+}
+
 /** Paths in a service's containers at which its model, or who it shares mounts of, mounts something. */
 async function namedPlaces(
   { parts: { engine }, model }: EngineWork,
-  service: string,
+  { service, services = [], containers = [] }: SharingService,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  const { services = [], containers = [] } = volumesFrom(model).get(service) ?? {};
   const paths = [service, ...services].flatMap((name) => {
     const body = serviceOf(model, name);
     const volumes = objectsAt(body, "volumes").filter((each) => textAt(each, "source") !== "");

@@ -11,27 +11,25 @@ import { startContainers } from "./start_containers.ts";
 /**
  * Has docker compose make containers, and starts them through our engine, which looks at what they
  * mount: compose hands on mounts that nobody judged. Only where starting needs compose itself, for
- * hooks and files that we do not put, it starts what was looked at right before.
+ * hooks and files that we do not put, it starts what was looked at right before: `starts`, as
+ * {@link composeStarts} tells.
  *
  * Throws as {@link requireNamedMounts}, {@link composeOfBuilt} and the engine's looks do.
  */
 export async function upByCompose(
   work: EngineWork,
-  compose: Backend,
+  { compose, starts }: { readonly compose: Backend; readonly starts: ComposeStarts | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts: { engine }, changes, model } = work;
+  const { parts: { engine }, changes } = work;
   await composeOfBuilt(engine, compose, changes, signal);
   await requireNamedMounts(work, signal);
   if (changes.noStart) return;
   const there = { ...work, changes: { ...changes, mode: "complete" } } as const;
-  const services = Object.keys(changes.scale);
-  if (composeStarts(model, services) === undefined) {
-    return await startContainers(there, { made: [] }, signal);
-  }
+  if (starts === undefined) return await startContainers(there, { made: [] }, signal);
   const { containers } = await observe(engine, changes, signal);
   for (const { id, service, state } of containers) {
-    if (services.includes(service) && state !== "running") await engine.look?.(id, signal);
+    if (starts.services.includes(service) && state !== "running") await engine.look?.(id, signal);
   }
   // The containers that were replaced have ended by now: none of them can put a link in the way any more.
   await changes.requireAllowed?.(signal);
