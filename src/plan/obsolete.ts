@@ -94,9 +94,11 @@ function createScansAbove(all: readonly DiscoveryScan[]): (path: string) => Disc
     };
     const parts = path === "." ? [] : path.split("/");
     if (parts[0] !== "..") take(top);
-    for (let place: Above | undefined = top; place !== undefined && parts.length > 0;) {
-      place = place.below.get(parts.shift() ?? "");
-      if (place !== undefined) take(place);
+    let place: Above | undefined = top;
+    for (const part of parts) {
+      place = place.below.get(part);
+      if (place === undefined) break;
+      take(place);
     }
     return found;
   };
