@@ -155,11 +155,16 @@ function offsets(timeZone: string): (time: number) => number {
     const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = numbers;
     return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
   };
-  return (time) => {
-    if (time % SETTLED_MS !== 0) return look(time);
+  const remember = (time: number) => {
     const offset = remembered.get(time) ?? look(time);
     if (remembered.size < MOST_REMEMBERED) remembered.set(time, offset);
     return offset;
+  };
+  // Asking the runtime takes most of the time of a decision: only near a change of clocks.
+  return (time) => {
+    const before = Math.floor(time / SETTLED_MS) * SETTLED_MS;
+    const ahead = remember(before);
+    return ahead === remember(before + SETTLED_MS) ? ahead : look(time);
   };
 }
 
@@ -182,7 +187,7 @@ function lastOf(next: Next, at: Date, since: Date): Date | undefined {
 
 function cron(expression: string): Cron {
   try {
-    return new Cron(expression, { timezone: "UTC", mode: "5-part", paused: true });
+    return new Cron(expression, { utcOffset: 0, mode: "5-part", paused: true });
   } catch (error) {
     throw errors.bad_request(
       `${JSON.stringify(expression)} is no schedule: ` +
