@@ -18,7 +18,10 @@ import { createWorld, engines, type World } from "./world.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { fractionsFrom } from "../fakes/random.ts";
 
-/** `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them. */
+/**
+ * `WALK_SEED`, `WALK_STEPS` and `WALK_ENGINE=real` make other walks, and more of them; with
+ * `WALK_SHRINKS=no` nothing else is tried.
+ */
 const SEED = Number(process.env["WALK_SEED"] ?? "20261121");
 const STEPS = Number(process.env["WALK_STEPS"] ?? "300");
 const ENGINE = process.env["WALK_ENGINE"] === "real" ? "real" : "fake";
@@ -52,6 +55,7 @@ describe(`a random walk on the ${ENGINE} engine`, { skip: !isThere }, () => {
     });
   }
 
+  if (process.env["WALK_SHRINKS"] === "no") return;
   it("shrinks to the one state and the one service that fail, under an oracle that is wrong", async () => {
     const web = { ...firstState(), variable: "7" };
     const states = [firstState(), web, withReplicas(web, 2), withReplicas(web, 1)];
