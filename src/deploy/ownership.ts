@@ -1,4 +1,4 @@
-import type { ResourceSummary } from "../docker/engine.ts";
+import type { Engine, ResourceSummary } from "../docker/engine.ts";
 import {
   errors,
   formatAdoption,
@@ -7,10 +7,12 @@ import {
   isSameOwner,
   LABELS,
   type ObservedStack,
+  type Release,
   type StackKey,
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
+import { observe } from "./observe.ts";
 
 /** Who made the containers of a stack. */
 export type Ownership = "nobody" | "ours" | "unmanaged";
@@ -98,6 +100,22 @@ export function requireRepository(
       `was not deployed from ${from}, where it was discovered; choose another name there, or write ` +
       `the stack down in the configuration of ${claimant.source}`,
   );
+}
+
+/**
+ * Tells whether containers or services have come under the name of a stack that had none of ours when
+ * it was looked at: another manager's or a person's, made while its release was prepared.
+ */
+export async function othersCame(
+  engine: Engine,
+  { key, swarm }: Pick<Release, "key" | "swarm">,
+  seen: ObservedStack,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (seen.containers.some(isOurs)) return false;
+  const known = new Set(seen.containers.map(({ id }) => id));
+  const now = await observe(engine, { key, ...(swarm && { swarm }) }, signal);
+  return now.containers.some(({ id }) => !known.has(id));
 }
 
 /** The part of {@link ownership} that needs no engine. */

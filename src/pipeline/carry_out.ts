@@ -2,6 +2,7 @@ import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
   observe,
+  othersCame,
   type ReleaseOnDisk,
   rollout,
   type RolloutParts,
@@ -51,8 +52,8 @@ export interface MarkedRollout extends DecidedRollout {
 
 /**
  * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
- * changed nothing, when another process changed the stack since the plan was made: the caller
- * decides again.
+ * changed nothing, when another process changed the stack since the plan was made, or another manager
+ * made containers under its name: the caller decides again.
  */
 export async function carryOut(
   parts: PipelineParts,
@@ -65,6 +66,7 @@ export async function carryOut(
   const tree = await parts.source.materialise(revision, signal);
   await parts.encrypted.reveal({ revision, tree, paths }, signal);
   await placeReleaseFiles(parts, work, signal);
+  if (await othersCame(parts.host.engine, release, work.observed, signal)) return undefined;
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
     removeOrphans: work.removeOrphans,

@@ -123,7 +123,9 @@ export async function ownershipOf(
   const adopted = recorded?.adopted === true;
   const from = isFoundElsewhere(found) ? found.repository : undefined;
   const isTold = observed.containers.some(isOurs);
-  const volumes = recorded !== undefined || (isTold && from === undefined)
+  // A recorded owner that never began to deploy may have been refused by then.
+  const hasBegun = recorded !== undefined && parts.ledger.history(key, 1).length > 0;
+  const volumes = adopted || hasBegun || (isTold && from === undefined)
     ? []
     : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
   if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);

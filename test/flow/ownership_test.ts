@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { type Commands, systemCommands } from "../../src/system/mod.ts";
 import { startByHand } from "./by_hand.ts";
 import { automaticPoll, commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
@@ -433,6 +434,42 @@ describe("a stack of another repository", () => {
       await startByHand(world, peer(world.repository.url));
       await pollTo(world, "succeeded");
     }));
+
+  it("is not taken where another manager comes while its first release is prepared", async () => {
+    let came = 0;
+    const run: Commands["run"] = async (command, signal) => {
+      if (command.argv.includes("pull") && came++ === 0) await startByHand(world, theirs);
+      return await systemCommands.run(command, signal);
+    };
+    const commands = { ...systemCommands, run };
+    const world = await createWorld({ engine: "fake", commands });
+    const labels = {
+      "stackwright.manager": "stackwright",
+      "stackwright.deployment": world.stack,
+      "stackwright.source.configuration": "git.example.com/them/shop",
+      "stackwright.source.name": "git.example.com/them/shop",
+    };
+    const theirs = composeFile({ other: service({ labels, volumes: ["store:/store"] }) }, {
+      volumes: { store: { labels } },
+    });
+    try {
+      world.fake?.addImage("swt/slow:1", { where: "registry" });
+      await commit(world, {
+        "compose.yaml": composeFile({
+          web: service({ image: "swt/slow:1", volumes: ["store:/store"] }),
+        }, { volumes: { store: {} } }),
+      });
+      const failed = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(failed, /already runs from git.example.com\/them\/shop/);
+      assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
+      // Nor are their volumes, while nothing of them runs.
+      await docker(world, "rm", "--force", `${world.stack}-other-1`);
+      const again = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(again, /has data of git.example.com\/them\/shop/);
+    } finally {
+      await world.close();
+    }
+  });
 
   it("cannot be adopted by nobody", () =>
     inWorld("fake", async (world) => {
