@@ -3,7 +3,7 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { engines } from "../flow/world.ts";
 import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
-import { DENO_PROGRAM } from "./service_process.ts";
+import { SWEPT_PROGRAM } from "./service_process.ts";
 
 const ENGINES = await engines();
 /** `CRASH=update` leaves out what is a kind of the others. */
@@ -12,9 +12,9 @@ const UPDATE_ONLY = process.env["CRASH"] === "update";
 const KINDS = process.env["SWEEP"] === "full" ? ENGINES : ENGINES.slice(-1);
 
 for (const kind of KINDS) {
-  describe(`${DENO_PROGRAM.title} killed while it puts a release back, on the ${kind} engine`, () => {
+  describe(`${SWEPT_PROGRAM.title} killed while it puts a release back, on the ${kind} engine`, () => {
     it("after any change of a release that fails has the one before it, and remembers both", async () => {
-      const site = await createSite(DENO_PROGRAM, kind);
+      const site = await createSite(SWEPT_PROGRAM, kind);
       try {
         await site.commit("first");
         await site.settle();
@@ -28,7 +28,7 @@ for (const kind of KINDS) {
     });
 
     it("after any change of a rollback by command has the release that was asked for, pinned", async () => {
-      const site = await createSite(DENO_PROGRAM, kind);
+      const site = await createSite(SWEPT_PROGRAM, kind);
       try {
         await site.commit("first");
         await site.settle();
@@ -41,7 +41,7 @@ for (const kind of KINDS) {
 
     if (UPDATE_ONLY) return;
     it("after any change of a rename that fails has the old name's container, and it runs", async () => {
-      const site = await createSite(DENO_PROGRAM, kind);
+      const site = await createSite(SWEPT_PROGRAM, kind);
       try {
         await site.commit("first", { name: "site" });
         await site.settle();

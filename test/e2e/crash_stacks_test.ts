@@ -3,18 +3,18 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { MOST_MUTATIONS, type Site } from "./crash_site.ts";
 import { inStackSite, killAndFinish } from "./crash_stacks.ts";
-import { DENO_PROGRAM } from "./service_process.ts";
+import { SWEPT_PROGRAM } from "./service_process.ts";
 
 /** `CRASH=update` leaves it out: a sample has one failing call in a stack, and kills of containers. */
 const skip = process.env["CRASH"] === "update";
 
 describe(
-  `${DENO_PROGRAM.title} killed while it changes a stack, on the fake engine`,
+  `${SWEPT_PROGRAM.title} killed while it changes a stack, on the fake engine`,
   { skip },
   () => {
     it("after any change has the new release, or after one that fails the one before it", async () => {
       const inSite = (sweep: (site: Site) => Promise<void>) =>
-        inStackSite(DENO_PROGRAM, "fake swarm", sweep);
+        inStackSite(SWEPT_PROGRAM, "fake swarm", sweep);
       // Most of their time they wait for what they watch.
       await Promise.all([
         inSite((site) => killAfterEach(site, false, 4)),

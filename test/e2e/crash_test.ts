@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { ObservedContainer } from "../../src/model/mod.ts";
 import { engines } from "../flow/world.ts";
 import { createSite, idOf, MOST_MUTATIONS, type Site } from "./crash_site.ts";
-import { DENO_PROGRAM, executables } from "./service_process.ts";
+import { DENO_PROGRAM, SWEPT_PROGRAM } from "./service_process.ts";
 
 /*
  * Shapes of releases, and where each is met: by the oracle of the walk (test/flow/walk_model.ts), by one
@@ -34,14 +34,14 @@ import { DENO_PROGRAM, executables } from "./service_process.ts";
 
 /** `CRASH=update` kills one program in one kind of deployment only, `SWEEP=full` on both engines. */
 const UPDATE_ONLY = process.env["CRASH"] === "update";
-const PROGRAMS = UPDATE_ONLY ? [DENO_PROGRAM] : [DENO_PROGRAM, ...executables().slice(0, 1)];
+const PROGRAMS = UPDATE_ONLY ? [SWEPT_PROGRAM] : [...new Set([SWEPT_PROGRAM, DENO_PROGRAM])];
 const ENGINES = await engines();
 const KINDS = process.env["SWEEP"] === "full" ? ENGINES : ENGINES.slice(-1);
 
 for (const program of PROGRAMS) {
   for (const kind of KINDS) {
-    // The executable needs no second look at every place where an engine may be left.
-    if (kind === "fake" && program !== DENO_PROGRAM) continue;
+    // The other program needs no second look at every place where an engine may be left.
+    if (kind === "fake" && program !== SWEPT_PROGRAM) continue;
     describe(`${program.title} killed on the ${kind} engine`, () => {
       it("after any change of an update comes to the new release by itself", async () => {
         const site = await createSite(program, kind);
@@ -63,7 +63,7 @@ for (const program of PROGRAMS) {
       });
 
       // The same code on another runtime: one of the two kinds of deployment shows that it holds.
-      if (program !== DENO_PROGRAM || UPDATE_ONLY) return;
+      if (program !== SWEPT_PROGRAM || UPDATE_ONLY) return;
       it("after any change of a first deployment comes to the release by itself", async () => {
         const site = await createSite(program, kind);
         try {

@@ -24,6 +24,9 @@ export function executables(): readonly Program[] {
   return existsSync(EXECUTABLE) ? [{ title: "the executable", argv: [EXECUTABLE] }] : [];
 }
 
+/** The program that is killed hundreds of times: the executable where there is one, which starts sooner. */
+export const SWEPT_PROGRAM: Program = executables()[0] ?? DENO_PROGRAM;
+
 /** How a program ended. */
 export interface Ended {
   readonly code: number | null;
