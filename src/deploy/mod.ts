@@ -66,6 +66,7 @@ export { watchPeriod } from "./update/update_config.ts";
 export { containerWish } from "./engine/container_body.ts";
 export type { ContainerParts } from "./engine/container_parts.ts";
 export { containerLabels } from "./engine/container_labels.ts";
+export { requirePlainHooks } from "./engine/hook_images.ts";
 export { fieldDrift } from "./engine/field_drift.ts";
 export { notMapped, notMappedResource, SERVICE_KEYS } from "./engine/mapped_keys.ts";
 export { lacksExternal, requireExternals } from "./engine/ensure_resources.ts";

@@ -3,6 +3,7 @@ import {
   imagesByService,
   imagesPresent,
   requireExternals,
+  requirePlainHooks,
   requireStackParts,
 } from "../deploy/mod.ts";
 import {
@@ -26,7 +27,6 @@ import {
 } from "../model/mod.ts";
 import { presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
-import { requirePlainHooks } from "./hook_images.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";

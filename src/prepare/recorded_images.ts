@@ -1,5 +1,10 @@
 import { clashes, requirePullable } from "../compose/mod.ts";
-import { type ReleaseOnDisk, requireExternals, requireStackParts } from "../deploy/mod.ts";
+import {
+  type ReleaseOnDisk,
+  requireExternals,
+  requirePlainHooks,
+  requireStackParts,
+} from "../deploy/mod.ts";
 import {
   COMPOSE_LABELS,
   errors,
@@ -12,7 +17,6 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { composeCall } from "./compose_call.ts";
-import { requirePlainHooks } from "./hook_images.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireShortList } from "./short_list.ts";
 import { pullSideImages } from "./side_images.ts";

@@ -1,9 +1,10 @@
 import type { ComposeModel } from "../../model/mod.ts";
 import type { Backend, ComposeStarts } from "../backend.ts";
-import { objectsAt, serviceOf } from "../../compose/mod.ts";
+import { objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import { observe } from "../observe.ts";
 import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineWork } from "./engine_work.ts";
+import { requirePlainHooks } from "./hook_images.ts";
 import { hasUnmappedFile } from "./mapped_keys.ts";
 import { requireNamedMounts } from "./require_named_mounts.ts";
 import { startContainers } from "./start_containers.ts";
@@ -14,7 +15,8 @@ import { startContainers } from "./start_containers.ts";
  * hooks and files that we do not put, it starts what was looked at right before: `starts`, as
  * {@link composeStarts} tells.
  *
- * Throws as {@link requireNamedMounts}, {@link composeOfBuilt} and the engine's looks do.
+ * Throws as {@link requireNamedMounts}, {@link composeOfBuilt}, {@link requirePlainHooks} and the
+ * engine's looks do.
  */
 export async function upByCompose(
   work: EngineWork,
@@ -33,7 +35,22 @@ export async function upByCompose(
   }
   // The containers that were replaced have ended by now: none of them can put a link in the way any more.
   await changes.requireAllowed?.(signal);
-  await compose.up(there.changes, signal);
+  const model = await withJudgedHooks(work, starts, signal);
+  await compose.up({ ...there.changes, call: { ...changes.call, model } }, signal);
+}
+
+/** The model whose hooks compose runs from the images that are looked at now. */
+async function withJudgedHooks(
+  { parts: { engine }, changes: { key, call, built } }: EngineWork,
+  { services }: ComposeStarts,
+  signal: AbortSignal,
+): Promise<ComposeModel> {
+  const { model = {} } = call;
+  const images = services.map((name) => {
+    const image = built?.[name] ?? textAt(serviceOf(model, name), "image");
+    return { name, image };
+  });
+  return await requirePlainHooks(engine, { key, model }, images, signal);
 }
 
 /**

@@ -198,6 +198,20 @@ describe("the engine's backend", () => {
     });
   }
 
+  it("has compose run a hook from the image that is judged right before, not from its name", async () => {
+    const { engine, composed, up } = createWorld();
+    engine.images["hook:1"] = "sha256:judged";
+    const hooks = (image: string) => ({
+      services: { web: { ...web, pre_start: [{ image, command: ["true"] }] } },
+    });
+    await up({ ...hooks("hook:1"), networks }, { noStart: false });
+    const models = composed.map(({ model }) => model as ReturnType<typeof hooks>);
+    assert.deepEqual(models.map(({ services }) => services.web.pre_start[0]?.image), [
+      "hook:1",
+      "sha256:judged",
+    ]);
+  });
+
   it("touches nothing when one of several successors cannot be made", async () => {
     const { engine, up } = createWorld();
     engine.containers.push(runningContainer("shop", "web"), runningContainer("shop", "db"));

@@ -1,26 +1,32 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { stackKey } from "../../../src/model/mod.ts";
-import { requirePlainHooks } from "../../../src/prepare/hook_images.ts";
+import { stackKey } from "../../../../src/model/mod.ts";
+import { requirePlainHooks } from "../../../../src/deploy/engine/hook_images.ts";
 
 describe("requirePlainHooks()", () => {
   const judged = async (hook: Record<string, unknown>, labels: Record<string, string>) => {
     const model = { services: { web: { image: "web", pre_start: [hook] } } };
     const asked: string[] = [];
+    const imageId = (image: string) => Promise.resolve(`id of ${image}`);
     const imageLabels = (image: string) => {
       asked.push(image);
       return Promise.resolve(labels);
     };
     const release = { key: stackKey("", "shop"), model };
     const services = [{ name: "web", image: "web" }];
-    await requirePlainHooks({ imageLabels }, release, services, new AbortController().signal);
+    const { signal } = new AbortController();
+    const told = await requirePlainHooks({ imageId, imageLabels }, release, services, signal);
+    // Compose runs what was judged, wherever the name leads by then.
+    assert.deepEqual(told, {
+      services: { web: { image: "web", pre_start: [{ ...hook, image: asked[0] }] } },
+    });
     return asked;
   };
 
   it("lets images pass with labels of their own, and those that compose gives anyway", async () => {
     const labels = { maintainer: "me", "com.docker.compose.project": "other" };
-    assert.deepEqual(await judged({ image: "hook" }, labels), ["hook"]);
-    assert.deepEqual(await judged({ command: ["true"] }, labels), ["web"]);
+    assert.deepEqual(await judged({ image: "hook" }, labels), ["id of hook"]);
+    assert.deepEqual(await judged({ command: ["true"] }, labels), ["id of web"]);
   });
 
   for (

@@ -1,0 +1,68 @@
+import { objectsAt, serviceOf, servicesOf, textAt } from "../../compose/mod.ts";
+import type { Engine } from "../../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  errors,
+  LABELS,
+  type Release,
+  type ReleaseService,
+} from "../../model/mod.ts";
+
+const { project, service, version, ...others } = COMPOSE_LABELS;
+/** Labels that compose gives to each container for a hook, over those of its image. */
+const BY_COMPOSE: ReadonlySet<string> = new Set([project, service, version]);
+/** Other labels that tell what a container is. */
+const TELLING: ReadonlySet<string> = new Set([...Object.values(LABELS), ...Object.values(others)]);
+/** Prefixes of labels that a swarm's containers have. */
+const OF_SWARM = ["com.docker.swarm.", "com.docker.stack."];
+
+/**
+ * Refuses images of hooks (`pre_start`) with labels by which Stackwright tells what a container is:
+ * compose gives a hook's container few labels, so it would have these from its image, and pass for
+ * a service's container, or a run of a job. Asks about images that are on the engine, by their ids:
+ * returns the model in which hooks have these, since another stack may move the names meanwhile.
+ *
+ * Throws `unsupported`.
+ */
+export async function requirePlainHooks(
+  engine: Pick<Engine, "imageId" | "imageLabels">,
+  { key, model }: Pick<Release, "key" | "model">,
+  services: readonly Pick<ReleaseService, "name" | "image">[],
+  signal: AbortSignal,
+): Promise<ComposeModel> {
+  const judged: Record<string, unknown> = {};
+  for (const { name, image: own } of services) {
+    const definition = serviceOf(model, name);
+    const hooks: Record<string, unknown>[] = [];
+    for (const hook of objectsAt(definition, "pre_start")) {
+      const image = textAt(hook, "image") || own;
+      const id = await engine.imageId(image, signal);
+      const labels = id === undefined ? {} : await engine.imageLabels(id, signal);
+      const telling = Object.keys(labels ?? {}).find(isTelling);
+      if (telling !== undefined) throw telltale({ key, name, image, telling });
+      hooks.push(id === undefined ? hook : { ...hook, image: id });
+    }
+    if (hooks.length > 0) judged[name] = { ...definition, pre_start: hooks };
+  }
+  return { ...model, services: { ...servicesOf(model), ...judged } };
+}
+
+interface Telltale extends Pick<Release, "key"> {
+  readonly name: string;
+  readonly image: string;
+  readonly telling: string;
+}
+
+function telltale({ key, name, image, telling }: Telltale) {
+  return errors.unsupported(
+    `deployment ${key.name}: image ${image} of a pre_start hook of service ${name} has the label ` +
+      `${telling}, by which Stackwright tells what a container is; use an image without it. ` +
+      "No container was made of it",
+  );
+}
+
+function isTelling(label: string): boolean {
+  return !BY_COMPOSE.has(label) &&
+    (TELLING.has(label) || OF_SWARM.some((prefix) => label.startsWith(prefix)));
+}
