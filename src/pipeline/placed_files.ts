@@ -147,12 +147,11 @@ async function placeOnDisk(
   signal: AbortSignal,
 ): Promise<ReleaseOnDisk | undefined> {
   try {
-    const { revision } = recorded;
-    const tree = await parts.source.materialise(revision, signal);
+    const tree = await parts.source.materialise(recorded.revision, signal);
     const release = parts.ledger.open(recorded);
     await hideSecrets(parts, release);
     // In a new tree, encrypted files are still as they were committed.
-    await revealFiles(parts, release, tree, signal);
+    await revealFiles(parts, release, { tree }, signal);
     const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
     const besides = configuration === undefined || beside.length === 0
       ? undefined
@@ -197,8 +196,9 @@ export function stackFiles(
  * now, or that today's checks refuse. Asked for new containers and tasks, and for those that exist:
  * the engine follows the links anew. Asks nothing of a stack that has no release.
  *
- * With `needsFiles`, throws `source_invalid` when the files of the release cannot be had; without,
- * today's checks of paths are left out then. Else throws as {@link requireAllowed} does.
+ * With `needsFiles`, throws `source_invalid` when the files of the release cannot be had, and as
+ * {@link revealFiles} does; without, what is started again has them already, and today's checks of
+ * paths are left out then. Else throws as {@link requireAllowed} does.
  */
 export async function requireStartable(
   parts: PipelineParts,
@@ -217,7 +217,7 @@ export async function requireStartable(
     return undefined;
   });
   if (tree !== undefined && lacksTexts(release.closure)) {
-    await revealFiles(parts, release, tree, signal);
+    await revealFiles(parts, release, { tree, tolerant: !needsFiles }, signal);
   }
   await requireAllowed(parts, { release, tree, number }, signal);
 }

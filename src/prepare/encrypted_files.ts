@@ -11,7 +11,7 @@ interface RevealJob {
   readonly revision: Revision;
   /** Directory of the tree. */
   readonly tree: string;
-  /** Paths of files and directories in the tree, links resolved. They may be missing. */
+  /** Paths of files and directories in the tree, links resolved; `.` for any. They may be missing. */
   readonly paths: readonly string[];
   /** Whether to skip a file that cannot be decrypted instead of failing. */
   readonly tolerant?: boolean;
@@ -84,7 +84,7 @@ class TreeFiles implements EncryptedFiles {
     const failures: StackwrightError[] = [];
     for (const file of await this.#filesOf(job, signal)) {
       // Without known paths, skips our own configuration: neither containers nor compose read it.
-      if (job.tolerant === true && isConfigFileName(basename(file.path))) continue;
+      if (job.paths.includes(".") && isConfigFileName(basename(file.path))) continue;
       try {
         const plain = await this.#plainOf(job, file, signal);
         if (plain === undefined) continue;

@@ -37,16 +37,24 @@ export function* hidingSteps({ secrets }: Hiding, release: HiddenRelease): Gener
   }
 }
 
-/** Decrypts the files of a release in its tree; their texts are hidden, also if its record has none. */
+/**
+ * Decrypts the files of a release in its tree; their texts are hidden, also if its record has none.
+ * Throws as `EncryptedFiles.reveal` does; with `tolerant`, leaves what cannot be decrypted.
+ */
 export async function revealFiles(
   { encrypted, secrets }: Pick<PrepareParts, "encrypted" | "secrets">,
   { key, revision, closure }: Pick<Release, "key" | "revision" | "closure">,
-  tree: string,
+  { tree, tolerant = false }: { readonly tree: string; readonly tolerant?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const job = { revision, tree, paths: closure.encrypted ?? [] };
-  const revealed = await encrypted.reveal(job, signal);
-  secrets.hide(revealed.secrets, stackAsOwner(key));
+  const job = { revision, tree, paths: closure.encrypted ?? [], tolerant };
+  try {
+    const revealed = await encrypted.reveal(job, signal);
+    secrets.hide(revealed.secrets, stackAsOwner(key));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!tolerant) throw error;
+  }
 }
 
 /** Steps to make without a pause, in which few milliseconds go by. */

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { type AgeKeys, createAgeKeys, encryptYaml } from "../fakes/sops_encryptor.ts";
 import { makeExecution } from "../../src/deploy/jobs/execution.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
-import { commit, docker, ids, inWorld, pollTo, states } from "./steps.ts";
+import { commit, docker, forgetTexts, ids, inWorld, pollTo, states } from "./steps.ts";
 import { createWorld, engines, type RunBody, type World } from "./world.ts";
 
 /** A service that is a job of these labels, and runs a line of shell. */
@@ -61,7 +62,14 @@ function forgetStack(world: World): void {
 }
 
 /** A process ends after it has made a run of `backup` and stopped `web`; the next one takes it over. */
-async function takenOver(world: World, stackOfJob: string): Promise<void> {
+async function takenOver(
+  world: World,
+  stackOfJob: string,
+  { between = () => Promise.resolve(), env = {} }: {
+    readonly between?: (world: World) => Promise<void>;
+    readonly env?: Record<string, string>;
+  } = {},
+): Promise<void> {
   const { engine } = world;
   const find = async (stack: string, name: string) =>
     (await world.containers(stack)).find((each) => each.service === name)?.id ?? "";
@@ -70,7 +78,8 @@ async function takenOver(world: World, stackOfJob: string): Promise<void> {
   const signal = new AbortController().signal;
   await makeExecution(engine, backup, { runId: "1", stops: [web] }, signal);
   await engine.stopContainer(web, 0, signal);
-  await world.restart();
+  await between(world);
+  await world.restart(env);
   let ended: RunBody | undefined;
   while (ended === undefined) {
     const answer = await world.request("/v1/api/runs?trigger=scheduled_job&status=failed");
@@ -175,6 +184,29 @@ describe("scheduled jobs on the fake engine", () => {
       await takenOver(world, world.stack);
       assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });
     }));
+
+  it("start again what they stopped, also where its encrypted files cannot be decrypted any more", async () => {
+    const keys = await createAgeKeys();
+    await inWorld("fake", async (world) => {
+      const web = service({ volumes: ["./app.yaml:/app.yaml:ro", "./other.yaml:/other.yaml:ro"] });
+      const encrypted = (text: string, { recipient }: AgeKeys) =>
+        encryptYaml({ token: text }, { recipients: [recipient] });
+      const own = await createAgeKeys();
+      await world.restart({ SOPS_AGE_KEY: `${keys.identity}\n${own.identity}` });
+      await commit(world, {
+        "compose.yaml": composeFile({ web, backup: job("") }),
+        "app.yaml": await encrypted("zk01Qx77plmWcanary", keys),
+        "other.yaml": await encrypted("zk02Qx77plmWcanary", own),
+      });
+      await pollTo(world, "succeeded");
+      await takenOver(world, world.stack, {
+        between: forgetTexts,
+        env: { SOPS_AGE_KEY: own.identity },
+      });
+      assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });
+      assert.equal(world.redactor.redact("zk02Qx77plmWcanary"), "***");
+    });
+  });
 
   it("that were begun when they might stop services of another repository are put away as well", () =>
     inWorld("fake", async (world) => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { DatabaseSync } from "node:sqlite";
 import { writtenLines } from "../fakes/recording_log.ts";
 import {
   createAgeKeys,
@@ -10,11 +9,10 @@ import {
   encryptDotenv,
   encryptYaml,
 } from "../fakes/sops_encryptor.ts";
-import { loadInstanceKey } from "../../src/record/mod.ts";
-import { stackAsOwner, systemFiles } from "../../src/system/mod.ts";
+import { stackAsOwner } from "../../src/system/mod.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo } from "./steps.ts";
+import { commit, forgetTexts, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
 
 /** A value that looks random, and a word: hidden everywhere, and in texts about the stack. */
@@ -113,22 +111,6 @@ describe("secrets of a stack that was deployed before the service started", () =
       await assertHidden(world, before);
     }));
 });
-
-/** Makes the records those of an older version, which had no texts of files beside the model. */
-async function forgetTexts({ dataDir }: World): Promise<void> {
-  const key = await loadInstanceKey(systemFiles, dataDir);
-  const database = new DatabaseSync(join(dataDir, "state.db"));
-  const rows = database.prepare("SELECT release_id, sealed FROM release_contents").all();
-  for (const { release_id: id, sealed } of rows) {
-    const { invocation, ...rest } = JSON.parse(key.open(sealed as Uint8Array));
-    const { secrets: _, ...older } = invocation;
-    database.prepare(
-      `UPDATE release_contents SET sealed = ?, closure = json_remove(closure, '$.recordsTexts')
-       WHERE release_id = ?`,
-    ).run(key.seal(JSON.stringify({ ...rest, invocation: older })), id ?? "");
-  }
-  database.close();
-}
 
 describe("what is known of a stack", () => {
   /** A value that looks random and a word, of each kind. */

@@ -4,6 +4,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
+import { loadInstanceKey } from "../../src/record/mod.ts";
+import { systemFiles } from "../../src/system/mod.ts";
 import type { FakeFile } from "../fakes/git_repository.ts";
 import { configFile, type Part } from "./compose_text.ts";
 import { createWorld, type RunBody, type World } from "./world.ts";
@@ -149,5 +151,21 @@ export function interrupt(world: World, release: number): void {
       `(SELECT id FROM releases WHERE number = ${release})`,
   );
   database.exec(`UPDATE releases SET status = 'applying' WHERE number = ${release}`);
+  database.close();
+}
+
+/** Makes the records those of an older version, which had no texts of files beside the model. */
+export async function forgetTexts({ dataDir }: World): Promise<void> {
+  const key = await loadInstanceKey(systemFiles, dataDir);
+  const database = new DatabaseSync(join(dataDir, "state.db"));
+  const rows = database.prepare("SELECT release_id, sealed FROM release_contents").all();
+  for (const { release_id: id, sealed } of rows) {
+    const { invocation, ...rest } = JSON.parse(key.open(sealed as Uint8Array));
+    const { secrets: _, ...older } = invocation;
+    database.prepare(
+      `UPDATE release_contents SET sealed = ?, closure = json_remove(closure, '$.recordsTexts')
+       WHERE release_id = ?`,
+    ).run(key.seal(JSON.stringify({ ...rest, invocation: older })), id ?? "");
+  }
   database.close();
 }
