@@ -19,6 +19,7 @@ import {
   holdOf,
   type JobParts,
   keyOf,
+  learnedOfAll,
   meant,
   noteDeferred,
   noteDiscovered,
@@ -135,10 +136,8 @@ async function deploySource(
   const told = work.sources.length > 1 ? oneOfMany(reporter) : reporter;
   const opened = await openSource(parts, run, told, signal);
   const { deployments, failures } = meant(opened, work.only);
-  for (const failure of failures) {
-    await parts.secrets.learned(stackAsOwner(failure.key), signal);
-    reportFailure(listeners, opened, failure);
-  }
+  await learnedOfAll(parts, failures.map(({ key }) => key), signal);
+  for (const failure of failures) reportFailure(listeners, opened, failure);
   reporter.describe({ message: "" });
   // Removals come first: the ports and names they free may be those of stacks deployed next.
   if (opened.away === undefined && work.only === undefined) {

@@ -13,7 +13,7 @@ import {
   plainSource,
   RenderedModels,
 } from "../prepare/mod.ts";
-import { isStrangers, type PipelineParts } from "../pipeline/mod.ts";
+import { isStrangers, learnedSoon, type PipelineParts } from "../pipeline/mod.ts";
 import type { Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
@@ -34,10 +34,8 @@ import {
   type Meter,
   noMeter,
   Shares,
-  stackAsOwner,
   sweepScratch,
   type WatchedLock,
-  within,
 } from "../system/mod.ts";
 import { decisionListener, logListener, meterListener } from "../tell/mod.ts";
 import { createEngines, type Engines, protectedPaths } from "./engines.ts";
@@ -45,6 +43,7 @@ import { externalSecrets, httpClient } from "./external_secrets.ts";
 import { hideSecrets } from "./hide_secrets.ts";
 import { recordedSecrets } from "./recorded_secrets.ts";
 import { createHosts } from "./hosts.ts";
+import { limitedLearning } from "./limited_learning.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import { nextPoll } from "./next_poll.ts";
 import type { System } from "./system.ts";
@@ -74,7 +73,7 @@ export interface Assembly {
   readonly mirrors: MirrorStore;
   /** Time until which a source's host wants no timed requests, if it said so. */
   readonly heldUntil: (request: SourceRequest) => Date | undefined;
-  /** Waits until texts about a stack can be told, for a limited time; rejects with the signal's reason. */
+  /** Waits a short time until texts about a stack can be told; see {@link learnedSoon}. */
   readonly learned: (key: StackKey, signal: AbortSignal) => Promise<void>;
   /** Closes the ledger and all connections. */
   close(): Promise<void>;
@@ -147,7 +146,7 @@ export async function assemble(
     pipelineParts,
     mirrors: source.mirrors,
     heldUntil,
-    learned: (key, signal) => secrets.learned(stackAsOwner(key), signal),
+    learned: (key, signal) => learnedSoon({ ...system, secrets }, key, signal),
     async close() {
       await source.close();
       http.close();
@@ -158,9 +157,6 @@ export async function assemble(
   };
 }
 
-/** Milliseconds that work on a stack waits for what its texts may have, which are `***` afterwards. */
-const MOST_LEARNING_MS = 5 * 60 * 1000;
-
 /** Has the redactor learn the secrets of recorded releases; a command waits for them, the service does not. */
 function askLedger(
   { redactor, clock }: System,
@@ -169,10 +165,7 @@ function askLedger(
   serves: boolean,
 ): () => void {
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
-  const stopAsking = redactor.asks(
-    recorded.ask,
-    (key, signal) => within(recorded.learned(key, signal), MOST_LEARNING_MS, clock, signal),
-  );
+  const stopAsking = redactor.asks(recorded.ask, limitedLearning(recorded.learned, clock));
   if (serves) recorded.begin();
   return () => {
     stopAsking();

@@ -36,8 +36,9 @@ import {
 } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { createPauses, deploying, stackAsOwner } from "../system/mod.ts";
+import { createPauses, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
+import { learnedOfAll } from "./waits.ts";
 
 /** The facts of a run that removals depend on. */
 interface ObsoleteRun {
@@ -158,9 +159,7 @@ export async function removeObsolete(
   const { trigger, origin, configuration } = run;
   const tellerOf = ({ key, repository }: DiscoveredStack) =>
     createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
-  for (const { stack } of [...kept, ...removals]) {
-    await parts.secrets.learned(stackAsOwner(stack.key), signal);
-  }
+  await learnedOfAll(parts, [...kept, ...removals].map(({ stack }) => stack.key), signal);
   for (const each of kept) tellerOf(each.stack).tell(keeping(each));
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   await Promise.all(removals.map((removal) => {

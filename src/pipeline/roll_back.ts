@@ -19,7 +19,7 @@ import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
 import { pointImages, requireModeOf } from "./stack_mode.ts";
-import { waitForStack } from "./waits.ts";
+import { learnedSoon, waitForProcess, waitForStack } from "./waits.ts";
 
 /** Newest releases among which the one that the pin refuses is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -119,7 +119,8 @@ export async function recreate(
 ): Promise<void> {
   await requireNotOwnProject(parts.host, key, signal);
   for (;;) {
-    await waitForStack(parts, key, () => {}, waiting);
+    await waitForProcess(parts, key, () => {}, waiting);
+    await learnedSoon(parts, key, signal);
     if (await attemptAnew(parts, key, service, signal) === "done") return;
   }
 }

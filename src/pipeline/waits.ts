@@ -19,6 +19,7 @@ import {
   sourceAsOwner,
   sourceOf,
   stackAsOwner,
+  within,
 } from "../system/mod.ts";
 
 /** Milliseconds between two looks at whether jobs run. */
@@ -62,12 +63,46 @@ function stillRunning({ name }: StackKey, jobs: string, seconds: number): Stackw
 const LOOK_MS = 250;
 
 /**
- * Waits until no other process is changing a stack: a command beside the service, or the other way
- * round, and until the secrets of what it recorded are hidden. The wait ends: another process has a time
- * limit of its own, and a dead one holds nothing. Rejects with the signal's reason.
+ * Waits until no other process is changing a stack, and until the secrets of what it recorded are hidden.
+ * Rejects with the signal's reason.
  */
 export async function waitForStack(
-  { ledger, clock, secrets }: Pick<PipelineParts, "ledger" | "clock" | "secrets">,
+  parts: Pick<PipelineParts, "ledger" | "clock" | "secrets">,
+  key: StackKey,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  await waitForProcess(parts, key, progress, signal);
+  await parts.secrets.learned(stackAsOwner(key), signal);
+}
+
+/** Milliseconds that a person's request waits for secrets to be known. */
+const PERSON_WAITS_MS = 10_000;
+
+/**
+ * Waits a short time for the secrets of a stack, for a person who asked for something. Where they are not
+ * known then, the request goes on: what is told of it is `***`. Rejects with the signal's reason.
+ */
+export async function learnedSoon(
+  { secrets, clock, log }: Pick<PipelineParts, "secrets" | "clock" | "log">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const learned = secrets.learned(stackAsOwner(key), signal);
+  if (await within(learned, PERSON_WAITS_MS, clock, signal)) return;
+  log.warning(
+    `not all secrets of ${key.name} (context ${key.context}) are read yet: what a person asks of it ` +
+      "goes on, and what is told and recorded of that is shown as ***",
+  );
+}
+
+/**
+ * Waits until no other process is changing a stack: a command beside the service, or the other way
+ * round. The wait ends: another process has a time limit of its own, and a dead one holds nothing.
+ * Rejects with the signal's reason.
+ */
+export async function waitForProcess(
+  { ledger, clock }: Pick<PipelineParts, "ledger" | "clock">,
   key: StackKey,
   progress: Progress,
   signal: AbortSignal,
@@ -78,21 +113,38 @@ export async function waitForStack(
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }
-  await secrets.learned(stackAsOwner(key), signal);
 }
 
-/** Takes locks in the order of their names, so that no two jobs wait for each other. */
+/**
+ * Takes locks in the order of their names, so that no two jobs wait for each other, and waits for the
+ * secrets of all at once.
+ */
 export async function locked<T>(
   parts: PipelineParts,
-  [first, ...rest]: readonly StackKey[],
+  keys: readonly StackKey[],
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  if (first === undefined) return await work();
-  return await parts.stackLock.run(formatStackKey(first), async () => {
-    await waitForStack(parts, first, () => {}, signal);
-    return await locked(parts, rest, work, signal);
-  }, signal);
+  const take = async ([first, ...rest]: readonly StackKey[]): Promise<T> => {
+    if (first === undefined) {
+      await learnedOfAll(parts, keys, signal);
+      return await work();
+    }
+    return await parts.stackLock.run(formatStackKey(first), async () => {
+      await waitForProcess(parts, first, () => {}, signal);
+      return await take(rest);
+    }, signal);
+  };
+  return await take(keys);
+}
+
+/** Waits for the secrets of stacks side by side: each may take minutes. */
+export async function learnedOfAll(
+  { secrets }: Pick<PipelineParts, "secrets">,
+  keys: readonly StackKey[],
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(keys.map((key) => secrets.learned(stackAsOwner(key), signal)));
 }
 
 /**

@@ -21,16 +21,10 @@ export class AskedStacks {
 
   /** Waits for the secrets of the stacks among owners; rejects with the signal's reason. */
   async learned(owners: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const owner of owners) {
-      const key = stackOfOwner(owner);
-      if (key === undefined) continue;
-      try {
-        await this.#learn?.(key, signal);
-      } catch {
-        // What is wrong with the ledger is said by who needs it.
-        signal.throwIfAborted();
-      }
-    }
+    const keys = owners.map(stackOfOwner).filter((key) => key !== undefined);
+    // What is wrong with the ledger is said by who needs it.
+    await Promise.allSettled(keys.map((key) => this.#learn?.(key, signal)));
+    signal.throwIfAborted();
   }
 
   /**

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
-import { planObsolete, planOfKept } from "../../../src/pipeline/remove_obsolete.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { planObsolete, planOfKept, removeObsolete } from "../../../src/pipeline/remove_obsolete.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 describe("planOfKept()", () => {
@@ -35,5 +36,38 @@ describe("planObsolete()", () => {
     isOver = true;
     assert.deepEqual(removals, []);
     assert.ok(turns > 50, String(turns));
+  });
+});
+
+describe("removeObsolete()", () => {
+  it("waits for the secrets of all stacks at once", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const owner = { source: "a", target: "", reference: "refs/heads/main" };
+    const policy = { delete: false, removeVolumes: false, removeImages: false };
+    for (const name of ["one", "two", "three"]) {
+      ledger.discovered.set({
+        key: stackKey("", name),
+        owner,
+        repository: "a",
+        directory: name,
+        policy,
+      });
+    }
+    const revision = { id: "1", reference: "refs/heads/main", source: { name: "a" } };
+    const run = {
+      request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
+      configuration: revision,
+      expansion: { deployments: [], failures: [], scans: [] },
+      ...{ trigger: "poll", origin: "automatic" },
+    } as unknown as Parameters<typeof removeObsolete>[1];
+    const known = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const secrets = { learned: (stack: string) => (asked.push(stack), known.promise) };
+    const parts = { ledger, secrets } as unknown as PipelineParts;
+    const done = removeObsolete(parts, run, [], new AbortController().signal);
+    await settle();
+    assert.equal(asked.length, 3);
+    known.resolve();
+    assert.deepEqual(await done, []);
   });
 });

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { PipelineParts } from "../../../src/pipeline/parts.ts";
+import { recreate } from "../../../src/pipeline/roll_back.ts";
+import { learnedSoon, locked } from "../../../src/pipeline/waits.ts";
+import { stackKey } from "../../../src/model/mod.ts";
+import { createKeyedLock } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { createRecordingLog, type RecordingLog } from "../../fakes/recording_log.ts";
+
+const never = new AbortController().signal;
+const SHOP = stackKey("", "shop");
+
+/** Parts with stacks whose secrets are not known before a test says so. */
+function createWorld() {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const log = createRecordingLog();
+  const asked: string[] = [];
+  const known = Promise.withResolvers<void>();
+  const secrets = {
+    learned: (stack: string) => {
+      asked.push(stack);
+      return known.promise;
+    },
+  };
+  const host = { own: () => Promise.resolve(undefined) };
+  const made = { clock, ledger, log, secrets, host, stackLock: createKeyedLock() };
+  return { parts: made as unknown as PipelineParts, asked, clock, know: known.resolve };
+}
+
+describe("locked()", () => {
+  it("waits for the secrets of all stacks at once, when it has their locks", async () => {
+    const { parts, asked, clock, know } = createWorld();
+    const keys = ["a", "b", "c"].map((name) => stackKey("", name));
+    const done = locked(parts, keys, () => Promise.resolve("done"), never);
+    await clock.advance(0);
+    assert.equal(asked.length, 3);
+    know();
+    assert.equal(await done, "done");
+  });
+});
+
+describe("learnedSoon()", () => {
+  it("lets a person wait for a short time, and says what follows", async () => {
+    const { parts, clock } = createWorld();
+    const done = learnedSoon(parts, SHOP, never);
+    await clock.advance(10_000);
+    await done;
+    const { lines } = parts.log as RecordingLog;
+    assert.match(lines.map(({ message }) => message).join(), /secrets of shop .* shown as \*\*\*/);
+  });
+});
+
+describe("recreate()", () => {
+  it("goes on soon, although the secrets of the stack are not known", async () => {
+    const { parts, clock } = createWorld();
+    const what = { service: undefined, waiting: never };
+    const end = assert.rejects(recreate(parts, SHOP, what, never), { code: "conflict" });
+    await clock.advance(10_000);
+    await end;
+  });
+});
