@@ -73,6 +73,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   awaitedJobs: "asks the engine for each thing that it looks at",
   readContents: "asks the engine for each thing that it looks at",
   requireApart: "asks the engine for each thing that it looks at",
+  requireNamedMounts: "asks the engine for each thing that it looks at",
   takenByPrograms: "asks the kernel, and looks ports up",
   notNames: "has pauses of its own",
   composeStarts: "called with hasUnmappedFile, for each service",

@@ -34,23 +34,22 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
       const api = await parts.engine.apiVersion(signal);
       const tell = (line: string) => parts.quiet ? log.debug(line) : log.info(line);
       const work: EngineWork = { parts, changes, model, api, tell };
-      if (strange !== undefined) {
-        log.debug(`made by docker compose: ${strange}`);
-        await changes.requireAllowed?.(signal);
-        return await upByCompose(work, { compose, starts }, signal);
-      }
       const unmapped = Object.keys(changes.scale).map((name) => notMapped(model, name))
         .find((each) => each !== undefined);
+      const because = strange ?? unmapped;
+      if (because !== undefined) log.debug(`made by docker compose: ${because}`);
       await withDeadline(deadline(work), async (within) => {
+        if (strange !== undefined) {
+          await changes.requireAllowed?.(within);
+          return await upByCompose(work, { compose, starts }, within);
+        }
         await ensureResources(work, within);
-        if (unmapped === undefined) await change(work, within);
+        if (unmapped === undefined) return await change(work, within);
+        // Compose does not compare external resources: it might remake networks, or ask about
+        // volumes.
+        const call = { ...changes.call, model: asExternal(rendered) };
+        await upByCompose({ ...work, changes: { ...changes, call } }, { compose, starts }, within);
       }, signal);
-      if (unmapped === undefined) return;
-      log.debug(`made by docker compose: ${unmapped}`);
-      // Compose does not compare external resources: it might remake networks, or ask about
-      // volumes.
-      const call = { ...changes.call, model: asExternal(rendered) };
-      await upByCompose({ ...work, changes: { ...changes, call } }, { compose, starts }, signal);
     },
   };
 }

@@ -1,24 +1,23 @@
 import { resolve } from "node:path/posix";
 import type { ContainerMount, Engine } from "../../docker/engine.ts";
-import { errors, type StackwrightError } from "../../model/mod.ts";
+import { errors, type ObservedContainer, type StackwrightError } from "../../model/mod.ts";
 import { objectsAt, serviceOf, textAt, volumesFrom } from "../../compose/mod.ts";
-import { observe } from "../observe.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { fileUses } from "./injected_files.ts";
 
 /**
- * Refuses what docker compose made with mounts that the model does not name: compose hands on every
- * mount of the container before, where the image declares a volume or the service mounts one without a
- * source. Only volumes without options, which lead nowhere, may come that way.
+ * Refuses containers of a stack that docker compose made with mounts that the model does not name:
+ * compose hands on every mount of the container before, where the image declares a volume or the service
+ * mounts one without a source. Only volumes without options, which lead nowhere, may come that way.
  *
  * Throws `conflict`.
  */
 export async function requireNamedMounts(
   work: EngineWork,
+  containers: readonly ObservedContainer[],
   signal: AbortSignal,
 ): Promise<void> {
   const { parts: { engine }, changes } = work;
-  const { containers } = await observe(engine, changes, signal);
   const made = containers.filter(({ service, state }) =>
     Object.hasOwn(changes.scale, service) && state === "created"
   );

@@ -25,11 +25,11 @@ export async function upByCompose(
 ): Promise<void> {
   const { parts: { engine }, changes } = work;
   await composeOfBuilt(engine, compose, changes, signal);
-  await requireNamedMounts(work, signal);
+  const { containers } = await observe(engine, changes, signal);
+  await requireNamedMounts(work, containers, signal);
   if (changes.noStart) return;
   const there = { ...work, changes: { ...changes, mode: "complete" } } as const;
   if (starts === undefined) return await startContainers(there, { made: [] }, signal);
-  const { containers } = await observe(engine, changes, signal);
   for (const { id, service, state } of containers) {
     if (starts.services.includes(service) && state !== "running") await engine.look?.(id, signal);
   }

@@ -3,25 +3,26 @@ import { describe, it } from "node:test";
 import { type Changes, createEngineBackend } from "../../../../src/deploy/mod.ts";
 import { isStackwrightError, StackwrightError } from "../../../../src/model/mod.ts";
 import { systemClock } from "../../../../src/system/mod.ts";
+import { createFakeClock } from "../../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../../fakes/memory_engine.ts";
 import { createRecordingLog } from "../../../fakes/recording_log.ts";
 
 const never = new AbortController().signal;
 const key = { context: "default", name: "shop" };
 
-function createWorld() {
+function createWorld({ clock = systemClock, composeMs = 0 } = {}) {
   const engine = createMemoryEngine();
   engine.images["app:1"] = "sha256:app";
   const composed: Record<string, unknown>[] = [];
   const backend = createEngineBackend({
     engine,
-    clock: systemClock,
+    clock,
     quiet: true,
     log: createRecordingLog(),
     compose: {
-      up: (call, { scale, mode }) => {
+      up: async (call, { scale, mode }, signal) => {
         composed.push({ model: call.model, scale, mode });
-        return Promise.resolve();
+        if (composeMs > 0) await clock.sleep(composeMs, signal);
       },
       knownVersion: () => Promise.resolve("5.5.0"),
     },
@@ -288,6 +289,35 @@ describe("the engine's backend", () => {
     assert.deepEqual(engine.calls, []);
     assert.equal(composed.length, 1);
   });
+
+  for (
+    const [title, more] of [
+      ["a service", { "x-other": 1 }],
+      ["a network", { networks: { default: { name: "shop_default", new: 1 } } }],
+    ] as const
+  ) {
+    it(`gives docker compose one time limit for all that it does for ${title}, and lists once`, async () => {
+      const clock = createFakeClock();
+      const { engine, composed, up } = createWorld({ clock, composeMs: 40_000 });
+      const hooked = { ...web, gpus: [{ count: 1 }], post_start: [{ command: ["true"] }] };
+      const lists: unknown[] = [];
+      const { listContainers } = engine;
+      engine.listContainers = (labels, signal) => {
+        lists.push(labels);
+        return listContainers.call(engine, labels, signal);
+      };
+      const model = { services: { web: hooked }, networks, ...more };
+      const late = assert.rejects(up(model, { noStart: false, timeoutMs: 60_000 }), {
+        code: "timeout",
+        message: /containers of web were not made and started within the deployment's timeout/,
+      });
+      await clock.advance(60_000);
+      assert.equal(composed.length, 2);
+      assert.equal(lists.length, 1);
+      await late;
+      assert.equal(clock.sleepers, 0);
+    });
+  }
 
   it("makes nothing where an external network is missing", async () => {
     const { engine, up } = createWorld();

@@ -19,9 +19,8 @@ describe("requireNamedMounts()", () => {
     readonly state?: "created" | "running";
     readonly options?: Readonly<Record<string, string>>;
   } = {}) => {
-    const engine = createMemoryEngine([
-      runningContainer("shop", "web", { state: more.state ?? "created" }),
-    ]);
+    const engine = createMemoryEngine();
+    const containers = [runningContainer("shop", "web", { state: more.state ?? "created" })];
     const volume = { id: HEX, name: HEX, driver: "local", labels: {}, options: more.options ?? {} };
     Object.assign(engine, {
       inspectContainer: (id: string) =>
@@ -41,7 +40,7 @@ describe("requireNamedMounts()", () => {
     };
     const changes = { key: { context: "default", name: "shop" }, scale: { web: 1 } };
     const work = { parts: { engine }, changes, model } as unknown as EngineWork;
-    return requireNamedMounts(work, never);
+    return requireNamedMounts(work, containers, never);
   };
 
   it("lets pass what the model names, and volumes without a name", async () => {
