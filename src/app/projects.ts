@@ -19,9 +19,7 @@ export function createProjects(
     watchMs,
     stackLock,
     destroyRecorded: async (key, what, signal) =>
-      ledger.current(key)?.swarm === undefined
-        ? await destroyRecorded(await partsOf(key, signal), key, what, signal)
-        : undefined,
+      await destroyRecorded(await partsOf(key, signal), key, { ...what, isStack: false }, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
     hold(key, isStopped) {
       if (ledger.current(key) === undefined) return false;

@@ -9,7 +9,7 @@ export function createStacks(
   assembly: Assembly,
   clock: Clock,
 ): (context: string) => Promise<Stacks> {
-  const { engines, ledger, stackLock, pipelineParts } = assembly;
+  const { engines, stackLock, pipelineParts } = assembly;
   return async (context) => {
     const partsOf = async (signal: AbortSignal) =>
       await partsFor(await pipelineParts(signal), { context }, signal);
@@ -20,10 +20,9 @@ export function createStacks(
       isManager: async (signal) =>
         (await (await partsOf(signal)).host.info(signal)).swarm === "manager",
       async destroyRecorded(key, signal) {
-        if (ledger.current(key)?.swarm === undefined) return false;
-        const what = { removeVolumes: false, removeImages: false, keepsStackVolumes: true };
-        await destroyRecorded(await partsOf(signal), key, what, signal);
-        return true;
+        const kept = { removeVolumes: false, removeImages: false, keepsStackVolumes: true };
+        const what = { ...kept, isStack: true };
+        return await destroyRecorded(await partsOf(signal), key, what, signal) !== undefined;
       },
       told: (key, action, work, signal) => tellAsked(assembly, key, { action, work }, signal),
     });

@@ -26,7 +26,7 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { requireFreeName } from "../record/mod.ts";
+import { formerOwner, ownerOfRelease, requireFreeName } from "../record/mod.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { requireOwner } from "./stack_owner.ts";
 
@@ -143,18 +143,47 @@ async function isThere(
 /**
  * Destroys a stack because a person said so, whatever its source says. The caller holds its lock.
  * Returns as {@link destroyTarget}: `undefined` when the ledger has no current release of the
- * stack.
+ * stack in that mode, which the caller may remove all the same then.
+ *
+ * Throws `conflict` when the stack is another owner's by another context of the same engine.
  */
 export async function destroyRecorded(
   parts: PipelineParts,
   key: StackKey,
-  what: DestroyWhat,
+  { isStack, ...what }: DestroyWhat & { readonly isStack: boolean },
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const current = parts.ledger.current(key);
-  if (current === undefined) return undefined;
+  const words = await whoseElsewhere(parts, key, current, signal);
+  if (words !== undefined) {
+    const advice = "remove it by that context, or hand it over first (stackwright adopt)";
+    throw errors.conflict(`${key.name} is not removed: it ${words}; ${advice}`);
+  }
+  if (current === undefined || (current.swarm !== undefined) !== isStack) return undefined;
   await requireNoneBeside(parts, current, signal);
   return await destroyNow(parts, key, what, signal);
+}
+
+/** Words about the owner of a stack by another context of its engine, where that has it now. */
+async function whoseElsewhere(
+  parts: PipelineParts,
+  key: StackKey,
+  current: RecordedRelease | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { owners } = parts.ledger;
+  const owner = owners.get(key);
+  if (owner?.elsewhere !== undefined) {
+    if (current !== undefined && formerOwner(current, owner) === undefined) return undefined;
+    return `belongs to ${
+      formatOwner(owner)
+    } in context ${owner.elsewhere}, which leads to this engine`;
+  }
+  if (owner !== undefined || owners.elsewhere(key).length === 0) return undefined;
+  const { containers } = await observeAnyway(parts, key, signal);
+  if (current === undefined && containers.length === 0) return undefined;
+  const wants = current && { wants: ownerOfRelease(current) };
+  return (await ownerElsewhere(parts, { key, ...wants, isThere: true }, signal))?.words;
 }
 
 /**

@@ -44,6 +44,13 @@ function change(world: World, sql: string): void {
   database.close();
 }
 
+/** Has a person remove the world's stack by a context. */
+async function remove(world: World, context: string): Promise<string> {
+  const path = `/v1/api/project/${world.stack}?context=${context}&volumes=false`;
+  const answer = await world.request(path, { method: "DELETE" });
+  return `${answer.status} ${await answer.text()}`;
+}
+
 /** A world with two repositories beside the one with the configuration. */
 async function withRepositories(
   test: (world: World, ours: FakeRepository, theirs: FakeRepository) => Promise<void>,
@@ -192,6 +199,41 @@ describe("an engine that two contexts lead to", () => {
       await commitToDev(world);
       assert.match(await poll(world, "main", "failed"), /heads\/dev.* by context alias/);
       await poll(world, "dev", "succeeded");
+    }));
+
+  it("lets a person remove a stack by the context that it belongs to, also where another one lost it", () =>
+    inWorld("fake", async (world) => {
+      assert.match(await remove(world, "default"), /^404 /);
+      alias(world);
+      await commit(world, FILES());
+      await poll(world, "main", "succeeded");
+      const before = await ids(world);
+      const theirs = (context: string, branch: string) =>
+        new RegExp(`^409 .*is not removed.*belongs to .*heads/${branch}.* context ${context}`);
+      assert.match(await remove(world, "alias"), theirs("default", "main"));
+      assert.deepEqual(await ids(world), before);
+      await commitToDev(world);
+      await poll(world, "dev", "failed");
+      await commandTo(world, 0, ["adopt", "--context", "alias", world.stack, "--reference", "dev"]);
+      await poll(world, "dev", "succeeded");
+      const dev = await ids(world);
+      assert.match(await remove(world, "default"), theirs("alias", "dev"));
+      assert.deepEqual(await ids(world), dev);
+      assert.match(await remove(world, "alias"), /^200 /);
+      assert.deepEqual(await ids(world), {});
+    }));
+
+  it("lets a person remove what one owner deploys by both contexts, by either", () =>
+    inWorld("fake", async (world) => {
+      alias(world);
+      for (const [context, other] of [["default", "alias"], ["alias", "default"]] as const) {
+        await commit(world, FILES(), { context });
+        await poll(world, "main", "succeeded");
+        await commit(world, FILES({ tty: true }), { context: other });
+        await poll(world, "main", "succeeded");
+        assert.match(await remove(world, context), /^200 /);
+        assert.deepEqual(await ids(world), {});
+      }
     }));
 
   for (const policy of ["deploys", "destroys"]) {
