@@ -74,6 +74,19 @@ export async function perform(
   parts: PerformParts,
   signal: AbortSignal,
 ): Promise<Run> {
+  const isOver = parts.redactor.during();
+  try {
+    return await performWork({ id, work }, parts, signal);
+  } finally {
+    isOver();
+  }
+}
+
+async function performWork(
+  { id, work }: OpenedWork,
+  parts: PerformParts,
+  signal: AbortSignal,
+): Promise<Run> {
   const log = parts.log.with({ job_id: id, trigger: work.trigger, ...placeOf(work) });
   const own = { ...parts, log };
   const { failures, end: told } = await execute({ id, work }, own, signal);

@@ -200,12 +200,13 @@ export async function requireNothingForeign(
  */
 export function settleOwner(
   { ledger, secrets }: Pick<PipelineParts, "ledger" | "secrets">,
-  target: Pick<Target, "key" | "configuration" | "origin">,
+  target: Pick<Target, "key" | "configuration" | "revision" | "origin">,
 ): void {
-  const { key, configuration, configuration: { source } } = target;
+  const { key, configuration, configuration: { source }, revision } = target;
   const isFirst = recordedOwner(ledger, key) === undefined;
   ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wantedOwner(target));
-  secrets.settle(stackAsOwner(key), sourceAsOwner(source.name));
+  const [own, files] = [sourceAsOwner(source.name), sourceAsOwner(revision.source.name)];
+  secrets.settle(stackAsOwner(key), own, files);
 }
 
 /**

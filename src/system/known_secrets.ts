@@ -110,9 +110,9 @@ export class KnownSecrets {
   }
 
   /** See `Redactor.settle`. */
-  settle(stack: string, source: string): void {
+  settle(stack: string, source: string, from?: string): void {
     const files = this.#forgetSources(stack).get(source);
-    this.belongs(stack, source, files);
+    this.belongs(stack, source, from ?? files);
     for (const claim of this.#claims.get(stack) ?? []) {
       if (claim !== claimOf(stack, source)) this.forget(claim);
     }

@@ -1,6 +1,7 @@
 import type { StackKey } from "../model/mod.ts";
 import { AskedStacks, type Learn } from "./asked_stacks.ts";
 import { KnownSecrets } from "./known_secrets.ts";
+import { LateForgetting } from "./late_forgetting.ts";
 import { FORM_LIMITS, type FormLimits, maskKnown } from "./known_texts.ts";
 import { endOf, isDottedPart, nameBefore } from "./named_values.ts";
 import { soundsSecret, worthHiding } from "./secret_texts.ts";
@@ -21,8 +22,16 @@ export interface Redactor {
    * about its source, are `***` until it is forgotten.
    */
   add(value: string, owner?: string): void;
-  /** Forgets the values that only this owner has; with the last stack of a source, those of the source. */
+  /**
+   * Forgets the values that only this owner has; with the last stack of a source, those of the source. Does
+   * so once the work is over that is under way, see {@link during}, unless the owner gets others meanwhile.
+   */
   forget(owner: string): void;
+  /**
+   * Notes that work begins whose texts may be about any owner: what is forgotten meanwhile stays known until
+   * the returned function is called.
+   */
+  during(): () => void;
   /**
    * Notes that the configuration in `source` names a stack, and `from`, the source of its files, by default
    * what was said before, or the same: texts about `stack` are also about both, and about those of each
@@ -34,8 +43,11 @@ export interface Redactor {
    * counts for the author of `by`, who may invent any number of names. The first one to name it counts.
    */
   names(source: string, by: string): void;
-  /** Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. */
-  settle(stack: string, source: string): void;
+  /**
+   * Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. `from` is
+   * as for {@link belongs}.
+   */
+  settle(stack: string, source: string, from?: string): void;
   /**
    * Calls `ask` before each text that {@link redact} gets about a stack, so that the stack's secrets can
    * be added first. `ask` must be cheap: it is false while that takes longer, and the text is `***` then.
@@ -75,6 +87,7 @@ const AUTHORIZATION =
 export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   const asked = new AskedStacks();
   const known = new KnownSecrets(limits);
+  const late = new LateForgetting((owner) => known.forget(owner));
   const redactKnown = (text: string, ...about: readonly string[]) => {
     if (text !== "" && known.isClosed(about)) return MASK;
     let masked = maskKnown(text, known.about(about), MASK);
@@ -86,15 +99,23 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   };
   return {
     add(value, owner = "") {
+      late.keep(owner);
       const text = value.slice(0, MOST_CHARACTERS);
       const lines = text.split(/\r?\n/, MOST_LINES).map((line) => line.trim());
       const pieces = [text, text.trim(), ...(lines.length > 1 ? lines.filter(worthHiding) : [])];
       known.add(new Set(pieces), owner);
     },
-    forget: (owner) => known.forget(owner),
-    belongs: (stack, source, from) => known.belongs(stack, source, from),
+    forget: (owner) => late.forget(owner),
+    during: () => late.begin(),
+    belongs(stack, source, from) {
+      late.keep(stack);
+      known.belongs(stack, source, from);
+    },
     names: (source, by) => known.names(source, by),
-    settle: (stack, source) => known.settle(stack, source),
+    settle(stack, source, from) {
+      late.keep(stack);
+      known.settle(stack, source, from);
+    },
     asks: (ask, learn) => asked.set(ask, learn),
     learned: (about, signal) => asked.learned(about, signal),
     redact(text, ...about) {

@@ -39,7 +39,7 @@ export interface ExternalSecrets {
   /** Waits until texts about a stack can be told; see {@link Redactor.learned}. */
   learned(stack: string, signal: AbortSignal): Promise<void>;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
-  settle(stack: string, source: string): void;
+  settle(stack: string, source: string, from?: string): void;
   /** Whether the redactor masks all of `text` in texts about `about`. */
   hides(text: string, about: string): boolean;
 }
@@ -99,7 +99,7 @@ export function createExternalSecrets(
     belongs: (stack, source, from) => redactor.belongs(stack, source, from),
     names: (source, by) => redactor.names(source, by),
     learned: (stack, signal) => redactor.learned([stack], signal),
-    settle: (stack, source) => redactor.settle(stack, source),
+    settle: (stack, source, from) => redactor.settle(stack, source, from),
     // Of whom nothing is told, nothing is known either.
     hides: (text, about) =>
       text !== "" && !redactor.isClosed(about) &&

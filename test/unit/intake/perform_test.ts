@@ -135,6 +135,21 @@ describe("perform()", () => {
     assert.match(lines, /"repository":"h\/loud","error":"config_invalid: it is \*\*\*"/);
   });
 
+  it("masks what a stack was made of also after the run has removed it", async () => {
+    const shop = { context: "default", stack: "shop" };
+    const owner = stackAsOwner(stackKey("", "shop"));
+    const { perform, redactor } = createPerformance((_work, reporter) => {
+      redactor.forget(owner);
+      reporter.target({ ...shop, status: "succeeded", message: "removed hunterwolf" });
+      return Promise.resolve();
+    });
+    redactor.belongs(owner, sourceAsOwner("h/config"), sourceAsOwner("h/app"));
+    redactor.add("hunterwolf", sourceAsOwner("h/app"));
+    const end = await perform();
+    assert.deepEqual(end.targets.map(({ message }) => message), ["removed ***"]);
+    assert.equal(redactor.redact("hunterwolf", owner), "hunterwolf");
+  });
+
   it("logs a failure once: what its targets have said is not said again", async () => {
     const { perform, log } = createPerformance((_work, reporter) => {
       const target = { context: "default", stack: "shop", message: "web is unhealthy" };

@@ -174,6 +174,41 @@ describe("limits of a redactor", () => {
     assert.equal(redactor.redact(`it said ${secret(199)}`, stack("shop")), "it said ***");
   });
 
+  it("forgets nothing while work is under way whose texts may be about it", () => {
+    const redactor = createRedactor();
+    redactor.belongs(stack("shop"), "source config", "source app");
+    redactor.add("hunterwolf", "source app");
+    redactor.add("silverotter", stack("shop"));
+    const shown = () =>
+      ["hunterwolf", "silverotter"].filter((each) => redactor.redact(each, stack("shop")) === each);
+    const [endFirst, endSecond] = [redactor.during(), redactor.during()];
+    redactor.forget(stack("shop"));
+    const endLater = redactor.during();
+    assert.deepEqual(shown(), []);
+    endFirst();
+    assert.deepEqual(shown(), []);
+    endSecond();
+    assert.deepEqual(shown(), ["hunterwolf", "silverotter"]);
+    endLater();
+  });
+
+  it("knows what a stack is made of where it is deployed again before the work is over", () => {
+    for (const again of ["settle", "belongs"] as const) {
+      const redactor = createRedactor();
+      redactor.belongs(stack("shop"), "source config", "source app");
+      redactor.add("hunterwolf", "source app");
+      const end = redactor.during();
+      redactor.forget(stack("shop"));
+      redactor[again](stack("shop"), "source config");
+      end();
+      assert.equal(redactor.redact("hunterwolf", stack("shop")), "***", again);
+    }
+    const redactor = createRedactor();
+    redactor.settle(stack("shop"), "source config", "source app");
+    redactor.add("hunterwolf", "source app");
+    assert.equal(redactor.redact("hunterwolf", stack("shop")), "***");
+  });
+
   it("forgets the texts of a source with its last stack", () => {
     const redactor = createRedactor();
     redactor.belongs(stack("shop"), "source config", "source app");
