@@ -5,6 +5,9 @@ import { looksRandom } from "./secret_texts.ts";
 /** Most stacks whose source is remembered; the least recently noted are forgotten first. */
 const MOST_STACKS = 100_000;
 
+/** Most sources that are remembered of a stack that no one owns: anybody who may push names it. */
+const MOST_CLAIMANTS = 20;
+
 /** Bytes that an owner of words takes. */
 const OWNER_COST = 4000;
 
@@ -17,6 +20,8 @@ export class KnownSecrets {
   readonly #words = new Map<string, KnownTexts>();
   /** Sources whose configurations name each stack, the last one at the end, with those of its files. */
   readonly #sources = new Map<string, ReadonlyMap<string, string>>();
+  /** Stacks that more sources name than are remembered. */
+  readonly #crowded = new Set<string>();
   /** Numbers of stacks of the configurations in sources. */
   readonly #stacks = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
@@ -64,6 +69,7 @@ export class KnownSecrets {
     this.#letGo(owner);
     if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
     const gone = this.#forgetSources(owner);
+    this.#crowded.delete(owner);
     for (const source of new Set([...gone].flat())) {
       if ([...this.#sources.values()].some((each) => [...each].flat().includes(source))) continue;
       this.#named.delete(source);
@@ -77,9 +83,14 @@ export class KnownSecrets {
     const files = from ?? named.get(source) ?? source;
     // The last one is the one that was heard of last.
     named.delete(source);
-    this.#noteSources(stack, named.set(source, files));
+    named.set(source, files);
+    const [first = ""] = named.keys();
+    if (named.size > MOST_CLAIMANTS && named.delete(first)) this.#crowded.add(stack);
+    this.#noteSources(stack, named);
     const [oldest] = this.#sources.keys();
-    if (this.#sources.size > MOST_STACKS && oldest !== undefined) this.#forgetSources(oldest);
+    if (this.#sources.size <= MOST_STACKS || oldest === undefined) return;
+    this.#forgetSources(oldest);
+    this.#crowded.delete(oldest);
   }
 
   #noteSources(stack: string, named: ReadonlyMap<string, string>): void {
@@ -112,6 +123,7 @@ export class KnownSecrets {
   /** See `Redactor.settle`. */
   settle(stack: string, source: string, from?: string): void {
     const files = this.#forgetSources(stack).get(source);
+    this.#crowded.delete(stack);
     this.belongs(stack, source, from ?? files);
     for (const claim of this.#claims.get(stack) ?? []) {
       if (claim !== claimOf(stack, source)) this.forget(claim);
@@ -120,6 +132,8 @@ export class KnownSecrets {
 
   /** Whether a text about owners cannot be told, since what it may have is not known. */
   isClosed(owners: readonly string[]): boolean {
+    const isCrowded = (owner: string) => this.#crowded.has(partsOf(owner)[0] ?? owner);
+    if (this.#crowded.size > 0 && owners.some(isCrowded)) return true;
     if (this.#closed.size === 0) return false;
     return owners.some((owner) =>
       owner === EVERYONE || this.#closedSources.has(owner) ||

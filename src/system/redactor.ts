@@ -35,7 +35,8 @@ export interface Redactor {
   /**
    * Notes that the configuration in `source` names a stack, and `from`, the source of its files, by default
    * what was said before, or the same: texts about `stack` are also about both, and about those of each
-   * `source` that was noted until one of them is settled. The stack shares the limit of the last one.
+   * `source` that was noted until one of them is settled. The stack shares the limit of the last one. Where
+   * more than 20 name it, texts about it are `***` until then.
    */
   belongs(stack: string, source: string, from?: string): void;
   /**

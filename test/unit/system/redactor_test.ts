@@ -209,6 +209,26 @@ describe("limits of a redactor", () => {
     assert.equal(redactor.redact("hunterwolf", stack("shop")), "***");
   });
 
+  it("remembers few sources of a stack that nobody owns, and tells nothing of it where they are more", () => {
+    const redactor = createRedactor();
+    const claim = (from: number, to: number) => {
+      for (let at = from; at < to; at++) redactor.belongs(stack("shop"), `source h/a/${at}`);
+    };
+    const about = stack("shop");
+    claim(0, 20);
+    claim(0, 20);
+    assert.equal(redactor.redact("it said so", about), "it said so");
+    claim(20, 21);
+    assert.equal(redactor.redact("it said so", about), "***");
+    assert.equal(redactor.redact("it said so", "source h/a/0"), "it said so");
+    redactor.add("hunterwolf", "source app");
+    redactor.settle(about, "source h/a/0", "source app");
+    assert.equal(redactor.redact("it said hunterwolf", about), "it said ***");
+    claim(1, 21);
+    redactor.forget(about);
+    assert.equal(redactor.redact("it said so", about), "it said so");
+  });
+
   it("forgets the texts of a source with its last stack", () => {
     const redactor = createRedactor();
     redactor.belongs(stack("shop"), "source config", "source app");
