@@ -47,6 +47,7 @@ import { limitedLearning } from "./limited_learning.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import { nextPoll } from "./next_poll.ts";
 import type { System } from "./system.ts";
+import { warnOfClosed } from "./warn_of_closed.ts";
 import { copyState, openState, type State } from "./open_state.ts";
 import { createSource } from "./create_source.ts";
 import { NO_COLLECTOR, treeCollector } from "./tree_collector.ts";
@@ -159,13 +160,15 @@ export async function assemble(
 
 /** Has the redactor learn the secrets of recorded releases; a command waits for them, the service does not. */
 function askLedger(
-  { redactor, clock }: System,
+  system: System,
   ledger: Ledger,
   secrets: ExternalSecrets,
   serves: boolean,
 ): () => void {
+  warnOfClosed(system);
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
-  const stopAsking = redactor.asks(recorded.ask, limitedLearning(recorded.learned, clock));
+  const learn = limitedLearning(recorded.learned, system.clock);
+  const stopAsking = system.redactor.asks(recorded.ask, learn);
   if (serves) recorded.begin();
   return () => {
     stopAsking();

@@ -51,6 +51,8 @@ interface Looked {
   readonly version: number;
   /** Marks of the releases. */
   readonly marks: ReadonlySet<string>;
+  /** Marks of all releases that there were. */
+  readonly alive: string;
 }
 
 /**
@@ -67,7 +69,7 @@ export function recordedSecrets(
     Ledger,
     "alive" | "current" | "deployedStacks" | "foreignVersion" | "open" | "owners"
   >,
-  secrets: Pick<ExternalSecrets, "belongs" | "hide">,
+  secrets: Pick<ExternalSecrets, "belongs" | "hide" | "isClosed" | "reopen">,
   { waits = false, now = processorTime }: Partial<Options> = {},
 ): RecordedSecrets {
   return new Teacher(ledger, secrets, { waits, now });
@@ -102,6 +104,7 @@ class Teacher implements RecordedSecrets {
 
   readonly ask = (key: StackKey): boolean => {
     const name = formatStackKey(key);
+    if (this.#isOutdated(key, name)) this.#looked.delete(name);
     // What this process records it has rendered, or brought to disk: that is hidden already.
     if (this.#looked.get(name)?.version === this.#ledger.foreignVersion()) return true;
     const { size } = this.#news(key);
@@ -134,6 +137,13 @@ class Teacher implements RecordedSecrets {
   #endOf(name: string): void {
     this.#ends.get(name)?.resolve();
     this.#ends.delete(name);
+  }
+
+  /** Whether a stack had too many secrets, and has other releases since: they may have fewer. */
+  #isOutdated(key: StackKey, name: string): boolean {
+    const looked = this.#looked.get(name);
+    return looked !== undefined && this.#secrets.isClosed(stackAsOwner(key)) &&
+      looked.alive !== marksOf(this.#ledger.alive(key)).join();
   }
 
   #isEnough(): boolean {
@@ -224,6 +234,7 @@ class Teacher implements RecordedSecrets {
   *#stepsOf(key: StackKey): Generator<void> {
     const version = this.#ledger.foreignVersion();
     const { alive, news } = this.#news(key);
+    if (!this.#looked.has(formatStackKey(key))) this.#secrets.reopen(stackAsOwner(key));
     const owner = recordedOwner(this.#ledger, key)?.source;
     if (owner !== undefined) {
       const from = this.#ledger.current(key)?.revision.source.name ?? owner;
@@ -240,8 +251,9 @@ class Teacher implements RecordedSecrets {
         failed.add(mark);
       }
     }
-    const marks = alive.map(({ mark }) => mark).filter((mark) => !failed.has(mark));
-    this.#remember(formatStackKey(key), { version, marks: new Set(marks) });
+    const all = marksOf(alive);
+    const marks = new Set(all.filter((mark) => !failed.has(mark)));
+    this.#remember(formatStackKey(key), { version, marks, alive: all.join() });
   }
 
   #remember(name: string, looked: Looked): void {
@@ -251,6 +263,10 @@ class Teacher implements RecordedSecrets {
     const [oldest] = this.#looked.keys();
     if (this.#looked.size > MOST_STACKS && oldest !== undefined) this.#looked.delete(oldest);
   }
+}
+
+function marksOf(releases: readonly { readonly mark: string }[]): string[] {
+  return releases.map(({ mark }) => mark);
 }
 
 /** Slices of a long work, between which others get as much time. */

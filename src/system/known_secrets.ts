@@ -33,8 +33,11 @@ export class KnownSecrets {
   readonly #claims = new Map<string, Set<string>>();
   #size = 0;
 
-  constructor(limits: FormLimits) {
+  readonly #onClose: (owner: string) => void;
+
+  constructor(limits: FormLimits, onClose: (owner: string) => void) {
     this.#limits = limits;
+    this.#onClose = onClose;
     this.#everywhere = new KnownTexts(limits);
   }
 
@@ -67,7 +70,7 @@ export class KnownSecrets {
     const claims = this.#claims.get(stack);
     if (claims?.delete(owner) && claims.size === 0) this.#claims.delete(stack);
     this.#letGo(owner);
-    if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
+    this.reopen(owner);
     const gone = this.#forgetSources(owner);
     this.#crowded.delete(owner);
     for (const source of new Set([...gone].flat())) {
@@ -75,6 +78,11 @@ export class KnownSecrets {
       this.#named.delete(source);
       this.forget(source);
     }
+  }
+
+  /** See `Redactor.reopen`. */
+  reopen(owner: string): void {
+    if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
   }
 
   /** See `Redactor.belongs`. */
@@ -171,6 +179,7 @@ export class KnownSecrets {
     this.#closedSources = new Set(this.#closed.values());
     this.#noteClaim(owner);
     this.#letGo(owner);
+    this.#onClose(owner);
   }
 
   #filesOf(owner: string): string {

@@ -19,7 +19,7 @@ export interface Redactor {
    * have none, and are never forgotten. Ordinary words of a stack or source are masked in texts about it
    * alone: nobody decides what the texts of others say. Beyond the room for all, the one with the most of
    * the author with the most is closed: its texts are let go and it gets none, and texts about it, or
-   * about its source, are `***` until it is forgotten.
+   * about its source, are `***` until it is forgotten or {@link reopen}ed.
    */
   add(value: string, owner?: string): void;
   /**
@@ -68,6 +68,10 @@ export interface Redactor {
   redact(text: string, ...about: readonly string[]): string;
   /** Whether nothing is told about these owners, one of whom has more secrets than there is room for. */
   isClosed(...about: readonly string[]): boolean;
+  /** Calls `tell` with each owner that is closed, when it is; in place of an earlier one. */
+  onClosed(tell: (owner: string) => void): void;
+  /** Opens an owner that was closed: what it has now is about to be added. */
+  reopen(owner: string): void;
   /** As {@link redact}, by what is known already: for {@link isRoutine} texts, and for what is no text to tell. */
   redactKnown(text: string, ...about: readonly string[]): string;
 }
@@ -87,7 +91,10 @@ const AUTHORIZATION =
 /** A redactor that knows no secret yet; `limits` are those of what it knows of repositories. */
 export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   const asked = new AskedStacks();
-  const known = new KnownSecrets(limits);
+  let tellClosed: ((owner: string) => void) | undefined;
+  // Later: whoever is told asks for texts, while not all is added.
+  const onClose = (owner: string) => queueMicrotask(() => tellClosed?.(owner));
+  const known = new KnownSecrets(limits, onClose);
   const late = new LateForgetting((owner) => known.forget(owner));
   const redactKnown = (text: string, ...about: readonly string[]) => {
     if (text !== "" && known.isClosed(about)) return MASK;
@@ -124,6 +131,8 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
       return redactKnown(text, ...about);
     },
     isClosed: (...about) => known.isClosed(about),
+    onClosed: (tell) => tellClosed = tell,
+    reopen: (owner) => known.reopen(owner),
     redactKnown,
   };
 }

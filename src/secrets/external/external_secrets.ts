@@ -40,6 +40,10 @@ export interface ExternalSecrets {
   learned(stack: string, signal: AbortSignal): Promise<void>;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
   settle(stack: string, source: string, from?: string): void;
+  /** Whether nothing is told about an owner; see {@link Redactor.isClosed}. */
+  isClosed(owner: string): boolean;
+  /** Opens a closed owner; see {@link Redactor.reopen}. */
+  reopen(owner: string): void;
   /** Whether the redactor masks all of `text` in texts about `about`. */
   hides(text: string, about: string): boolean;
 }
@@ -100,6 +104,8 @@ export function createExternalSecrets(
     names: (source, by) => redactor.names(source, by),
     learned: (stack, signal) => redactor.learned([stack], signal),
     settle: (stack, source, from) => redactor.settle(stack, source, from),
+    isClosed: (owner) => redactor.isClosed(owner),
+    reopen: (owner) => redactor.reopen(owner),
     // Of whom nothing is told, nothing is known either.
     hides: (text, about) =>
       text !== "" && !redactor.isClosed(about) &&

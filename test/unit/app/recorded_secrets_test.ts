@@ -27,6 +27,7 @@ function createWorld({ waits = false, now = (): number => 0 } = {}) {
   let version = 1;
   let opened = 0;
   let fails = false;
+  let isClosed = false;
   const hidden: string[] = [];
   const recorded = recordedSecrets({
     alive: (key) => ledger.alive(key),
@@ -41,11 +42,19 @@ function createWorld({ waits = false, now = (): number => 0 } = {}) {
     },
   }, {
     belongs: () => {},
+    isClosed: () => isClosed,
+    reopen: () => isClosed = false,
     hide(values, owner) {
       const own = [...values].filter((each) => each !== CANARY);
       hidden.push(...own.map((each) => `${owner}: ${each}`));
     },
   }, { waits, now });
+  const record = (password: string, { works = true, key = SHOP } = {}) => {
+    const model = { services: { web: { environment: { PASSWORD: password } } } };
+    const intent = ledger.beginDeploy(releaseOf(key, password.padEnd(40, "0"), { model }));
+    if (works) ledger.succeed(intent, {}, "done");
+    else ledger.fail(intent, "failed", "no");
+  };
   return {
     hidden,
     ask: recorded.ask,
@@ -53,6 +62,11 @@ function createWorld({ waits = false, now = (): number => 0 } = {}) {
     begin: () => recorded.begin(),
     end: () => recorded.end(),
     opened: () => opened,
+    /** The stack has too many secrets by now. */
+    close: () => isClosed = true,
+    isClosed: () => isClosed,
+    /** This process itself deploys a release. */
+    recordOwn: (password: string) => record(password),
     /** Releases cannot be opened from now on. */
     fails: () => fails = true,
     /** Another process deploys a release of a stack with thousands of secrets. */
@@ -70,12 +84,9 @@ function createWorld({ waits = false, now = (): number => 0 } = {}) {
       ledger.succeed(ledger.beginDeploy({ ...release, revision }), {}, "done");
     },
     /** Another process records a release whose only secret is `password`. */
-    record(password: string, { works = true, key = SHOP } = {}) {
+    record(...given: Parameters<typeof record>) {
       version++;
-      const model = { services: { web: { environment: { PASSWORD: password } } } };
-      const intent = ledger.beginDeploy(releaseOf(key, password.padEnd(40, "0"), { model }));
-      if (works) ledger.succeed(intent, {}, "done");
-      else ledger.fail(intent, "failed", "no");
+      record(...given);
     },
   };
 }
@@ -103,6 +114,24 @@ describe("recordedSecrets()", () => {
     ask(SHOP);
     assert.match(hidden.join(), /second-one/);
     assert.equal(opened(), 2);
+  });
+
+  it("begins anew with a stack that had too many, once it has other releases", () => {
+    const { ask, close, hidden, isClosed, opened, record, recordOwn } = createWorld();
+    record("first-one");
+    ask(SHOP);
+    close();
+    for (let turn = 0; turn < 10; turn++) ask(SHOP);
+    assert.equal(opened(), 1);
+    assert.ok(isClosed());
+    recordOwn("second-one");
+    assert.equal(ask(SHOP), true);
+    assert.ok(!isClosed());
+    assert.equal(opened(), 3);
+    assert.equal(hidden.filter((each) => each.includes("first-one")).length, 2);
+    recordOwn("third-one");
+    ask(SHOP);
+    assert.equal(opened(), 3, "what this process records it has hidden already");
   });
 
   it("hides those of large releases in a task with pauses, and says so until then", async () => {

@@ -160,6 +160,23 @@ describe("limits of a redactor", () => {
     assert.equal(redactor.redact("it said so", stack("shop"), "source app"), "it said so");
   });
 
+  it("says once whom it closes, and opens him again to be told anew what he has", async () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
+    const closed: string[] = [];
+    redactor.onClosed((owner) => closed.push(owner));
+    fill(redactor, stack("shop"));
+    assert.deepEqual(closed, [], "not while it adds: whoever is told may ask for texts");
+    await Promise.resolve();
+    assert.deepEqual(closed, [stack("shop")]);
+    redactor.reopen(stack("shop"));
+    redactor.add("hunterwolf", stack("shop"));
+    assert.equal(redactor.redact("it said hunterwolf", stack("shop")), "it said ***");
+    fill(redactor, stack("shop"));
+    await Promise.resolve();
+    assert.deepEqual(closed, [stack("shop"), stack("shop")]);
+    assert.equal(redactor.redact("it said hunterwolf", stack("shop")), "***");
+  });
+
   it("closes one who claims a stack in texts about that, until it is settled whose it is", () => {
     const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
     fill(redactor, claimAsOwner(stackKey("", "shop"), "theirs"));
