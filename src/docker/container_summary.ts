@@ -1,11 +1,11 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
 import { labelsRead, withoutTasks } from "./containers.ts";
-import { members, short } from "./kept_parts.ts";
+import { IMAGE_LABELS, members, short, SHOWN_LABELS } from "./kept_parts.ts";
 import { OBSERVED, observedContainer } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
-import { asList, asNumber, asRecord, asTime, type JsonRecord } from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 import { asName, asShown } from "./told.ts";
 
 /** A port of a container, and its published port on the host. */
@@ -52,6 +52,7 @@ export async function describeContainers(
 
 const DESCRIBED = members({
   ...OBSERVED,
+  Labels: SHOWN_LABELS,
   ...short("Command", "Image", "Created"),
   Ports: members(short("IP", "PrivatePort", "PublicPort", "Type")),
   Mounts: members(short("Name", "Source", "Type", "Driver")),
@@ -59,8 +60,11 @@ const DESCRIBED = members({
 
 function summary(entry: JsonRecord, readLabels: ReturnType<typeof labelsRead>): ContainerSummary {
   const mounts = asList(entry["Mounts"]).map(asRecord);
+  const [Labels, ofImage] = withoutImages(asRecord(entry["Labels"]));
+  const observed = observedContainer({ ...entry, Labels }, readLabels);
   return {
-    ...observedContainer(entry, readLabels),
+    ...observed,
+    labels: { ...observed.labels, ...ofImage },
     program: /^"?([^\s"]*)/.exec(asShown(entry["Command"]))?.[1] ?? "",
     image: asName(entry["Image"]),
     createdAt: asTime((asNumber(entry["Created"]) ?? 0) * 1000),
@@ -70,6 +74,24 @@ function summary(entry: JsonRecord, readLabels: ReturnType<typeof labelsRead>): 
     localVolumes:
       mounts.filter((mount) => mount["Type"] === "volume" && mount["Driver"] === "local").length,
   };
+}
+
+/** Characters of labels of its image that are told of a container: images have any. */
+const MOST_OF_IMAGE = 2048;
+
+/** Labels without those of the image, and these, as many as are told. */
+function withoutImages(labels: JsonRecord): [JsonRecord, Record<string, string>] {
+  const rest = { ...labels };
+  const ofImage: Record<string, string> = {};
+  let length = 0;
+  for (const name of IMAGE_LABELS) {
+    const text = asText(rest[name]);
+    delete rest[name];
+    const longer = length + name.length + text.length;
+    if (text === "" || longer > MOST_OF_IMAGE) continue;
+    [ofImage[name], length] = [text, longer];
+  }
+  return [rest, ofImage];
 }
 
 function containerPort(port: JsonRecord): ContainerPort {

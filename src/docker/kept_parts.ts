@@ -39,6 +39,17 @@ export const USED_LABELS: Members = {
   of: (name) => USED_LABEL.test(name) ? "short" : undefined,
 };
 
+/** Labels that tell where an image is from, as the specification of OCI images names them. */
+export const IMAGE_LABELS: readonly string[] = [
+  ...["authors", "base.digest", "base.name", "created", "description", "documentation", "licenses"],
+  ...["ref.name", "revision", "source", "title", "url", "vendor", "version"],
+].map((each) => `org.opencontainers.image.${each}`);
+
+/** {@link USED_LABELS} and {@link IMAGE_LABELS}. */
+export const SHOWN_LABELS: Members = {
+  of: (name) => IMAGE_LABELS.includes(name) ? "short" : USED_LABELS.of(name),
+};
+
 /** A part of a parsed value: what is left where it is read as it arrives. */
 export function picked(value: Json, part: Part): Json {
   if (part === "whole") return value;

@@ -60,21 +60,35 @@ const LONG_LABELS: readonly string[] = [
 
 /**
  * Labels of one thing in a list of everybody's, of which nobody decides how much memory it takes. Those
- * of compose are absent where they are long. Throws as {@link asLabels} does, and for longer ones.
+ * of compose are absent where they are long, and the longest of others where all are too long: the thing
+ * is listed in any case. Throws as {@link asLabels} does, and for names that are too long together.
  */
 export function asFewLabels(value: Json | undefined): Readonly<Record<string, string>> {
-  const isKept = ([name, text]: [string, string]) =>
-    text.length <= LONGEST_NAME || !LONG_LABELS.includes(name);
-  const kept = Object.entries(asLabels(value)).filter(isKept);
-  const length = kept.reduce(
-    (sum, [name, text]) => LONG_LABELS.includes(name) ? sum : sum + name.length + text.length,
-    0,
-  );
-  if (length <= MOST_READ) return Object.fromEntries(kept);
-  throw errors.engine_refused(
-    `the engine tells of something with ${length} characters of labels for Stackwright in a list of ` +
-      `everybody's; the most is ${MOST_READ}`,
-  );
+  const all = Object.entries(asLabels(value));
+  const isLong = ([name]: Label) => LONG_LABELS.includes(name);
+  const isNaming = ([name]: Label) => NAMING.includes(name);
+  const kept = new Map(all.filter((each) => isLong(each) && each[1].length <= LONGEST_NAME));
+  const naming = all.filter(isNaming);
+  const others = all.filter((each) => !isLong(each) && !isNaming(each));
+  let length = naming.reduce((sum, each) => sum + lengthOf(each), 0);
+  if (length > MOST_READ) {
+    throw errors.engine_refused(
+      `the engine tells of something with ${length} characters of labels that name it in a list of ` +
+        `everybody's; the most is ${MOST_READ}`,
+    );
+  }
+  for (const each of [...naming, ...others.sort((a, b) => lengthOf(a) - lengthOf(b))]) {
+    if (!isNaming(each)) length += lengthOf(each);
+    if (length > MOST_READ) break;
+    kept.set(...each);
+  }
+  return Object.fromEntries(kept);
+}
+
+type Label = [name: string, text: string];
+
+function lengthOf([name, text]: Label): number {
+  return name.length + text.length;
 }
 
 /** A text for people that an engine tells, of which the beginning is kept. */
