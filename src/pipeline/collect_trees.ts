@@ -11,6 +11,7 @@ import {
 } from "../model/mod.ts";
 import { obsoleteTrees, type TreeHolders } from "../plan/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import { stackPlaceOf } from "../deploy/mod.ts";
 import type { MirrorStore, TreeStore } from "../source/mod.ts";
 import {
   type Clock,
@@ -278,12 +279,11 @@ function stacksSeen(
   deployed: ReadonlyMap<string, readonly StackKey[]>,
   { hostDataDir, ledger }: Pick<TreeCollectorParts, "hostDataDir" | "ledger">,
 ): StackKey[] {
-  const root = join(hostDataDir, "releases");
   const keys = new Map<string, StackKey>();
   const add = (key: StackKey) => keys.set(formatStackKey(key), key);
   for (const mount of container.mounts) {
-    const [context = "", name = "", place] = relative(root, mount).split("/");
-    if (isAbsolute(mount) && place === "current") add({ context, name });
+    const place = stackPlaceOf(hostDataDir, mount);
+    if (place?.kind === "current") add(place.key);
   }
   // A named volume may be bound to a path in a tree; the list of containers does not show it.
   const name = container.labels[LABELS.deployment];
