@@ -1,5 +1,6 @@
 import { STACK_LABELS } from "../deploy/mod.ts";
-import { COMPOSE_LABELS, errors, type StackKey } from "../model/mod.ts";
+import type { Engine } from "../docker/mod.ts";
+import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
 /** Label of a swarm task with the name of its service. */
@@ -49,5 +50,52 @@ export async function requireNotStopped(
   throw errors.conflict(
     `the job was not run: it stops Stackwright itself (container ${own.name}), which nobody would ` +
       "start again; take that out of stop_services",
+  );
+}
+
+/** A container whose namespaces something shares, as that calls it: by its name or the beginning of its id. */
+interface SharedContainer {
+  readonly stack: string;
+  /** Words about what shares it. */
+  readonly what: string;
+  readonly container: string;
+}
+
+/**
+ * Refuses to share namespaces with this process: its network carries secrets, and its processes
+ * show their environments.
+ *
+ * Throws `path_escapes`.
+ */
+export async function requireNotUs(
+  host: Pick<Host, "own"> & { readonly engine: Pick<Engine, "inspectContainer"> },
+  { stack, what, container }: SharedContainer,
+  signal: AbortSignal,
+): Promise<void> {
+  const us = (await host.own(signal))?.container;
+  if (us === undefined) return;
+  const details = await host.engine.inspectContainer(container, signal);
+  if (details?.container.id === us.id) {
+    throw errors.path_escapes(
+      `deployment ${stack}: ${what}: the container ${container} is Stackwright itself, whose ` +
+        "processes, network and environment no deployment may share",
+    );
+  }
+  if (mayName(container, us)) throw unclearName(stack, `${what}: the container ${container}`);
+}
+
+/**
+ * Whether a name is a prefix of a container's id. The engine prefers another container that has it
+ * as its name, but that one may be gone when the name is used.
+ */
+export function mayName(name: string, { id }: { readonly id: string }): boolean {
+  return id.startsWith(name.toLowerCase());
+}
+
+/** The error for a name that {@link mayName} says may be this process's. */
+export function unclearName(stack: string, which: string): StackwrightError {
+  return errors.path_escapes(
+    `deployment ${stack}: ${which} has a name that begins the id of Stackwright's own container, to which ` +
+      "it leads when the other one is gone; give that another name",
   );
 }

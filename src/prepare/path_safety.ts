@@ -19,6 +19,7 @@ import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
 import { interpolate } from "./interpolate.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { cannotFollow, type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";
+import { mayName, requireNotUs, unclearName } from "./not_us.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { ourPlaces } from "./our_places.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -95,7 +96,9 @@ export async function requireSafeModel(
   const templated = isStack &&
     found.paths.find(({ path }) => places.paths.some((each) => mayBecome(path, each)));
   if (templated) throw ours(name, templated.what);
-  if (found.shared.length > 0) await requireNotUs(parts, name, found.shared, signal);
+  for (const { what, name: container } of found.shared) {
+    await requireNotUs(parts.host, { stack: name, what, container }, signal);
+  }
   await requireNotOurGroup(parts, name, plain, signal);
   const isOurs = (volume: string) =>
     places.volumes.some((own) => volume === own || isStack && fitsTemplate(volume, own));
@@ -106,47 +109,6 @@ export async function requireSafeModel(
     gone = await requireHandedOnNotOurs(parts, name, each, signal) ?? gone;
   }
   return gone;
-}
-
-/**
- * Refuses to share namespaces with this process: its network carries secrets, and its processes
- * show their environments.
- */
-async function requireNotUs(
-  parts: JudgingParts,
-  name: string,
-  shared: ReturnType<typeof followedPaths>["shared"],
-  signal: AbortSignal,
-): Promise<void> {
-  const own = (await parts.host.own(signal))?.container;
-  if (own === undefined) return;
-  for (const { what, name: container } of shared) {
-    const details = await parts.host.engine.inspectContainer(container, signal);
-    const isUs = details?.container.id === own.id;
-    if (!isUs && mayName(container, own)) {
-      throw unclear(name, `${what}: the container ${container}`);
-    }
-    if (!isUs) continue;
-    throw errors.path_escapes(
-      `deployment ${name}: ${what}: the container ${container} is Stackwright itself, whose ` +
-        "processes, network and environment no deployment may share",
-    );
-  }
-}
-
-/**
- * Whether a name is a prefix of a container's id. The engine prefers another container that has it
- * as its name, but that one may be gone when the name is used.
- */
-function mayName(name: string, { id }: { readonly id: string }): boolean {
-  return id.startsWith(name.toLowerCase());
-}
-
-function unclear(name: string, which: string): StackwrightError {
-  return errors.path_escapes(
-    `deployment ${name}: ${which} has a name that begins the id of Stackwright's own container, to which ` +
-      "it leads when the other one is gone; give that another name",
-  );
 }
 
 /**
@@ -164,7 +126,7 @@ async function requireHandedOnNotOurs(
   if (own !== undefined && mayName(container, own)) {
     const isUs = details === undefined || details.container.id === own.id;
     const which = `${what} container:${container}`;
-    throw isUs ? ours(name, which) : unclear(name, which);
+    throw isUs ? ours(name, which) : unclearName(name, which);
   }
   if (details === undefined) {
     return errors.config_invalid(`deployment ${name}: ${what}: there is no container ${container}`);

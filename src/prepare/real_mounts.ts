@@ -13,6 +13,7 @@ import { asText } from "../docker/json.ts";
 import { errors } from "../model/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";
+import { requireNotUs } from "./not_us.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { ourPlaces, type PlaceParts } from "./our_places.ts";
 
@@ -117,15 +118,10 @@ async function requireNothingShared(
   { stack, what, host = {} }: Looked,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = (await parts.host.own(signal))?.container;
   for (const key of ["NetworkMode", "PidMode", "IpcMode"]) {
     const container = /^container:([^]+)$/.exec(asText(host[key]))?.[1];
-    if (own === undefined || container === undefined) continue;
-    if (container !== own.name && !own.id.startsWith(container.toLowerCase())) continue;
-    throw errors.path_escapes(
-      `deployment ${stack}: ${what}: its ${key} is container ${container}, which is Stackwright itself, ` +
-        "whose processes, network and environment no deployment may share",
-    );
+    if (container === undefined) continue;
+    await requireNotUs(parts.host, { stack, what: `${what}: its ${key}`, container }, signal);
   }
   const model = { services: { [what]: { cgroup_parent: asText(host["CgroupParent"]) } } };
   await requireNotOurGroup(parts, stack, model, signal);

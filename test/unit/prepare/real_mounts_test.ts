@@ -30,7 +30,10 @@ describe("requireNothingOurs()", () => {
 
   const bind = (source: string): KnownMount => ({ kind: "bind", name: "", source });
   const volume = (name: string): KnownMount => ({ kind: "volume", name, source: "/v/_data" });
-  const check = (mounts: readonly KnownMount[], more: Partial<Looked> & { own?: string } = {}) => {
+  const check = (
+    mounts: readonly KnownMount[],
+    more: Partial<Looked> & { own?: string; others?: string[] } = {},
+  ) => {
     const calls: string[] = [];
     const device = { type: "none", o: "bind", device: join(root, "around/link") };
     const volumes = [
@@ -46,7 +49,15 @@ describe("requireNothingOurs()", () => {
             return Promise.resolve(volumes.filter(({ name }) => names.includes(name)));
           },
           listVolumes: () => assert.fail("all volumes are asked for"),
-          inspectContainer: () => assert.fail("a container is asked for"),
+          inspectContainer: (name) => {
+            const all = [more.own ?? "", ...more.others ?? []].filter((each) => each !== "");
+            const id = all.find((each) => each === name) ??
+              all.find((each) => each.startsWith(name)) ??
+              (name === "stackwright" ? more.own : undefined);
+            return Promise.resolve(
+              id === undefined ? undefined : { container: { id }, mounts: [] } as never,
+            );
+          },
         },
         dataDir,
         isHere: () => Promise.resolve(true),
@@ -104,5 +115,14 @@ describe("requireNothingOurs()", () => {
       }
     }
     await check([], { own: OWN, host: { NetworkMode: "container:other" } }).done;
+    // As for a model: the engine prefers a container that has the name, which may be gone by then.
+    const [name] = [OWN.slice(0, 2)];
+    const named = check([], {
+      ...{ own: OWN, others: [name], host: { NetworkMode: `container:${name}` } },
+    });
+    await assert.rejects(
+      named.done,
+      /has a name that begins the id of Stackwright's own container/,
+    );
   });
 });
