@@ -4,35 +4,19 @@ import { env } from "node:process";
 import { describe, it } from "node:test";
 import { beyondBounds } from "../../src/compose/model_bounds.ts";
 import { SATURATED, saturated } from "./saturated_models.ts";
-import { KNOWN_WORK_MS, knownWork, processorMs } from "./processor_time.ts";
+import { takesAtMost } from "./processor_time.ts";
 import { saturatedOf, SATURATING } from "./saturated_functions.ts";
 
 /** The longest processor time for which one function may keep everything else waiting. */
 const MOST_MS = 2000;
-/** Tries before it counts. */
-const TRIES = 4;
-
-/**
- * Whether work gives way in time: what it does after its first wait has pauses of its own. When it does
- * not, other programs may be at work here, too: it is tried again, and gets as much more time as work
- * takes of which it is known how long it takes.
- */
-async function isQuick(work: () => unknown): Promise<boolean> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const before = tries === 0 ? 0 : knownWork();
-    const start = processorMs();
-    let answer: unknown;
-    try {
-      answer = work();
-    } catch {
-      // Refusing is right, too: what counts is the time.
-    }
-    const time = processorMs() - start;
-    if (answer instanceof Promise) await answer.catch(() => {});
-    const load = tries === 0 ? 1 : Math.max(1, before / KNOWN_WORK_MS, knownWork() / KNOWN_WORK_MS);
-    if (time <= MOST_MS * load) return true;
+/** The result of work that may refuse, which is right, too: what counts is the time. */
+function whateverItSays(work: () => unknown): unknown {
+  try {
+    const done = work();
+    return done instanceof Promise ? done.catch(() => {}) : done;
+  } catch {
+    return undefined;
   }
-  return false;
 }
 
 /** What is tried where not everything is. */
@@ -48,7 +32,8 @@ describe("projects that have as much as they may", () => {
       const made = saturatedOf(model);
       const slow: string[] = [];
       for (const [called, call] of Object.entries(SATURATING)) {
-        if (!await isQuick(() => call(made))) slow.push(called);
+        const work = () => whateverItSays(() => call(made));
+        if (!await takesAtMost(MOST_MS, work)) slow.push(called);
       }
       assert.deepEqual(slow, [], `they take longer than ${MOST_MS} ms`);
     });

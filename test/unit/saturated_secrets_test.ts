@@ -56,13 +56,13 @@ const isSample = env["FUZZ_TIMES"] === "1" || "Bun" in globalThis;
 describe("secrets and texts that are as hostile as they may be", () => {
   for (const [what, secrets] of Object.entries(SECRETS)) {
     if (isSample && !FEW.includes(what)) continue;
-    it(`do not stop the service with secrets ${what}`, () => {
+    it(`do not stop the service with secrets ${what}`, async () => {
       const slow: string[] = [];
       const redactor = createRedactor();
       redactor.belongs(OWNER, SOURCE);
       const all = secrets();
       for (const owner of [OWNER, SOURCE]) {
-        if (!takesAtMost(MOST_MS, () => all.forEach((each) => redactor.add(each, owner)))) {
+        if (!await takesAtMost(MOST_MS, () => all.forEach((each) => redactor.add(each, owner)))) {
           slow.push(owner);
         }
       }
@@ -74,14 +74,16 @@ describe("secrets and texts that are as hostile as they may be", () => {
       for (const [called, make] of Object.entries(TEXTS)) {
         const text = make();
         const changes = text.match(/[^]{1,200}/g) ?? [];
-        if (!takesAtMost(MOST_MS, () => redact(text))) slow.push(`a model ${called}`);
-        if (!takesAtMost(MOST_MS, () => redactor.redact(text))) {
+        if (!await takesAtMost(MOST_MS, () => redact(text))) slow.push(`a model ${called}`);
+        if (!await takesAtMost(MOST_MS, () => redactor.redact(text))) {
           slow.push(`a text about nobody ${called}`);
         }
-        if (!takesAtMost(MOST_MS, () => redactTexts({ changes }, redact))) {
+        if (!await takesAtMost(MOST_MS, () => redactTexts({ changes }, redact))) {
           slow.push(`a decision ${called}`);
         }
-        if (!takesAtMost(MOST_MS, () => log.info(text, about))) slow.push(`a log line ${called}`);
+        if (!await takesAtMost(MOST_MS, () => log.info(text, about))) {
+          slow.push(`a log line ${called}`);
+        }
       }
       assert.deepEqual(slow, [], `they take longer than ${MOST_MS} ms`);
       for (const line of lines) assert.equal(JSON.parse(line).level, "info");
@@ -89,7 +91,7 @@ describe("secrets and texts that are as hostile as they may be", () => {
       // Nothing is told of a stack that has more than there is room for.
       const isHidden = (each: string) => /^(?:<\*\*\*>?|\*\*\*)$/.test(redact(`<${each}>`));
       assert.equal(all.filter((each) => !isHidden(each)).length, 0);
-      assert.ok(takesAtMost(MOST_MS, () => redactor.forget(OWNER)));
+      assert.ok(await takesAtMost(MOST_MS, () => redactor.forget(OWNER)));
     });
   }
 });

@@ -202,11 +202,11 @@ describe("composePaths()", () => {
     }
   });
 
-  it("takes little time for thousands of keys called include with an alias", () => {
+  it("takes little time for thousands of keys called include with an alias", async () => {
     const services = Array.from({ length: 1500 }, (_, at) => ` s${at}: {include: *a}\n`).join("");
     const others = Array.from({ length: 3000 }, (_, at) => ` k${at}: 1\n`).join("");
     const text = `x: &a {a: b}\nservices:\n${services}x-others:\n${others}`;
     const read = () => assert.throws(() => composePaths(text, "c.yaml"), /Excessive alias count/);
-    assert.ok(takesAtMost(1000, read));
+    assert.ok(await takesAtMost(1000, read));
   });
 });

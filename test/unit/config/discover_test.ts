@@ -335,8 +335,8 @@ describe("discoverDirectories() of very many files", () => {
   const listing = (count: number, path: (index: number) => string) =>
     new Map(Array.from({ length: count }, (_, index) => [path(index), { kind: "file" }]));
   const scope = { workingDir: ".", depth: 0 };
-  const within = (mostSeconds: number, work: () => void) =>
-    assert.ok(takesAtMost(mostSeconds * 1000, work));
+  const within = async (mostSeconds: number, work: () => void) =>
+    assert.ok(await takesAtMost(mostSeconds * 1000, work));
 
   it("takes no longer the more names a compose file may have", () =>
     within(1, () => {
@@ -345,15 +345,15 @@ describe("discoverDirectories() of very many files", () => {
       assert.deepEqual(discoverDirectories(files, { ...scope, composeFiles }), []);
     }));
 
-  it("looks at no more of a path than at what is a part of a name", () => {
+  it("looks at no more of a path than at what is a part of a name", async () => {
     const names = Array.from({ length: 500 }, (_, index) => `${"d/".repeat(index)}x`);
     const deep = listing(16_000, (index) => `${"d/".repeat(1000)}f${index}`);
-    within(1, () => {
+    await within(1, () => {
       assert.deepEqual(discoverDirectories(deep, { ...scope, composeFiles: names }), []);
     });
     const chains = listing(16_000, (index) => `p${index >> 6}/${"d/".repeat(500 + index % 64)}x`);
     for (const [depth, composeFiles] of [[0, names], [1, names], [1, names.slice(-1)]] as const) {
-      within(1, () => {
+      await within(1, () => {
         assert.throws(() => discoverDirectories(chains, { ...scope, depth, composeFiles }), {
           code: "config_invalid",
         });
