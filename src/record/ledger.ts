@@ -4,6 +4,7 @@ import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { LedgerTables } from "./ledger_tables.ts";
+import { formerOwner } from "./release_owner.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
@@ -122,8 +123,9 @@ export class Ledger extends LedgerTables {
 
   /**
    * Hands a stack to another owner, as a person asked, with the releases that the source
-   * `releasesOf` deployed: all others stay their former owners'. Gives up a destroy that was cut
-   * off, by whichever context of the stack's engine: what it has left is the new owner's.
+   * `releasesOf` deployed: all others stay their former owners'. Gives up what was cut off, by
+   * whichever context of the stack's engine: a destroy, since what it has left is the new owner's,
+   * and the deployment of a former owner's release.
    *
    * Throws `not_found` when that source deployed none.
    */
@@ -139,7 +141,9 @@ export class Ledger extends LedgerTables {
       this.owners.adopt(key, owner);
       const beside = this.owners.beside(key).map(({ context }) => ({ ...key, context }));
       const ended = [key, ...beside].flatMap((each) => this.intents.ended(each));
-      for (const intent of ended.filter(({ kind }) => kind === "destroy")) {
+      for (const intent of ended) {
+        const release = intent.releaseId === undefined ? undefined : this.release(intent.releaseId);
+        if (release !== undefined && formerOwner(release, owner) === undefined) continue;
         this.#fail(intent, "failed", "interrupted; the stack was handed over");
       }
     });

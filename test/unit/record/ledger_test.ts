@@ -372,7 +372,7 @@ describe("two Ledgers on one file", () => {
   });
 
   it(
-    "handOver() gives up the destroys that an ended process left open on the engine, and no other",
+    "handOver() gives up what an ended process left open on the engine, and nothing else",
     withLedger((_, { open }) => {
       const before = open({ owner: owner("1:a", ["1:a"]) });
       for (const context of ["default", "alias"]) {
@@ -383,16 +383,20 @@ describe("two Ledgers on one file", () => {
       before.beginDestroy(alias, {});
       const there = stackKey("", "there");
       deploy(before, WEB, "a1");
-      const [, kept, rollout] = [
+      const source = { kind: "git", url: "https://host/b/shop", name: "host/b/shop" } as const;
+      const revision = { source, reference: "refs/heads/main", id: "b3" };
+      const [, theirs, kept, rollout] = [
         before.beginDestroy(WEB, { removeVolumes: true }),
-        before.beginDestroy(there, {}),
         before.beginDeploy(releaseOf(stackKey("", "db"), "b2")),
+        before.beginDestroy(there, {}),
+        before.beginDeploy(releaseOf(stackKey("", "heirs"), "b3", { revision })),
       ];
       const now = open({ owner: owner("2:b", ["2:b"]) });
       const heir = { source: "host/b/shop", reference: "" };
-      for (const name of ["web", "db"]) now.handOver(stackKey("", name), heir);
+      for (const name of ["web", "db", "heirs"]) now.handOver(stackKey("", name), heir);
       const left = () => now.openIntents().map(({ id }) => id).sort();
       assert.deepEqual(left(), [kept.id, rollout.id].sort());
+      assert.equal(recorded(now, theirs).status, "failed");
       assert.deepEqual(now.owners.get(WEB), { ...heir, adopted: true });
       assert.notEqual(now.current(WEB), undefined);
       const running = now.beginDestroy(WEB, {});
