@@ -1,13 +1,11 @@
-import {
-  DEFAULT_CONTEXT,
-  formatStackKey,
-  type LookBecause,
-  type Rollback,
-  type RunJob,
-  type RunReporter,
-  type StackKey,
-  type Sync,
-  type TargetListener,
+import type {
+  LookBecause,
+  Rollback,
+  RunJob,
+  RunReporter,
+  StackKey,
+  Sync,
+  TargetListener,
 } from "./model/mod.ts";
 import {
   act,
@@ -20,6 +18,7 @@ import {
   type JobParts,
   keyOf,
   learnedOfAll,
+  lockedForTarget,
   meant,
   noteDeferred,
   noteDiscovered,
@@ -30,6 +29,7 @@ import {
   preparing,
   reconcile,
   recover,
+  recoverStack,
   refusalOf,
   removeObsolete,
   reportFailure,
@@ -198,16 +198,15 @@ async function deployTarget(
     const refusal = await refusalOf(anyParts, opened, deployment, signal);
     if (refusal !== undefined) return leave(teller, refusal);
     const parts = await partsFor(anyParts, key, signal);
-    // Finish what an earlier process left open here: the engine may have been away at the start.
-    const isIt = (each: StackKey) => formatStackKey(each) === formatStackKey(key);
-    const { waitsFor = (context) => context !== DEFAULT_CONTEXT } = anyParts;
-    if (waitsFor(key.context)) await recover(anyParts, listeners, signal, isIt);
-    await parts.stackLock.run(formatStackKey(key), async () => {
+    // The engine may have been away at the start.
+    const before = () => recoverStack(anyParts, listeners, key, signal);
+    const work = async (within: AbortSignal) => {
       await opened.requireNotHeld(deployment);
       teller.tell({ kind: "admitted" });
       const target = { ...begun, glance: glances(parts, key), mayLack };
-      await settle(parts, { ...opened, target, teller }, signal);
-    }, signal);
+      await settle(parts, { ...opened, target, teller }, within);
+    };
+    await lockedForTarget(parts, begun, { before, work }, signal);
   } catch (thrown) {
     if (mayLack && lacksExternal(thrown)) {
       begun.progress("waiting for the other deployments: something external is not there yet");

@@ -203,6 +203,7 @@ async function carryOut(
       const timeoutMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);
+      const asks = parts.ask === undefined ? {} : { ask: parts.ask };
       const rules = step.mode !== "roll" ? {} : {
         updates: parts.updates,
         watchMs: parts.watchMsOf,
@@ -211,7 +212,8 @@ async function carryOut(
       };
       const requireAllowed = (within: AbortSignal, starts?: ComposeStarts) =>
         parts.requireAllowed(onDisk, within, starts);
-      const changes = { ...step, ...rules, key, call, built, requireAllowed, timeoutMs, progress };
+      const how = { key, call, built, requireAllowed, timeoutMs, progress };
+      const changes = { ...step, ...rules, ...asks, ...how };
       await parts.backend.up(changes, signal);
     }
   }

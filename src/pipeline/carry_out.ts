@@ -34,6 +34,7 @@ import {
 import { pruneImages } from "./prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
+import { type OwnersWork, whileIntended } from "./waits.ts";
 
 /** Stands in where work needs no slot. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
@@ -53,7 +54,8 @@ export interface MarkedRollout extends DecidedRollout {
 /**
  * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
  * changed nothing, when another process changed the stack since the plan was made, or another manager
- * made containers under its name: the caller decides again.
+ * made containers under its name: the caller decides again. Throws `conflict` when the stack is handed
+ * over meanwhile.
  */
 export async function carryOut(
   parts: PipelineParts,
@@ -76,7 +78,9 @@ export async function carryOut(
   if (intent === undefined) return undefined;
   // Counted when the attempt begins: deciding again is no attempt, and one that crashes is.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
-  return await finishRollout(parts, work, intent, signal);
+  const finish: OwnersWork<RolloutResult> = (within, ask) =>
+    finishRollout(parts, { ...work, ask }, intent, within);
+  return await whileIntended(parts, intent, finish, signal);
 }
 
 function runningServices({ containers }: ObservedStack): string[] {
@@ -286,13 +290,20 @@ function rolloutParts(
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  const ports = { engine, backend, clock, log, progress, slot };
+  const asks = work.ask === undefined ? {} : { ask: work.ask };
+  const ports = { engine, backend, clock, log, progress, slot, ...asks };
   return {
     ...ports,
     watchMs,
     files: stackFiles(parts, next.release.key),
-    requireAllowed: (onDisk, signal, starts) => requireAllowed(parts, onDisk, signal, starts),
+    async requireAllowed(onDisk, signal, starts) {
+      await requireAllowed(parts, onDisk, signal, starts);
+      work.ask?.();
+      signal.throwIfAborted();
+    },
     replan: (release, observed, { services: failed }) => {
+      // Also before a failed release is taken back: that makes containers of a former owner's.
+      work.ask?.();
       const isBack = release !== next.release;
       const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;
       return planFor(release.services, observed, why).services;

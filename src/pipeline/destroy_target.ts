@@ -79,7 +79,8 @@ async function destroyNow(
   try {
     return await finishDestroy(parts, intent, signal);
   } catch (error) {
-    signal.throwIfAborted();
+    // What a hand-over ended is not finished at the next start, either.
+    if (!isStackwrightError(signal.reason, "conflict")) signal.throwIfAborted();
     parts.ledger.fail(intent, "failed", messageOf(error));
     parts.ledger.reconciliations.remove(key);
     throw error;

@@ -115,6 +115,8 @@ export interface DecidedRollout
   readonly isCurrent?: boolean;
   /** False keeps the remembered failure of another release; true by default. */
   readonly remembers?: boolean;
+  /** Aborts the rollout if a person handed its stack to another owner meanwhile. */
+  readonly ask?: () => void;
   /** What the history says of the release on success; `deployed` by default. */
   readonly note?: string;
 }

@@ -6,11 +6,11 @@ import {
   volumesText,
 } from "../deploy/mod.ts";
 import {
+  DEFAULT_CONTEXT,
   errors,
   formatStackKey,
   isStackwrightError,
   messageOf,
-  type Progress,
   type Release,
   type StackKey,
   type TargetListener,
@@ -21,10 +21,11 @@ import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { endOf, finishRollout } from "./carry_out.ts";
 import { finishDestroy } from "./destroy_target.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
-import { partsFor, type PipelineParts } from "./parts.ts";
+import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
+import { whileIntended } from "./waits.ts";
 
 /**
  * Finishes the intents that were open when the process ended, before other work may deploy, and
@@ -49,25 +50,44 @@ export async function recover(
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
     try {
       const parts = await partsFor(anyParts, intent.key, signal);
-      const resume = (slot: Slot) => resumeWithEngine(parts, found, slot, signal);
+      const resume = async (within: AbortSignal, ask: () => void) => {
+        ask();
+        within.throwIfAborted();
+        const go = (slot: Slot) => resumeWithEngine(parts, found, { slot, ask }, within);
+        await parts.deploying.run(go, within, found.holder);
+      };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         // A concurrent call may have finished it while this one waited for the lock.
         if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(`resuming an interrupted ${intent.kind}`);
-        await parts.deploying.run(resume, signal, found.holder);
+        if (intent.kind === "destroy") await resume(signal, () => {});
+        else await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
-      const message = `an interrupted ${intent.kind} could not be finished: ${error.message}; ` +
-        "it is tried again at the next start";
+      const isOpen = ledger.openIntents().some(({ id }) => id === intent.id);
+      const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
+        (isOpen ? "; it is tried again at the next start" : "");
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
   await Promise.allSettled(open.filter(({ key }) => !away.has(key.context)).map(finish));
   signal.throwIfAborted();
   return new Set(away.keys());
+}
+
+/** As {@link recover}, for a stack that is to be deployed: where its intents still wait. */
+export async function recoverStack(
+  parts: PipelineParts,
+  listeners: readonly TargetListener[],
+  { context, name }: StackKey,
+  signal: AbortSignal,
+): Promise<void> {
+  const { waitsFor = (each) => each !== DEFAULT_CONTEXT } = parts;
+  const isIt = (each: StackKey) => each.context === context && each.name === name;
+  if (waitsFor(context)) await recover(parts, listeners, signal, isIt);
 }
 
 /** Milliseconds after which an engine that says nothing counts as away: everybody waits for the answer. */
@@ -105,6 +125,9 @@ interface Found {
   readonly teller: Teller | undefined;
 }
 
+/** What the rest of a rollout goes on with; see {@link DecidedRollout}. */
+type Resuming = Required<Pick<DecidedRollout, "progress" | "slot" | "ask">>;
+
 function whatWasOpen(
   { ledger }: PipelineParts,
   intent: Intent,
@@ -124,7 +147,7 @@ function whatWasOpen(
 async function resumeWithEngine(
   parts: PipelineParts,
   found: Found,
-  slot: Slot,
+  how: Pick<Resuming, "slot" | "ask">,
   signal: AbortSignal,
 ): Promise<void> {
   const { intent: { key, kind }, teller } = found;
@@ -138,7 +161,7 @@ async function resumeWithEngine(
     try {
       return kind === "destroy"
         ? await resumeDestroy(parts, found, signal)
-        : await resumeDeploy(parts, found, { progress, slot }, signal);
+        : await resumeDeploy(parts, found, { progress, ...how }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!isStackwrightError(error, "engine_unreachable")) throw error;
@@ -168,7 +191,7 @@ async function resumeDestroy(
 async function resumeDeploy(
   parts: PipelineParts,
   { intent, recorded, teller }: Found,
-  { progress, slot }: { readonly progress: Progress; readonly slot: Slot },
+  { progress, ...resuming }: Resuming,
   signal: AbortSignal,
 ): Promise<void> {
   let why = "its files cannot be had any more";
@@ -201,7 +224,7 @@ async function resumeDeploy(
     progress(messageOf(error));
   }
   const { timeoutSeconds } = next.release;
-  const how = { pruneImages: false, timeoutSeconds, automatic: true, progress, slot };
+  const how = { pruneImages: false, timeoutSeconds, automatic: true, progress, ...resuming };
   const result = await finishRollout(parts, { next, ...left, images, ...how }, intent, signal);
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
 }

@@ -22,14 +22,22 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import { requireNotStopped } from "../prepare/mod.ts";
-import { type Ledger, locksOfJob, recordedOwner, whoseStop } from "../record/mod.ts";
+import {
+  handedOver,
+  type Ledger,
+  locksOfJob,
+  ownerOfWhatRuns,
+  recordedOwner,
+  whoseStop,
+} from "../record/mod.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses, type FairLimiter, type KeyedLock } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
-import { locked } from "./waits.ts";
+import { locked, whileOwned } from "./waits.ts";
+import { measuredJob } from "../tell/mod.ts";
 
 /** Parts for running jobs, beside those of the pipeline. */
 export interface JobParts {
@@ -74,7 +82,7 @@ export async function runJob(
     const { found, spec } = await jobs.looks.run(owner ?? key.name, look, signal);
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
-    ended = measured(parts, found, spec);
+    ended = measuredJob(parts, found, spec);
     const run = createRun(parts, jobs, { work, found, spec, progress }, signal);
     code = await runThrough(parts, run, { work, spec }, signal);
     if ((code ?? 0) !== 0) {
@@ -156,8 +164,13 @@ function createRun(
     }
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
-  const startable = (stack: string, within: AbortSignal) =>
-    requireStartable(parts, { ...key, name: stack }, { needsFiles: false }, within);
+  const owner = ownerOfWhatRuns(parts.ledger, key);
+  const startable = async (stack: string, within: AbortSignal) => {
+    const other = { ...key, name: stack };
+    await requireStartable(parts, other, { needsFiles: false }, within);
+    const over = handedOver(parts.ledger, other, [owner]);
+    if (over !== undefined) throw over;
+  };
   const { clock, log } = parts;
   const checks = { ready, requireStartable: startable };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
@@ -169,7 +182,10 @@ function createRun(
   return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 
-/** Begins or adopts a run and waits for its end; returns the exit code of its container. */
+/**
+ * Begins or adopts a run and waits for its end; returns the exit code of its container. A former owner's
+ * job is not run; see {@link whileOwned}.
+ */
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
@@ -177,43 +193,25 @@ async function runThrough(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
-  const begin = async () => {
-    if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
-    await withOwnStops(parts, work, spec, signal);
-    await run.begin(signal);
-  };
-  const end = () => run.end(signal);
-  // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
-  // other holds its own only while it begins, since deployments look for its container.
-  if (spec.stopServices.length > 0) {
-    return await locked(parts, locks, async () => await begin().then(end), signal);
-  }
-  await locked(parts, locks, begin, signal);
-  return await end();
-}
-
-/** Starts to measure a run of a job; the returned function ends that, told how it ended. */
-function measured(
-  { meter, clock }: PipelineParts,
-  { key, container, swarm }: FoundJob,
-  spec: JobSpec,
-): (failed: boolean) => void {
-  const labels = {
-    context: key.context,
-    stack: key.name,
-    job: container.name,
-    mode: swarm === undefined ? "container" : "swarm",
-    execution_mode: spec.mode,
-  };
-  const began = clock.now().getTime();
-  meter.move("scheduled_runs_active", labels, 1);
-  return (failed) => {
-    meter.move("scheduled_runs_active", labels, -1);
-    meter.count("scheduled_runs_total", labels);
-    meter.count("scheduled_run_errors_total", labels, failed ? 1 : 0);
-    const seconds = (clock.now().getTime() - began) / 1000;
-    meter.observe("scheduled_run_duration_seconds", labels, seconds);
-  };
+  const owners = [ownerOfWhatRuns(parts.ledger, work.key)];
+  return await whileOwned(parts, { keys: [work.key, ...locks], owners }, async (within, ask) => {
+    const begin = async () => {
+      ask();
+      // One that an earlier process began is taken over in any case, to be ended.
+      if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
+      within.throwIfAborted();
+      await withOwnStops(parts, work, spec, within);
+      await run.begin(within);
+    };
+    const end = () => run.end(within);
+    // A job that stops services holds their stacks' locks to its end: nobody may start them. Any
+    // other holds its own only while it begins, since deployments look for its container.
+    if (spec.stopServices.length > 0) {
+      return await locked(parts, locks, async () => await begin().then(end), signal);
+    }
+    await locked(parts, locks, begin, signal);
+    return await end();
+  }, signal);
 }
 
 /** Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that. */

@@ -233,6 +233,8 @@ async function goBack(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { next: { release: failed }, progress } = work;
+  work.ask?.();
+  signal.throwIfAborted();
   const { release } = previous;
   progress("rolling back");
   await removeMode(parts, failed, work, signal);

@@ -1,4 +1,4 @@
-import { awaitedJobs, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, clearHalfReplaced, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
   formatStackKey,
@@ -7,10 +7,14 @@ import {
   type Progress,
   type SourceRequest,
   type StackKey,
+  type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { requestLocation } from "./resolve_revision.ts";
+import type { Intent } from "../record/ledger.ts";
+import { handedOver, ownerOfRelease, ownerOfWhatRuns, recordedOwner } from "../record/mod.ts";
+import { isStrangers, requireNotAnothers, wantedOwner } from "./stack_owner.ts";
 import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
@@ -19,6 +23,7 @@ import {
   sourceAsOwner,
   sourceOf,
   stackAsOwner,
+  withDeadline,
   within,
 } from "../system/mod.ts";
 
@@ -28,6 +33,7 @@ const INTERVAL_MS = 1000;
 /**
  * Waits until no job of a stack runs, within the deployment's timeout and before anything is
  * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
+ * Nobody waits for jobs of a former owner's release.
  *
  * Throws `timeout`, naming the containers.
  */
@@ -38,6 +44,7 @@ export async function waitForJobs(
   { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
+  if (handedOver(ledger, key, [ownerOfWhatRuns(ledger, key)]) !== undefined) return;
   const { waitRunningJobs, timeoutSeconds } = deployment;
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {
@@ -145,6 +152,105 @@ export async function learnedOfAll(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all(keys.map((key) => secrets.learned(stackAsOwner(key), signal)));
+}
+
+/** Work for owners of stacks: it gets its signal, and a function that aborts that if it is over. */
+export type OwnersWork<T> = (within: AbortSignal, ask: () => void) => Promise<T>;
+
+/** Milliseconds for clearing up after what was ended: the new owner waits. */
+const CLEANUP_MS = 60_000;
+
+/**
+ * Does work in the name of `owners` until one of the stacks is handed over to another one: it ends
+ * when that one's deployment comes ({@link lockedForTarget}), or when it asks itself.
+ *
+ * Throws `conflict` when it was ended, and what it throws.
+ */
+export function whileOwned<T>(
+  { ledger, stackLock }: Pick<PipelineParts, "ledger" | "stackLock">,
+  { keys, owners }: {
+    readonly keys: readonly StackKey[];
+    readonly owners: readonly (StackOwner | undefined)[];
+  },
+  work: OwnersWork<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const isOver = () => keys.map((key) => handedOver(ledger, key, owners)).find(Boolean);
+  return stackLock.endable({ keys: keys.map(formatStackKey), isOver, work }, signal);
+}
+
+/**
+ * Takes the lock of a target's stack and does its work, for as long as {@link whileOwned} does. Former
+ * owners' work on the stack, by whichever context of its engine, ends meanwhile. A stranger does not
+ * wait while somebody is at work: it would not hear of it if another process handed the stack over.
+ * `before` comes before the lock.
+ *
+ * Throws `conflict` to a stranger, and what the work throws.
+ */
+export async function lockedForTarget<T>(
+  parts: PipelineParts,
+  target: Target,
+  { before, work }: { readonly before: () => Promise<unknown>; readonly work: OwnersWork<T> },
+  signal: AbortSignal,
+): Promise<T> {
+  const { ledger, stackLock } = parts;
+  const { key } = target;
+  const name = formatStackKey(key);
+  const locked = async () => {
+    await before();
+    return await stackLock.run(name, () => {
+      // Before its first deployment a stack has none; and who is refused here was never its owner.
+      const owners = [wantedOwner(target), recordedOwner(ledger, key)];
+      return whileOwned(parts, { keys: [key], owners }, work, signal);
+    }, signal);
+  };
+  if (!isStrangers(parts, target)) {
+    const beside = ledger.owners.beside(key).map(({ context }) => ({ ...key, context }));
+    return await stackLock.ending([name, ...beside.map(formatStackKey)], locked);
+  }
+  // What is being destroyed may be nobody's in a moment.
+  const isGoing = ledger.underWay().some((each) =>
+    each.kind === "destroy" && formatStackKey(each.key) === name
+  );
+  if (stackLock.isBusy(name) && !isGoing) requireNotAnothers(parts, target);
+  return await locked();
+}
+
+/**
+ * Carries an intent to deploy out as {@link whileOwned} does, in the name of its release's owner. Closes it
+ * where the stack was handed over: nobody may resume it, and what is there is the new owner's.
+ */
+export async function whileIntended<T>(
+  parts: Pick<PipelineParts, "ledger" | "stackLock" | "clock" | "host">,
+  intent: Intent,
+  work: OwnersWork<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const { ledger } = parts;
+  const { key, releaseId } = intent;
+  const release = releaseId === undefined ? undefined : ledger.release(releaseId);
+  const owners = [release === undefined ? recordedOwner(ledger, key) : ownerOfRelease(release)];
+  try {
+    return await whileOwned(parts, { keys: [key], owners }, work, signal);
+  } catch (error) {
+    const over = handedOver(ledger, key, owners);
+    if (over === undefined) throw error;
+    const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
+    if (mayWait && release?.swarm === undefined) await cleared(parts, key);
+    ledger.fail(intent, "failed", over.message);
+    throw error;
+  }
+}
+
+/** Leaves no half of a replacement to the new owner, whose plan begins with what runs. */
+async function cleared(
+  { host: { engine }, clock }: Pick<PipelineParts, "clock" | "host">,
+  key: StackKey,
+): Promise<void> {
+  const late = () => errors.timeout("the engine did not answer");
+  const clear = (within: AbortSignal) => clearHalfReplaced(engine, key, within);
+  const limit = { clock, milliseconds: CLEANUP_MS, late };
+  await withDeadline(limit, clear, new AbortController().signal).catch(() => {});
 }
 
 /**

@@ -7,6 +7,7 @@ export * from "./copy_ledger.ts";
 export * from "./decision_log.ts";
 export * from "./deferred.ts";
 export * from "./discovered_stacks.ts";
+export * from "./hand_over.ts";
 export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./pins.ts";

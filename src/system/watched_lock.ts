@@ -1,7 +1,23 @@
-import { createKeyedLock, type KeyedLock } from "./limiter.ts";
+import { createKeyedLock, type WatchableLock } from "./limiter.ts";
 
-/** A lock that also tells whether observations under a key may be out of date. */
-export interface WatchedLock extends KeyedLock {
+/** Work under keys that ends as soon as its time is over. */
+export interface EndableWork<T> {
+  readonly keys: readonly string[];
+  /** The error that ends the work; `undefined` while it may go on. */
+  readonly isOver: () => Error | undefined;
+  /** Does the work until `within` aborts; `ask` aborts it if it is over. */
+  readonly work: (within: AbortSignal, ask: () => void) => Promise<T>;
+}
+
+/**
+ * A lock that also tells whether observations under a key may be out of date, and that ends what goes
+ * on under a key, whether that holds the lock or not.
+ */
+export interface WatchedLock extends WatchableLock {
+  /** Does work that {@link ending} may end. Throws what ended it, and what it throws. */
+  endable<T>(what: EndableWork<T>, signal: AbortSignal): Promise<T>;
+  /** Does `work`; meanwhile each {@link endable} work under the keys that is over ends. */
+  ending<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;
   /** This moment, to be compared with later. */
   mark(): number;
   /**
@@ -24,6 +40,8 @@ export function createWatchedLock(): WatchedLock {
   let count = 0;
   /** The last release that was forgotten: any key may have had it. */
   let forgotten = 0;
+  const endables = new Map<string, Set<() => void>>();
+  const endings = new Map<string, Set<symbol>>();
   const note = (key: string) => {
     releases.delete(key);
     releases.set(key, ++count);
@@ -33,6 +51,33 @@ export function createWatchedLock(): WatchedLock {
     forgotten = oldest[1];
   };
   return {
+    isBusy: (key) => lock.isBusy(key),
+    async endable({ keys, isOver, work }, signal) {
+      const end = new AbortController();
+      const ask = () => {
+        const reason = isOver();
+        if (reason !== undefined) end.abort(reason);
+      };
+      const leave = enter(endables, keys, ask);
+      try {
+        if (keys.some((key) => endings.has(key))) ask();
+        return await work(AbortSignal.any([signal, end.signal]), ask);
+      } catch (error) {
+        if (!signal.aborted) end.signal.throwIfAborted();
+        throw error;
+      } finally {
+        leave();
+      }
+    },
+    async ending(keys, work) {
+      const leave = enter(endings, keys, Symbol());
+      try {
+        for (const key of keys) for (const ask of endables.get(key) ?? []) ask();
+        return await work();
+      } finally {
+        leave();
+      }
+    },
     run: (key, work, signal) =>
       lock.run(key, async () => {
         try {
@@ -43,5 +88,17 @@ export function createWatchedLock(): WatchedLock {
       }, signal),
     mark: () => count,
     wasReleasedSince: (key, mark) => (releases.get(key) ?? forgotten) > mark,
+  };
+}
+
+/** Adds a value under keys; returns what takes it away again. */
+function enter<T>(all: Map<string, Set<T>>, keys: readonly string[], value: T): () => void {
+  for (const key of keys) all.set(key, (all.get(key) ?? new Set()).add(value));
+  return () => {
+    for (const key of keys) {
+      const own = all.get(key);
+      own?.delete(value);
+      if (own?.size === 0) all.delete(key);
+    }
   };
 }

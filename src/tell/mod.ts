@@ -3,6 +3,7 @@ export { askedAs } from "./asked_as.ts";
 export { decisionListener } from "./decision_listener.ts";
 export { describing } from "./describe_run.ts";
 export { logListener } from "./log_listener.ts";
+export { measuredJob } from "./measured_job.ts";
 export { meterListener } from "./meter_listener.ts";
 export { reconciliationTeller } from "./reconciliation_teller.ts";
 export { runListener } from "./run_listener.ts";

@@ -30,12 +30,13 @@ export async function startContainers(
 
 /** Starts a container after running `prepare`. Throws `deploy_failed`. */
 export async function start(
-  { parts: { engine }, tell }: EngineWork,
+  { parts: { engine }, changes, tell }: EngineWork,
   { service, id, name }: Pick<ObservedContainer, "service" | "id" | "name">,
   signal: AbortSignal,
   prepare?: () => Promise<void>,
 ): Promise<void> {
   await attempt(`service ${service}: container ${name} could not be started`, async () => {
+    changes.ask?.();
     await prepare?.();
     await engine.startContainer(id, signal);
   });

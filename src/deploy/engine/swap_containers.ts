@@ -33,10 +33,11 @@ export async function eachOf(
 
 /** Removes the old container of a successor, and gives the successor the final name. */
 export async function takePlace(
-  { parts: { engine }, tell }: EngineWork,
+  { parts: { engine }, changes, tell }: EngineWork,
   { id, name, replaces }: Successor,
   signal: AbortSignal,
 ): Promise<void> {
+  changes.ask?.();
   await stopAndRemove(engine, replaces.id, signal);
   await engine.renameContainer(id, name, signal);
   tell(`Container ${name} Recreated`);

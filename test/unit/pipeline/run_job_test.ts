@@ -7,7 +7,7 @@ import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
-import { createFairLimiter, createKeyedLock } from "../../../src/system/mod.ts";
+import { createFairLimiter, createKeyedLock, createWatchedLock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 /** Runs the job of stack `evil`, or takes a run over; returns what was told last. */
@@ -28,6 +28,7 @@ async function runOfEvil(
     log: createRecordingLog(),
     meter: { count: () => {}, move: () => {}, observe: () => {} },
     stackLock: {
+      ...createWatchedLock(),
       run: (name: string, held: () => Promise<unknown>) => {
         onLock(name);
         return held();

@@ -4,6 +4,8 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Engine } from "../../../src/docker/engine.ts";
 import { isStackwrightError, type ObservedContainer, stackKey } from "../../../src/model/mod.ts";
 import { waitForJobs } from "../../../src/pipeline/mod.ts";
+import type { Ledger } from "../../../src/record/mod.ts";
+import { releaseOf } from "../record/releases.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
@@ -25,7 +27,11 @@ function container(more: Partial<ObservedContainer> = {}): ObservedContainer {
 }
 
 /** Waits with an engine that lists each of `looks` once, then its last for ever. */
-async function wait(looks: readonly (readonly ObservedContainer[])[], lines = ""): Promise<number> {
+async function wait(
+  looks: readonly (readonly ObservedContainer[])[],
+  lines = "",
+  prepare: (ledger: Ledger) => void = () => {},
+): Promise<number> {
   const [declared] = parseDeployments(`name: shop\n${lines}`, { file: "f", trusted: true });
   assert.ok(declared);
   let look = 0;
@@ -44,6 +50,7 @@ async function wait(looks: readonly (readonly ObservedContainer[])[], lines = ""
     },
   };
   const ledger = createMemoryLedger(clock);
+  prepare(ledger);
   const log = createRecordingLog();
   const parts = { host: { engine: engine as Engine }, clock, ledger, log };
   await waitForJobs(parts, {
@@ -89,6 +96,21 @@ describe("waitForJobs()", () => {
 
   it("wait_running_jobs: false waits for none that does not say so", async () => {
     assert.equal(await wait([[container()]], "wait_running_jobs: false"), 0);
+  });
+
+  it("waits for none of a former owner's release, before and after that was ever healthy", async () => {
+    const heir = { source: "host/b/shop", reference: "refs/heads/main" };
+    for (const isHealthy of [true, false]) {
+      const prepare = (ledger: Ledger) => {
+        const intent = ledger.beginDeploy(releaseOf(KEY, "a1"));
+        if (isHealthy) ledger.succeed(intent, {}, "done");
+        ledger.handOver(KEY, heir);
+      };
+      assert.equal(await wait([[container()], []], "", prepare), 0);
+    }
+    const deployed = (ledger: Ledger) =>
+      ledger.succeed(ledger.beginDeploy(releaseOf(KEY, "a1")), {}, "");
+    assert.equal(await wait([[container()], []], "", deployed), 1000);
   });
 
   it("gives up at the deployment's timeout and names the container", async () => {

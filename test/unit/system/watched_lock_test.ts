@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
-import { createWatchedLock } from "../../../src/system/mod.ts";
+import { createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
 import { heapAfterCollection } from "../../fakes/heap.ts";
 
 const signal = new AbortController().signal;
@@ -49,6 +49,58 @@ describe("createWatchedLock()", () => {
     const mark = lock.mark();
     await assert.rejects(lock.run("a", () => Promise.reject(new Error("no")), signal), /no/);
     assert.equal(lock.wasReleasedSince("a", mark), true);
+  });
+
+  /** Work under a key that goes on until it is ended, and its error once it is over. */
+  function endless(lock: WatchedLock, keys: readonly string[]) {
+    const state: { over?: Error; ask: () => void; began: number } = { ask() {}, began: 0 };
+    const work = (within: AbortSignal, ask: () => void) => {
+      Object.assign(state, { ask, began: state.began + 1 });
+      return new Promise<never>((_, reject) => {
+        if (within.aborted) reject(new Error("some call was aborted"));
+        within.addEventListener("abort", () => reject(new Error("some call was aborted")));
+      });
+    };
+    const isOver = () => state.over;
+    const begin = () => lock.endable({ keys, isOver, work }, signal).catch((error) => error);
+    return Object.assign(state, { begin, end: begin() });
+  }
+
+  it("ending() ends the work under its keys that is over, with its error, and no other", async () => {
+    const lock = createWatchedLock();
+    const [old, other, fresh] = [["a", "b"], ["c"], ["a"]].map((keys) => endless(lock, keys));
+    assert.ok(old && other && fresh);
+    await lock.ending(["b"], nothing);
+    [old.over, other.over] = [new Error("handed over"), new Error("not asked")];
+    await lock.ending(["a"], nothing);
+    assert.equal(await old.end, old.over);
+    const left = [other, fresh].map(({ end }) => Promise.race([end, Promise.resolve("goes on")]));
+    assert.deepEqual(await Promise.all(left), ["goes on", "goes on"]);
+    other.ask();
+    assert.equal(await other.end, other.over);
+  });
+
+  it("ending() ends also what begins meanwhile, but nothing that begins after it", async () => {
+    const lock = createWatchedLock();
+    const work = endless(lock, ["a"]);
+    work.over = new Error("handed over");
+    await lock.ending(["a"], async () => {
+      await work.end;
+      assert.equal(await work.begin(), work.over);
+    });
+    const last = work.begin();
+    assert.equal(await Promise.race([last, Promise.resolve("goes on")]), "goes on");
+    work.ask();
+    assert.equal(await last, work.over);
+  });
+
+  it("isBusy() tells a key that somebody holds, or waits for", async () => {
+    const lock = createWatchedLock();
+    await lock.run("a", () => {
+      assert.deepEqual(["a", "b"].map((key) => lock.isBusy(key)), [true, false]);
+      return Promise.resolve();
+    }, signal);
+    assert.equal(lock.isBusy("a"), false);
   });
 
   it("remembers a limited number of keys, and lets none of the others count as unchanged", async () => {

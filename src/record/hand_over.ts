@@ -1,0 +1,42 @@
+import {
+  errors,
+  formatOwner,
+  isSameOwner,
+  type StackKey,
+  type StackOwner,
+  type StackwrightError,
+} from "../model/mod.ts";
+import type { Ledger } from "./ledger.ts";
+import { recordedOwner } from "./recorded_owner.ts";
+import { ownerOfRelease } from "./release_owner.ts";
+
+/**
+ * The error for work on a stack that a person handed over to another owner than `owners`, in whose
+ * name it is done; `undefined` while it is not another's.
+ */
+export function handedOver(
+  { owners }: Pick<Ledger, "owners">,
+  key: StackKey,
+  own: readonly (StackOwner | undefined)[],
+): StackwrightError | undefined {
+  const now = owners.get(key);
+  if (now?.adopted !== true || own.some((each) => each && isSameOwner(each, now))) return undefined;
+  return errors.conflict(
+    `${key.name} was handed over to ${
+      formatOwner(now)
+    }: what was under way for its former owner has ` +
+      "ended, and what that has changed stays until the new owner's next deployment",
+  );
+}
+
+/**
+ * The owner in whose name what runs of a stack was deployed, or is being deployed for the first time:
+ * that of its release, which may be a former one; the recorded owner where it has none.
+ */
+export function ownerOfWhatRuns(
+  ledger: Pick<Ledger, "owners" | "current" | "history">,
+  key: StackKey,
+): StackOwner | undefined {
+  const release = ledger.current(key) ?? ledger.history(key, 1)[0];
+  return release === undefined ? recordedOwner(ledger, key) : ownerOfRelease(release);
+}

@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { commandTo, rows } from "./commands.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
+import { until } from "./until.ts";
+import { createWorld, engines, type World } from "./world.ts";
+
+const ENGINES = await engines();
+/** Ends no run within a test: only the hand-over does. */
+const DAY = { timeout: "24h" };
+/** On the real engine that of release 2 does not end; the fake one is told by a test. */
+const healthcheck = (number: string) => ({
+  test: ["CMD", number === "2" ? "false" : "true"],
+  interval: "1s",
+  start_period: "1h",
+});
+const shop = (number: string, more: Record<string, Part> = {}) => ({
+  "compose.yaml": composeFile({
+    web: service({ labels: { number }, healthcheck: healthcheck(number) }),
+    ...more,
+  }),
+});
+
+/** What another repository, whose stack has the name of the world's, does. */
+interface Other {
+  /** Hands the stack to it, as another process than the service does. */
+  adopt(): Promise<void>;
+  /** Commits `files`, and polls; the text of the run. */
+  deploy(status: string, files?: Record<string, string>): Promise<string>;
+}
+
+async function withOther(
+  test: (world: World, other: Other) => Promise<void>,
+  engine: "fake" | "real" = "fake",
+): Promise<void> {
+  await inWorld(engine, async (world) => {
+    const other = await createWorld({ engine: "fake" });
+    const { repository } = other;
+    try {
+      await test(world, {
+        async adopt() {
+          const to = ["--source", repository.url, "--reference", "main"];
+          await commandTo(world, 0, ["adopt", world.stack, ...to]);
+        },
+        async deploy(status, files = shop("theirs")) {
+          await repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
+          return JSON.stringify(await pollTo(world, status, { url: repository.url }));
+        },
+      });
+    } finally {
+      await other.close();
+    }
+  });
+}
+
+const open = (world: World) => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length;
+
+/** Asserts that release 2 was ended by the hand-over, and is not open any more. */
+function assertEnded(world: World): void {
+  const [second] = rows(world, "SELECT status, message FROM releases WHERE number = 2");
+  assert.equal(second?.["status"], "failed");
+  assert.match(String(second?.["message"]), /handed over/);
+  assert.equal(open(world), 0);
+}
+
+/** Deploys release 1, and begins release 2, whose health check does not end. */
+async function hanging(world: World, release: (number: string) => Record<string, string>) {
+  await commit(world, release("1"), DAY);
+  await pollTo(world, "succeeded");
+  world.fake?.setBehaviour("web", { health: "starting" });
+  await commit(world, release("2"), DAY);
+  const run = world.poll().then((end) => end.run);
+  await until(() => isThere(world, "2"));
+  world.fake?.setBehaviour("web", { health: "healthy" });
+  return { run };
+}
+
+/** The containers of service `web`, with the number of the release that they were made for. */
+async function webs(world: World) {
+  const all = (await world.containers()).filter(({ service }) => service === "web");
+  return all.map(({ id, state, labels }) => ({ id, state, number: labels["number"] }));
+}
+
+async function isThere(world: World, wanted: string): Promise<boolean> {
+  const all = await webs(world);
+  return all.some(({ state, number }) => state === "running" && number === wanted);
+}
+
+async function turn(world: World, health: "healthy" | "unhealthy"): Promise<void> {
+  const [web] = (await webs(world)).filter(({ number }) => number === "2");
+  world.fake?.setHealth(web?.id ?? "", health);
+}
+
+describe("a rollout of a stack's former owner", () => {
+  for (const engine of ENGINES) {
+    it(`ends when the new owner comes, who was refused meanwhile, on the ${engine} engine`, () =>
+      withOther(async (world, other) => {
+        const { run } = await hanging(world, shop);
+        assert.match(await other.deploy("failed"), /already belongs to /);
+        await commandTo(world, 0, ["adopt", world.stack]);
+        await other.deploy("succeeded");
+        const ended = await run;
+        assert.equal(ended.status, "failed");
+        assert.match(JSON.stringify(ended), /was handed over to .*: what was under way /);
+        assert.deepEqual((await webs(world)).map(({ number }) => number), ["theirs"]);
+        assertEnded(world);
+        await other.deploy("skipped");
+      }, engine));
+  }
+
+  it("goes on when the stack is its owner's again", () =>
+    withOther(async (world, other) => {
+      const { run } = await hanging(world, shop);
+      await other.adopt();
+      await commandTo(world, 0, ["adopt", world.stack, "--source", world.repository.url]);
+      await other.deploy("failed");
+      await turn(world, "healthy");
+      assert.equal((await run).status, "succeeded");
+      assert.deepEqual((await webs(world)).map(({ number }) => number), ["2"]);
+    }));
+
+  it("makes and starts nothing after the hand-over, although nobody deploys", () =>
+    withOther(async (world, other) => {
+      const { run } = await hanging(world, (number) => {
+        const [labels, depends_on] = [{ number }, { web: { condition: "service_healthy" } }];
+        const web = service({ labels, healthcheck: healthcheck(number) });
+        return { "compose.yaml": composeFile({ web, last: service({ labels, depends_on }) }) };
+      });
+      await other.adopt();
+      await turn(world, "healthy");
+      assert.match(JSON.stringify(await run), /was handed over to /);
+      // It was made before, in the place of the one that it replaces.
+      assert.equal((await states(world))["last-1"], "created");
+      assertEnded(world);
+      await other.deploy("succeeded");
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    }));
+
+  it("is not taken back when it fails after the hand-over", () =>
+    withOther(async (world, other) => {
+      const { run } = await hanging(world, (number) => {
+        const deploy = { update_config: { order: "stop-first" } };
+        return {
+          "compose.yaml": composeFile({
+            web: service({ labels: { number }, deploy, healthcheck: healthcheck(number) }),
+          }),
+        };
+      });
+      await other.adopt();
+      await turn(world, "unhealthy");
+      assert.match(JSON.stringify(await run), /was handed over to /);
+      assert.deepEqual((await webs(world)).map(({ number }) => number), ["2"]);
+      assertEnded(world);
+      await other.deploy("succeeded");
+    }));
+
+  for (const isFirst of [true, false]) {
+    const when = isFirst ? "before" : "after";
+    it(`is not resumed where its process was killed ${when} the hand-over`, () =>
+      withOther(async (world, other) => {
+        for (const number of ["1", "2", "1"]) {
+          await commit(world, shop(number), DAY);
+          await pollTo(world, "succeeded");
+        }
+        await world.stop();
+        if (isFirst) interrupt(world, 2);
+        await other.adopt();
+        if (isFirst) assert.equal(open(world), 0);
+        else interrupt(world, 2);
+        world.fake?.setBehaviour("web", { health: "starting" });
+        await world.restart();
+        await until(() => open(world) === 0);
+        assertEnded(world);
+        assert.deepEqual((await webs(world)).map(({ number }) => number), ["1"]);
+        world.fake?.setBehaviour("web", { health: "healthy" });
+        await other.deploy("succeeded");
+      }));
+  }
+});
+
+describe("a run of a job of a stack's former owner", () => {
+  const withJob = (labels: Part) => {
+    const own = {
+      "stackwright.job.enabled": "true",
+      "stackwright.job.schedule": "0 0 1 1 *",
+      "stackwright.job.execution_mode": "one_off",
+      ...labels,
+    };
+    return { "compose.yaml": composeFile({ web: service(), backup: service({ labels: own }) }) };
+  };
+  const run = async (world: World, query = "") => {
+    const path = `/v1/api/job/${world.stack}-backup-1/run${query}`;
+    const answer = await world.request(path, { method: "POST" });
+    return await answer.text();
+  };
+  const runs = () => ({ "stackwright.job.run": undefined });
+  const running = async (world: World) => {
+    const all = await world.engine.listContainers(runs(), new AbortController().signal);
+    return all.filter(({ state }) => state === "running").length;
+  };
+
+  const STOPS = { "stackwright.job.stop_services": "web" };
+  for (
+    const [title, labels] of [["that keeps services stopped", STOPS], ["beside them", {}]] as const
+  ) {
+    it(`${title} ends when the new owner's deployment comes, and is not run again`, () =>
+      withOther(async (world, other) => {
+        // Also of the same files: what a run has stopped is started by the deployment.
+        const files = withJob(labels);
+        const theirs = labels === STOPS ? files : withJob({ other: "yes" });
+        await commit(world, files, DAY);
+        await pollTo(world, "succeeded");
+        await run(world, "?wait=false");
+        await until(async () => await running(world) === 1);
+        await other.adopt();
+        await other.deploy("succeeded", theirs);
+        await until(async () => await running(world) === 0);
+        assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "created" });
+        const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
+        assert.match(await answer.text(), /"status":"failed".*was handed over to /);
+      }));
+  }
+
+  it("is refused before the new owner has deployed", () =>
+    withOther(async (world, other) => {
+      await commit(world, withJob(STOPS), DAY);
+      await pollTo(world, "succeeded");
+      await other.adopt();
+      assert.match(await run(world), /was handed over to /);
+      assert.equal((await states(world))["web-1"], "running");
+    }));
+});
