@@ -2,6 +2,7 @@ import {
   clearHalfReplaced,
   engineWasAway,
   observe,
+  type ReleaseOnDisk,
   startAgain,
   volumesText,
 } from "../deploy/mod.ts";
@@ -23,6 +24,7 @@ import { finishDestroy } from "./destroy_target.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
+import { requireOwnContainers } from "./stack_owner.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { whileIntended } from "./waits.ts";
@@ -195,7 +197,7 @@ async function resumeDeploy(
   signal: AbortSignal,
 ): Promise<void> {
   let why = "its files cannot be had any more";
-  const next = recorded && await bringToDisk(parts, recorded, signal).catch((error) => {
+  const next = recorded && await bringStillOwn(parts, recorded, signal).catch((error) => {
     // A refusal is final: it would repeat at each start.
     if (!isRefusal(error) && !isStackwrightError(error, "conflict")) throw error;
     why = messageOf(error);
@@ -227,6 +229,19 @@ async function resumeDeploy(
   const how = { pruneImages: false, timeoutSeconds, automatic: true, progress, ...resuming };
   const result = await finishRollout(parts, { next, ...left, images, ...how }, intent, signal);
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
+}
+
+/** Brings a release to disk whose stack's containers nobody else has made since. Throws `conflict`. */
+async function bringStillOwn(
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+): Promise<ReleaseOnDisk | undefined> {
+  const next = await bringToDisk(parts, recorded, signal);
+  if (next === undefined) return undefined;
+  const { release } = next;
+  requireOwnContainers(parts, release, await observe(parts.host.engine, release, signal));
+  return next;
 }
 
 /** The plan for the rest of an interrupted rollout; services it may have replaced are verified. */

@@ -143,6 +143,19 @@ export async function ownershipOf(
   });
 }
 
+/** Refuses to go on with a release where another manager's containers have come. Throws `conflict`. */
+export function requireOwnContainers(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  release: Pick<Release, "key" | "configuration" | "revision">,
+  observed: ObservedStack,
+): void {
+  const { key } = release;
+  if (recordedOwner(ledger, key)?.adopted === true) return;
+  const claimant = { source: askingSource(release), reference: "" };
+  ownershipBy(key, { observed, volumes: [], adopted: false }, claimant);
+  requireNotOfPeer(key, observed, claimant);
+}
+
 /**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
  * whose stack is another's by another context, or that would write into volumes of another owner's

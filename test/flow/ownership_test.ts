@@ -2,19 +2,21 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Commands, systemCommands } from "../../src/system/mod.ts";
 import { startByHand } from "./by_hand.ts";
-import { automaticPoll, commandTo } from "./commands.ts";
+import { automaticPoll, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import {
   actions,
   commit,
   docker,
   ids,
+  interrupt,
   inWorld,
   label,
   pollTo,
   readInside,
   writeInside,
 } from "./steps.ts";
+import { until } from "./until.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -443,15 +445,7 @@ describe("a stack of another repository", () => {
     };
     const commands = { ...systemCommands, run };
     const world = await createWorld({ engine: "fake", commands });
-    const labels = {
-      "stackwright.manager": "stackwright",
-      "stackwright.deployment": world.stack,
-      "stackwright.source.configuration": "git.example.com/them/shop",
-      "stackwright.source.name": "git.example.com/them/shop",
-    };
-    const theirs = composeFile({ other: service({ labels, volumes: ["store:/store"] }) }, {
-      volumes: { store: { labels } },
-    });
+    const theirs = foreign(world);
     try {
       world.fake?.addImage("swt/slow:1", { where: "registry" });
       await commit(world, {
@@ -471,6 +465,21 @@ describe("a stack of another repository", () => {
     }
   });
 
+  it("is not resumed over what another manager deployed after a kill", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, WANTED());
+      await pollTo(world, "succeeded");
+      await world.stop();
+      interrupt(world, 1);
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      await startByHand(world, foreign(world));
+      await world.restart();
+      const first = () => rows(world, "SELECT status, message FROM releases WHERE number = 1")[0];
+      await until(() => first()?.["status"] !== "applying");
+      assert.match(JSON.stringify(first()), /already runs from git.example.com\/them\/shop/);
+      assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
+    }));
+
   it("cannot be adopted by nobody", () =>
     inWorld("fake", async (world) => {
       const { err } = await commandTo(world, 1, ["adopt", world.stack]);
@@ -478,6 +487,19 @@ describe("a stack of another repository", () => {
       await commandTo(world, 64, ["adopt", world.stack, "--source", "no repository"]);
     }));
 });
+
+/** A project of the world's stack, as another Stackwright has deployed it. */
+function foreign({ stack }: World): string {
+  const labels = {
+    "stackwright.manager": "stackwright",
+    "stackwright.deployment": stack,
+    "stackwright.source.configuration": "git.example.com/them/shop",
+    "stackwright.source.name": "git.example.com/them/shop",
+  };
+  return composeFile({ other: service({ labels, volumes: ["store:/store"] }) }, {
+    volumes: { store: { labels } },
+  });
+}
 
 /** Another repository whose stack has the name of the world's. */
 async function withOther(
