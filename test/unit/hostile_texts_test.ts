@@ -251,13 +251,13 @@ const PARSERS: Readonly<Record<string, Scan>> = {
   composeReferences,
   "validate": checkout(".stackwright.yaml"),
   "readSopsText, YAML": (text) =>
-    readSopsText("f.yaml", Buffer.from(`${text}\nsops: ENC[AES256_GCM,`)),
+    readSopsText("yaml", Buffer.from(`${text}\nsops: ENC[AES256_GCM,`)),
   "readSopsText, JSON": (text) =>
-    readSopsText("f.json", Buffer.from(`{"sops": "ENC[AES256_GCM,${text}`)),
+    readSopsText("json", Buffer.from(`{"sops": "ENC[AES256_GCM,${text}`)),
   "readSopsText, dotenv": (text) =>
-    readSopsText("f.env", Buffer.from(`sops_mac=ENC[AES256_GCM,\n${text}`)),
+    readSopsText("other", Buffer.from(`sops_mac=ENC[AES256_GCM,\n${text}`)),
   "readSopsText, INI": (text) =>
-    readSopsText("f.ini", Buffer.from(`[sops]\n[b]\nENC[AES256_GCM,\n${text}`)),
+    readSopsText("other", Buffer.from(`[sops]\n[b]\nENC[AES256_GCM,\n${text}`)),
 };
 
 /** Refusing is right, too: what counts is the time, and that no stack overflows. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { tooManySigns } from "../../config/mod.ts";
+import type { FileKind } from "./file_kind.ts";
 import { asBinary, readJsonText } from "./json_text.ts";
 import { readDotenvText, readIniText } from "./line_text.ts";
 import { isSopsMetadata } from "./metadata.ts";
@@ -17,16 +18,17 @@ export function mayBeEncrypted(bytes: Uint8Array): boolean {
 
 /**
  * Takes an encrypted file apart; `undefined` when it is none. A text that only speaks of SOPS is
- * none: what counts is the metadata block. The name decides only where the content leaves it open,
- * that is whether a JSON object is a JSON file or the envelope of a binary one.
+ * none: what counts is the metadata block. The kind decides only where the content leaves it open:
+ * whether a JSON object is a JSON file or the envelope of a binary one, and whether a text without
+ * a line that only SOPS writes is YAML.
  *
  * Throws `SopsFormatError` when it is encrypted and malformed, or too large to be taken apart.
  */
-export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefined {
+export function readSopsText(kind: FileKind, bytes: Uint8Array): SopsText | undefined {
   if (!mayBeEncrypted(bytes)) return undefined;
   const text = strictUtf8(bytes);
   if (text === undefined) return undefined;
-  const candidates = readers(name, text);
+  const candidates = readers(kind, text);
   const tooMany = candidates.length === 0 ? undefined : tooManySigns(text);
   if (tooMany !== undefined) {
     if (METADATA.test(text)) throw new SopsFormatError(tooMany);
@@ -34,7 +36,7 @@ export function readSopsText(name: string, bytes: Uint8Array): SopsText | undefi
   }
   const file = candidates.map((read) => read(text)).find((each) => each !== undefined);
   if (file === undefined || !isSopsMetadata(file.metadata)) return undefined;
-  return /\.(?:json|ya?ml)$/i.test(name) ? file : asBinary(file) ?? file;
+  return kind === "other" ? asBinary(file) ?? file : file;
 }
 
 /** The beginning of metadata, in any of the formats. */
@@ -44,10 +46,10 @@ const METADATA =
 type Reader = (text: string) => SopsText | undefined;
 
 /** By the first character or, where that says nothing, by the line the format must have. */
-function readers(name: string, text: string): Reader[] {
+function readers(kind: FileKind, text: string): Reader[] {
   if (text.trimStart().startsWith("{")) return [readJsonText];
   if (/^sops:/m.test(text)) return [readYamlText];
   if (/^sops_(?:mac|lastmodified)=/m.test(text)) return [readDotenvText];
   if (/^\[sops\]\s*$/m.test(text)) return [readIniText];
-  return /\.ya?ml$/i.test(name) ? [readYamlText] : [];
+  return kind === "yaml" || kind === "configuration" ? [readYamlText] : [];
 }

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { assignedIn, MOST_OF_AN_OWNER, secretParts } from "../../system/mod.ts";
 import type { DecryptedText } from "./decrypt_text.ts";
+import type { FileKind } from "./file_kind.ts";
 import type { SopsText } from "./sops_text.ts";
 
 /** Maps of compose files and of our configuration whose values may be anything. */
@@ -36,12 +37,12 @@ const NAMES = new Set([
  * its assignments and its long words, since the rest is ordinary text, unless it is one line.
  */
 export function secretTexts(
-  name: string,
+  kind: FileKind,
   { format, leaves }: Pick<SopsText, "format" | "leaves">,
   { bytes, texts }: DecryptedText,
 ): string[] {
   if (format === "binary") return hidden(binaryTexts(Buffer.from(bytes).toString("utf8")));
-  const describesStacks = /(?:^|\/)\.(?:stackwright|doco-cd)[^/]*$/.test(name) ||
+  const describesStacks = kind === "configuration" ||
     leaves.some(({ path }) => path[0] === "services");
   return hidden(
     texts.filter(({ path }) => !(describesStacks && isName(path))).map(({ text }) => text),

@@ -6,6 +6,7 @@ import { MOST_OF_AN_OWNER, type Redactor, type Turns } from "../../system/mod.ts
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
+import { type FileKind, fileKind } from "./file_kind.ts";
 import { requireOwnPlaces } from "./key_places.ts";
 import { readMetadata, type SopsMetadata } from "./metadata.ts";
 import { secretTexts } from "./secret_texts.ts";
@@ -21,7 +22,7 @@ export interface PlainFile {
 
 /** A file that may be encrypted. */
 export interface SealedFile {
-  /** Shown in errors; its ending tells JSON files from binary ones. */
+  /** Shown in errors; decides what {@link FileKind} says, and nothing else. */
   readonly name: string;
   readonly bytes: Uint8Array;
   /** Owner of the file's secrets in the redactor; absent for the program itself. */
@@ -74,17 +75,18 @@ export function createSops(parts: SopsParts): Sops {
     async decrypt({ name, bytes, owner }, signal) {
       if (!mayBeEncrypted(bytes)) return undefined;
       const turns = parts.turns.by(owner ?? "");
-      const ending = /\.[^./]*$/.exec(name)?.[0] ?? "";
-      const id = createHash("sha256").update(`${ending}\0`).update(bytes).digest("base64");
+      // Repositories share what is kept: it must not depend on anything that is not in the key.
+      const kind = fileKind(name);
+      const id = createHash("sha256").update(`${kind}\0`).update(bytes).digest("base64");
       const known = kept.get(id);
       if (known !== undefined) return hidden(known, owner);
       try {
-        const file = await turns.take(() => readSopsText(name, bytes), signal);
+        const file = await turns.take(() => readSopsText(kind, bytes), signal);
         if (file === undefined) return undefined;
         const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
-        const isEncrypted = () => isEncryptedAgain(name, decrypted.bytes);
+        const isEncrypted = () => isEncryptedAgain(kind, decrypted.bytes);
         if (await turns.take(isEncrypted, signal)) throw new SopsFormatError(TWICE);
-        const secrets = await turns.take(() => secretTexts(name, file, decrypted), signal);
+        const secrets = await turns.take(() => secretTexts(kind, file, decrypted), signal);
         const plain = { bytes: decrypted.bytes, secrets };
         if (plain.secrets.length > MOST_OF_AN_OWNER) throw new SopsFormatError(TOO_MANY);
         keep(id, plain);
@@ -100,9 +102,9 @@ const TOO_MANY = `it has more than ${MOST_OF_AN_OWNER} texts that must not be sh
   "encrypt only what is a secret";
 const TWICE = "it is encrypted twice; encrypt it once";
 
-function isEncryptedAgain(name: string, bytes: Uint8Array): boolean {
+function isEncryptedAgain(kind: FileKind, bytes: Uint8Array): boolean {
   try {
-    return readSopsText(name, bytes) !== undefined;
+    return readSopsText(kind, bytes) !== undefined;
   } catch (error) {
     if (error instanceof SopsFormatError) return true;
     throw error;

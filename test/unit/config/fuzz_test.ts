@@ -152,7 +152,7 @@ const TARGETS: readonly Target[] = [
       '{"a": "ENC[x]", "sops": {"mac": "y", "lastmodified": "z", "age": []}}',
     ],
     placed: false,
-    run: (text) => readSopsText("f.yaml", new TextEncoder().encode(text)),
+    run: (text) => readSopsText("yaml", new TextEncoder().encode(text)),
   },
 ];
 const LAUGHS = "a: &a [x,x,x,x,x,x,x,x]\n" +

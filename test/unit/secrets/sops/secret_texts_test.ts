@@ -4,7 +4,7 @@ import { secretTexts } from "../../../../src/secrets/sops/secret_texts.ts";
 import { MOST_OF_AN_OWNER } from "../../../../src/system/mod.ts";
 
 const binary = (text: string) =>
-  secretTexts("a.bin", { format: "binary", leaves: [] }, {
+  secretTexts("other", { format: "binary", leaves: [] }, {
     bytes: new TextEncoder().encode(text),
     texts: [],
   });
