@@ -9,9 +9,18 @@ interface ComposeReferences {
   readonly files: readonly string[];
   /** Whether rendering may read any file of the source: broken YAML, an include with its own base. */
   readonly wide: boolean;
-  /** Whether rendering reads outside the source: remote includes, host paths, paths with variables. */
+  /**
+   * Whether rendering reads outside the source, or nobody knows where: remote includes, paths of the
+   * host and its home directories, paths with variables.
+   */
   readonly outside: boolean;
 }
+
+/**
+ * Paths that compose may take for some in the home directory. It expands `~` whenever it resolves a
+ * path, and resolves one again for each file that includes or extends: `./~/` becomes `~/`.
+ */
+export const HOME_PATH = /(?:^|\/)~/;
 
 /** Paths that compose would fetch from elsewhere. */
 export const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
@@ -31,7 +40,7 @@ export function composeReferences(text: string): ComposeReferences {
   const composeFiles = [...includes.flatMap((each) => each.paths), ...extended, ...unsure.extended];
   const files = [...includes.flatMap(filesBeside), ...paths.files, ...unsure.files];
   const isOutside = (path: string) =>
-    path.includes("$") || path.startsWith("/") || REMOTE.test(path);
+    path.includes("$") || path.startsWith("/") || HOME_PATH.test(path) || REMOTE.test(path);
   const inside = (all: readonly string[]) => [...new Set(all.filter((path) => !isOutside(path)))];
   return {
     composeFiles: inside(composeFiles),

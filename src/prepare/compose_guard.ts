@@ -1,11 +1,12 @@
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
-import { isConfigFileName, MOST_BYTES } from "../config/mod.ts";
+import { HOME_PATH, isConfigFileName, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, type StackwrightError } from "../model/mod.ts";
 import { type Files, readText, type Turns } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
+import { FilesLookedAt } from "./files_looked_at.ts";
 import { countSigns } from "./recorded_bounds.ts";
 
 /** A project about to be rendered. Paths are absolute. */
@@ -43,12 +44,6 @@ interface Pending {
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|[^/@\s]+@[^/:\s]+:|github\.com\/|~)/i;
 
 /**
- * Compose expands `~` whenever it resolves a path, and resolves one again for each file that
- * includes or extends: `./~/` becomes `~/` on the way.
- */
-const HOME = /(?:^|\/)~/;
-
-/**
  * Ensures that rendering reads only files of the tree. Compose itself reads any path, with this
  * service's rights, and the content would end up in containers or messages.
  *
@@ -62,7 +57,11 @@ export async function guardRendering(
 ): Promise<GuardedInputs> {
   const guard = new Guard(project, parts, signal);
   await guard.run();
-  return { files: [...guard.variableFiles], interpolates: guard.interpolates };
+  return {
+    files: [...guard.variableFiles],
+    interpolates: guard.interpolates,
+    areSame: () => guard.looked.areSame(),
+  };
 }
 
 /** Findings of the guard about a project that is safe to render. */
@@ -73,6 +72,11 @@ export interface GuardedInputs {
   readonly files: readonly string[];
   /** Whether a path has variables: rendering must use the same variables as the guard. */
   readonly interpolates: boolean;
+  /**
+   * Whether all files that the answer rests on, and those that compose reads besides, still have the
+   * content they had; ask after compose has read them.
+   */
+  areSame(): Promise<boolean>;
 }
 
 class Guard {
@@ -84,6 +88,7 @@ class Guard {
   readonly #seen = new Set<string>();
   readonly #readAll = countSigns();
   #places = 0;
+  readonly looked: FilesLookedAt;
   readonly variableFiles = new Set<string>();
   interpolates = false;
 
@@ -92,6 +97,7 @@ class Guard {
     this.#parts = parts;
     this.#signal = signal;
     this.#tree = new RealTree(parts.files, project.tree);
+    this.looked = new FilesLookedAt(parts.files);
     this.#queue = project.composeFiles.map((file) => ({
       file,
       bases: [project.directory],
@@ -101,6 +107,8 @@ class Guard {
   }
 
   async run(): Promise<void> {
+    // Paths are interpolated with them.
+    for (const file of this.#project.envFiles) await this.looked.note(file);
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const key = JSON.stringify(next);
       if (this.#seen.has(key)) continue;
@@ -113,6 +121,7 @@ class Guard {
   async #look(at: Pending): Promise<void> {
     // Compose itself reports a missing file, with the one that names it.
     const name = this.#shown(at.file);
+    await this.looked.note(at.file);
     const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
     if (size > MOST_BYTES) {
       throw errors.config_invalid(
@@ -134,9 +143,7 @@ class Guard {
     ]);
     const value = (text: string) => values.get(text) ?? text;
     for (const file of found.files) {
-      for (const each of await this.#resolve(at, value(file), at.bases)) {
-        this.variableFiles.add(each);
-      }
+      await this.#addVariableFiles(await this.#resolve(at, value(file), at.bases));
     }
     for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
     for (const file of [...found.extended, ...found.unsure.extended]) {
@@ -167,7 +174,7 @@ class Guard {
     const dotenv = include.envFiles.length === 0
       ? bases.map((base) => posix.join(base, ".env"))
       : (await resolved(include.envFiles, [...own, ...bases])).flat();
-    for (const file of dotenv) this.variableFiles.add(file);
+    await this.#addVariableFiles(dotenv);
     const known = new Set(envFiles);
     const isOwn = async (file: string) =>
       !known.has(file) && await this.#parts.files.stat(file) !== undefined;
@@ -178,6 +185,13 @@ class Guard {
     );
     for (const target of targets.flat()) {
       this.#push(target, { bases, working }, at.ownVariables || hasOwn);
+    }
+  }
+
+  async #addVariableFiles(files: readonly string[]): Promise<void> {
+    for (const file of files) {
+      await this.looked.note(file);
+      this.variableFiles.add(file);
     }
   }
 
@@ -238,7 +252,7 @@ class Guard {
     if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
     const real = await this.#parts.files.realPath(target) ?? target;
     if (isConfigFileName(posix.basename(real))) throw this.#isConfiguration(at, path);
-    if (!HOME.test(place)) return target;
+    if (!HOME_PATH.test(place)) return target;
     const told = JSON.stringify(path.slice(0, 200));
     throw errors.path_escapes(
       `${this.#shown(at.file)}: ${told} leads by way of a name that begins ` +

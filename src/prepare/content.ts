@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { Revision } from "../model/mod.ts";
-import type { Source } from "../source/source.ts";
+import type { Source, TreeEntry } from "../source/source.ts";
 
 /** Content id of a missing path. */
 export const ABSENT = "absent";
@@ -26,6 +26,24 @@ export async function contentIds(
     else if (around !== undefined && (await source.list(revision, around, signal)).has(around)) {
       found.set(path, `submodule:${entries.get(around)?.id}`);
     }
+  }
+  return found;
+}
+
+/**
+ * Every file and link at or below a path, those of submodules too; a submodule that cannot be entered
+ * is an entry itself.
+ */
+export async function filesAt(
+  source: Source,
+  revision: Revision,
+  path: string,
+  signal: AbortSignal,
+): Promise<Map<string, TreeEntry>> {
+  const found = new Map<string, TreeEntry>();
+  for (const [file, entry] of await source.list(revision, path, signal)) {
+    if (entry.kind !== "submodule" || file === path) found.set(file, entry);
+    else for (const each of await filesAt(source, revision, file, signal)) found.set(...each);
   }
   return found;
 }

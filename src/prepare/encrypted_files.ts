@@ -2,9 +2,10 @@ import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { isConfigFileName } from "../config/mod.ts";
 import { errors, messageOf, type Revision, StackwrightError } from "../model/mod.ts";
-import type { PlainFile, Sops } from "../secrets/mod.ts";
-import type { Source, TreeEntry } from "../source/source.ts";
+import { fileKind, type PlainFile, type Sops } from "../secrets/mod.ts";
+import type { Source } from "../source/source.ts";
 import { createFairLimiter, type Files, sourceAsOwner } from "../system/mod.ts";
+import { filesAt } from "./content.ts";
 
 /** Files of a tree that a deployment uses. */
 interface RevealJob {
@@ -53,7 +54,7 @@ interface EncryptedFilesParts {
 const LARGEST = 16 * 1024 * 1024;
 /** Bytes from which a file is large. */
 const LARGE = 1024 * 1024;
-/** Number of object ids remembered as plain; an id never changes its content. */
+/** Number of files remembered as plain, by kind and object id, which never changes its content. */
 const MOST_REMEMBERED = 100_000;
 
 /** Makes the decryption for the pipeline. */
@@ -61,16 +62,9 @@ export function createEncryptedFiles(parts: EncryptedFilesParts): EncryptedFiles
   return new TreeFiles(parts);
 }
 
-/** One file of a tree. */
-interface TreeFile {
-  readonly path: string;
-  /** Object id; `undefined` inside a submodule, where only the file on disk is known. */
-  readonly id: string | undefined;
-}
-
 class TreeFiles implements EncryptedFiles {
   readonly #parts: EncryptedFilesParts;
-  readonly #plainIds = new Set<string>();
+  readonly #plain = new Set<string>();
   /** One large file is in memory at a time, and sources take turns. */
   readonly #large = createFairLimiter(1);
 
@@ -82,14 +76,14 @@ class TreeFiles implements EncryptedFiles {
     const identities = new Map<string, string>();
     const secrets = new Set<string>();
     const failures: StackwrightError[] = [];
-    for (const file of await this.#filesOf(job, signal)) {
+    for (const [path, id] of await this.#filesOf(job, signal)) {
       // Without known paths, skips our own configuration: neither containers nor compose read it.
-      if (job.paths.includes(".") && isConfigFileName(basename(file.path))) continue;
+      if (job.paths.includes(".") && isConfigFileName(basename(path))) continue;
       try {
-        const plain = await this.#plainOf(job, file, signal);
+        const plain = await this.#plainOf(job, { path, id }, signal);
         if (plain === undefined) continue;
-        await this.#put(job.tree, file.path, plain.bytes);
-        identities.set(file.path, this.#identityOf(plain.bytes));
+        await this.#put(job.tree, path, plain.bytes);
+        identities.set(path, this.#identityOf(plain.bytes));
         plain.secrets.forEach((each) => secrets.add(each));
       } catch (error) {
         const isOurs = error instanceof StackwrightError && error.code !== "data_dir_unusable";
@@ -100,64 +94,53 @@ class TreeFiles implements EncryptedFiles {
     return { identities, secrets, failures };
   }
 
-  async #filesOf({ revision, tree, paths }: RevealJob, signal: AbortSignal) {
-    const found = new Map<string, TreeFile>();
-    const add = (path: string, id: string | undefined) => found.set(path, { path, id });
-    const addEntry = async (path: string, entry: TreeEntry | undefined) => {
-      if (entry?.kind === "file" || entry?.kind === "executable") return void add(path, entry.id);
-      if (entry?.kind === "symlink") return;
-      // Paths inside a submodule have no entry of their own.
-      for (const each of await this.#below(tree, path)) add(each, undefined);
-    };
-    const own = await this.#parts.source.entries(revision, paths, signal);
+  /** Files with their object ids, by path. */
+  async #filesOf({ revision, paths }: RevealJob, signal: AbortSignal) {
+    const { source } = this.#parts;
+    const found = new Map<string, string>();
+    const own = await source.entries(revision, paths, signal);
     for (const path of new Set(paths)) {
       const entry = own.get(path);
-      if (entry?.kind !== "directory") await addEntry(path, entry);
-      else {
-        const listed = await this.#parts.source.list(revision, path, signal);
-        for (const [at, each] of listed) await addEntry(at, each);
+      if (entry === undefined) continue;
+      const isWhole = entry.kind === "directory" || entry.kind === "submodule";
+      const below = isWhole
+        ? await filesAt(source, revision, path, signal)
+        : [[path, entry] as const];
+      for (const [at, { kind, id }] of below) {
+        if (kind === "file" || kind === "executable") found.set(at, id);
       }
     }
-    return [...found.values()];
-  }
-
-  /** Files on disk at or below a path, links not followed. */
-  async #below(tree: string, path: string): Promise<string[]> {
-    const info = await this.#parts.files.stat(join(tree, path));
-    if (info?.kind === "file") return [path];
-    if (info?.kind !== "directory") return [];
-    const names = await this.#parts.files.list(join(tree, path));
-    return (await Promise.all(names.map((name) => this.#below(tree, join(path, name))))).flat();
+    return found;
   }
 
   /** Decrypts the committed content, not the tree's: the result never depends on earlier runs. */
   async #plainOf(
     { revision, tree }: RevealJob,
-    { path, id }: TreeFile,
+    { path, id }: { readonly path: string; readonly id: string },
     signal: AbortSignal,
   ): Promise<PlainFile | undefined> {
     const { source, sops, files } = this.#parts;
-    if (id !== undefined && this.#plainIds.has(id)) return undefined;
+    // Whether bytes are an encrypted file depends on what their name says, too.
+    const key = `${fileKind(path)} ${id}`;
+    if (this.#plain.has(key)) return undefined;
     const info = await files.stat(join(tree, path));
     if (info?.kind !== "file" || info.size > LARGEST) return undefined;
     const look = async () => {
-      const bytes = id === undefined
-        ? await files.readIfExists(join(tree, path))
-        : await source.read(revision, path, signal, LARGEST);
+      const bytes = await source.read(revision, path, signal, LARGEST);
       if (bytes === undefined) return undefined;
       const plain = await sops.decrypt({ name: path, bytes, owner }, signal);
-      if (plain === undefined && id !== undefined) this.#rememberPlain(id);
+      if (plain === undefined) this.#rememberPlain(key);
       return plain;
     };
     const owner = sourceAsOwner(revision.source.name);
     return await (info.size > LARGE ? this.#large.run(owner, look, signal) : look());
   }
 
-  #rememberPlain(id: string): void {
-    this.#plainIds.add(id);
-    const [oldest] = this.#plainIds;
-    if (this.#plainIds.size > MOST_REMEMBERED && oldest !== undefined) {
-      this.#plainIds.delete(oldest);
+  #rememberPlain(key: string): void {
+    this.#plain.add(key);
+    const [oldest] = this.#plain;
+    if (this.#plain.size > MOST_REMEMBERED && oldest !== undefined) {
+      this.#plain.delete(oldest);
     }
   }
 

@@ -13,6 +13,7 @@ import {
   contains,
   createPauses,
   embeddedSecrets,
+  type FileInfo,
   isSecretVariable,
   MOST_CHARACTERS,
   MOST_OF_AN_OWNER,
@@ -117,16 +118,20 @@ export class PlainSecrets {
   }
 
   /**
-   * Hides secrets in dotenv files (absolute paths), each read once; missing ones are fine.
+   * Hides secrets in dotenv files (absolute paths), each read once, and again where another one is in
+   * its place; missing ones are fine.
    *
    * Throws `config_invalid` for a file, or for files together, too large to be read: their content
    * could be shown.
    */
   async hideDotenv(files: readonly string[], signal: AbortSignal): Promise<void> {
     for (const file of files) {
-      if (this.#looked.has(file)) continue;
-      this.#looked.add(file);
-      await this.#requireSmall(file);
+      const real = await this.#parts.files.realPath(file);
+      const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+      const key = `${info?.id} ${file}`;
+      if (this.#looked.has(key)) continue;
+      this.#looked.add(key);
+      this.#requireSmall(file, info);
       const text = await this.#textOf(file);
       if (text !== undefined) await this.#parts.turns.take(() => this.#hideEntries(text), signal);
     }
@@ -219,9 +224,7 @@ export class PlainSecrets {
     );
   }
 
-  async #requireSmall(path: string): Promise<void> {
-    const real = await this.#parts.files.realPath(path);
-    const info = real === undefined ? undefined : await this.#parts.files.stat(real);
+  #requireSmall(path: string, info: FileInfo | undefined): void {
     if (info?.kind !== "file") return;
     this.#dotenvBytes += info.size;
     if (info.size <= MOST_BYTES && this.#dotenvBytes <= MOST_OF_ALL) return;

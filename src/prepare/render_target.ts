@@ -22,6 +22,7 @@ import type { ComposeCall } from "../deploy/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import { contentIds } from "./content.ts";
+import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import { requireShortEnvironment } from "./long_values.ts";
 import { operation } from "./measure.ts";
@@ -85,11 +86,13 @@ export async function renderTarget(
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose, signal);
   await plain.hideDotenv([...project.envFiles, ...named.others], signal);
-  const guarded = await requireSafeInputs(parts, project, tree, variables, signal);
-  await plain.hideDotenv(guarded.files, signal);
-  const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
-  const call = { project, variables, collectsSeldom };
-  const model = await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
+  const guard = () => requireSafeInputs(parts, project, tree, variables, signal);
+  const model = await guardedRendering(guard, async (guarded, requireSame) => {
+    await plain.hideDotenv(guarded.files, signal);
+    const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
+    const call = { project, variables, collectsSeldom, requireSame };
+    return await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
+  });
   noteEmpty(parts, target, model);
   requireSize(model, target);
   requireImageNames(model, target);

@@ -10,8 +10,7 @@ import {
 } from "../compose/mod.ts";
 import { RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
 import { errors, type LiveManifest } from "../model/mod.ts";
-import type { TreeEntry } from "../source/source.ts";
-import { ABSENT, contentIds, isSubmodule, plainIds } from "./content.ts";
+import { ABSENT, contentIds, filesAt, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { fewWarnings } from "./few_warnings.ts";
 import { countPaths } from "./recorded_bounds.ts";
@@ -179,7 +178,7 @@ async function liveManifest(
   const count = countPaths("files");
   live.untracked.forEach(count);
   for (const path of outermost(live.tracked)) {
-    for (const [file, entry] of await filesAt(parts, target, path, signal)) {
+    for (const [file, entry] of await filesAt(parts.source, target.revision, path, signal)) {
       count(file);
       files[file] = `${entry.kind}:${identities.get(file) ?? entry.id}`;
     }
@@ -191,19 +190,4 @@ async function liveManifest(
 function outermost(paths: readonly string[]): string[] {
   const sorted = withoutLonger(paths.map((path) => path === "." ? "" : `${path}/`));
   return sorted.map((path) => path === "" ? "." : path.slice(0, -1));
-}
-
-/** Every file at or below a path, including submodules, where each file has its own id. */
-async function filesAt(
-  parts: PrepareParts,
-  target: Target,
-  path: string,
-  signal: AbortSignal,
-): Promise<Map<string, TreeEntry>> {
-  const found = new Map<string, TreeEntry>();
-  for (const [file, entry] of await parts.source.list(target.revision, path, signal)) {
-    if (entry.kind !== "submodule" || file === path) found.set(file, entry);
-    else for (const [at, below] of await filesAt(parts, target, file, signal)) found.set(at, below);
-  }
-  return found;
 }

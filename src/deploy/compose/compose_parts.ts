@@ -15,6 +15,11 @@ export interface ComposeCall {
    * may be started with them; false by default.
    */
   readonly collectsSeldom?: boolean;
+  /**
+   * Throws if the program may have read other files than it should have; asked when it has ended,
+   * before anything that it printed is told or used.
+   */
+  requireSame?(): Promise<void>;
 }
 
 /** Parts of {@link Compose}. */

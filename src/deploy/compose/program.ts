@@ -243,6 +243,7 @@ export class Compose {
     const result = await this.#parts.commands.run(command, signal).catch((error) => {
       throw isStackwrightError(error, "payload_too_large") ? tookTooMuch(failure, error) : error;
     });
+    await call.requireSame?.();
     if (result.code !== 0) {
       throw failureOf(failure, { result, command, project: call.project, model: call.model });
     }

@@ -68,6 +68,11 @@ const TABLE: readonly {
     found: { outside: true },
   },
   {
+    what: "something outside for a path in the home directory",
+    text: "services: {a: {image: x, env_file: ['~/../etc/x', './a/~/y', ok~.env]}}",
+    found: { outside: true, files: ["ok~.env"] },
+  },
+  {
     what: "something outside for an include over SSH",
     text: "include: ['git@h.example:o/r.git']",
     found: { outside: true },

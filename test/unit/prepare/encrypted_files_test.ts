@@ -33,13 +33,16 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
     await writeFile(join(tree, path), text, { mode: 0o640 });
   }
   const asked: string[] = [];
-  const isModule = (path: string) => path.startsWith("module/");
+  const isModule = (path: string) => path === "module" || path.startsWith("module/");
   const source = {
     list(_: Revision, path: string) {
       const at = Object.keys(committed).filter((each) =>
         path === "." || each === path || each.startsWith(`${path}/`)
       );
-      const entries = at.filter((each) => !isModule(each)).map((each): [string, TreeEntry] => [
+      // Submodules further below are one entry each.
+      const entries = at.filter((each) => isModule(path) || !isModule(each)).map((
+        each,
+      ): [string, TreeEntry] => [
         each,
         { kind: "file", id: `id of ${committed[each]}` },
       ]);
@@ -54,7 +57,7 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
           ? "directory"
           : "file";
       const known = paths.filter((path) =>
-        !isModule(path) && (kindOf(path) === "directory" || committed[path] !== undefined)
+        kindOf(path) === "directory" || committed[path] !== undefined
       );
       return Promise.resolve(
         new Map(known.map((each): [string, TreeEntry] => [
@@ -121,7 +124,10 @@ describe("createEncryptedFiles()", () => {
       async ({ tree, encrypted, read }) => {
         await encrypted.reveal({ revision, tree, paths: ["module/x"] }, never);
         assert.equal(await read("module/x"), "x");
-        await encrypted.reveal({ revision, tree, paths: ["."] }, never);
+        for (const _ of ["first", "again"]) {
+          const found = await encrypted.reveal({ revision, tree, paths: ["."] }, never);
+          assert.deepEqual([...found.identities.keys()].sort(), ["module/x", "module/y/z"]);
+        }
         assert.equal(await read("module/y/z"), "z");
       },
     );

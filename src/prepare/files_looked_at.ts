@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { MOST_BYTES } from "../config/mod.ts";
+import type { Files } from "../system/mod.ts";
+
+/**
+ * Files with the content that a decision rests on, missing ones too. Trees are shared: another
+ * deployment of the revision may decrypt a file at any time.
+ */
+export class FilesLookedAt {
+  readonly #files: Pick<Files, "realPath" | "stat" | "readIfExists">;
+  readonly #states = new Map<string, string>();
+
+  constructor(files: Pick<Files, "realPath" | "stat" | "readIfExists">) {
+    this.#files = files;
+  }
+
+  /** Notes a file by its absolute path; call it before looking at the file. */
+  async note(path: string): Promise<void> {
+    if (!this.#states.has(path)) this.#states.set(path, await this.#stateOf(path));
+  }
+
+  /** Whether all files are now as they were when they were noted. */
+  async areSame(): Promise<boolean> {
+    for (const [path, state] of this.#states) {
+      if (await this.#stateOf(path) !== state) return false;
+    }
+    return true;
+  }
+
+  async #stateOf(path: string): Promise<string> {
+    const real = await this.#files.realPath(path);
+    const info = real === undefined ? undefined : await this.#files.stat(real);
+    if (real === undefined || info?.kind !== "file") return info?.kind ?? "missing";
+    // A larger one is refused.
+    if (info.size > MOST_BYTES) return `${info.size} bytes`;
+    const bytes = await this.#files.readIfExists(real) ?? "";
+    return createHash("sha256").update(bytes).digest("base64");
+  }
+}
