@@ -238,7 +238,7 @@ class Teacher implements RecordedSecrets {
     const owner = recordedOwner(this.#ledger, key)?.source;
     if (owner !== undefined) {
       const from = this.#ledger.current(key)?.revision.source.name ?? owner;
-      this.#secrets.belongs(stackAsOwner(key), sourceAsOwner(owner), sourceAsOwner(from));
+      this.#secrets.belongs(stackAsOwner(key), sourceAsOwner(owner), sourceAsOwner(from), true);
     }
     const failed = new Set<string>();
     for (const { recorded, mark } of news) {

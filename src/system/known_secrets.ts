@@ -22,6 +22,10 @@ export class KnownSecrets {
   readonly #sources = new Map<string, ReadonlyMap<string, string>>();
   /** Stacks that more sources name than are remembered. */
   readonly #crowded = new Set<string>();
+  /** The one of these that owns the stack, where that is settled. */
+  readonly #owners = new Map<string, string>();
+  /** Numbers of owned stacks by the source of their files and the author of their configuration. */
+  readonly #deployed = new Map<string, Map<string, number>>();
   /** Numbers of stacks of the configurations in sources. */
   readonly #stacks = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
@@ -72,6 +76,7 @@ export class KnownSecrets {
     this.#letGo(owner);
     this.reopen(owner);
     const gone = this.#forgetSources(owner);
+    this.#owners.delete(owner);
     this.#crowded.delete(owner);
     for (const source of new Set([...gone].flat())) {
       if ([...this.#sources.values()].some((each) => [...each].flat().includes(source))) continue;
@@ -86,8 +91,9 @@ export class KnownSecrets {
   }
 
   /** See `Redactor.belongs`. */
-  belongs(stack: string, source: string, from?: string): void {
+  belongs(stack: string, source: string, from?: string, owns = false): void {
     const named = new Map(this.#forgetSources(stack));
+    if (owns) this.#owners.set(stack, source);
     const files = from ?? named.get(source) ?? source;
     // The last one is the one that was heard of last.
     named.delete(source);
@@ -98,11 +104,13 @@ export class KnownSecrets {
     const [oldest] = this.#sources.keys();
     if (this.#sources.size <= MOST_STACKS || oldest === undefined) return;
     this.#forgetSources(oldest);
+    this.#owners.delete(oldest);
     this.#crowded.delete(oldest);
   }
 
   #noteSources(stack: string, named: ReadonlyMap<string, string>): void {
     this.#sources.set(stack, named);
+    this.#countDeployed(stack, named, 1);
     for (const source of named.keys()) {
       this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
     }
@@ -112,12 +120,25 @@ export class KnownSecrets {
   #forgetSources(stack: string): ReadonlyMap<string, string> {
     const gone = this.#sources.get(stack) ?? new Map<string, string>();
     this.#sources.delete(stack);
+    this.#countDeployed(stack, gone, -1);
     for (const source of gone.keys()) {
       const left = (this.#stacks.get(source) ?? 1) - 1;
       if (left > 0) this.#stacks.set(source, left);
       else this.#stacks.delete(source);
     }
     return gone;
+  }
+
+  #countDeployed(stack: string, named: ReadonlyMap<string, string>, by: 1 | -1): void {
+    const owner = this.#owners.get(stack) ?? "";
+    const files = named.get(owner);
+    if (files === undefined) return;
+    const authors = this.#deployed.get(files) ?? new Map<string, number>();
+    const left = (authors.get(authorOf(owner)) ?? 0) + by;
+    if (left > 0) authors.set(authorOf(owner), left);
+    else authors.delete(authorOf(owner));
+    if (authors.size > 0) this.#deployed.set(files, authors);
+    else this.#deployed.delete(files);
   }
 
   /** See `Redactor.names`. */
@@ -132,7 +153,7 @@ export class KnownSecrets {
   settle(stack: string, source: string, from?: string): void {
     const files = this.#forgetSources(stack).get(source);
     this.#crowded.delete(stack);
-    this.belongs(stack, source, from ?? files);
+    this.belongs(stack, source, from ?? files, true);
     for (const claim of this.#claims.get(stack) ?? []) {
       if (claim !== claimOf(stack, source)) this.forget(claim);
     }
@@ -227,43 +248,50 @@ export class KnownSecrets {
     return partsOf(owner)[1] ?? this.#sourceOf(owner) ?? owner;
   }
 
-  /** The source that named a stack last. */
+  /** The source that owns a stack, or the one that named it last. */
   #sourceOf(stack: string): string | undefined {
-    return [...this.#sources.get(stack)?.keys() ?? []].at(-1);
+    return this.#owners.get(stack) ?? [...this.#sources.get(stack)?.keys() ?? []].at(-1);
   }
 
   #authorOf(group: string): string {
     // Whoever names the repository of another one, which has stacks by itself, does not count for it.
-    const by = this.#stacks.has(group) ? undefined : this.#named.get(group);
-    return authorOf(by ?? group);
+    if (this.#stacks.has(group)) return authorOf(group);
+    const [author, ...more] = this.#deployed.get(group)?.keys() ?? [];
+    // Of several nobody counts for what the others deploy, nor does who owns no stack of it.
+    if (author !== undefined) return more.length === 0 ? author : authorOf(group);
+    return authorOf(this.#named.get(group) ?? group);
   }
 
-  /** The largest owner of the author with the most: one may divide what he has among many owners. */
+  /**
+   * The largest owner of the largest source of the author with the most: one may divide what he has among
+   * many sources, and what a source has among many stacks.
+   */
   #largest(): string | undefined {
-    const sizes = new Map<string, Map<string, number>>();
-    const count = (owner: string, group: string, size: number) => {
-      const author = this.#authorOf(group);
-      const own = sizes.get(author) ?? new Map<string, number>();
-      sizes.set(author, own.set(owner, (own.get(owner) ?? 0) + size));
-    };
-    for (const { owner, group, size } of this.#everywhere.sizes()) count(owner, group, size);
-    for (const [owner, { size }] of this.#words) {
-      count(owner, this.#groupOf(owner), size + OWNER_COST);
-    }
-    // The program's own stay.
-    sizes.delete("");
-    const most = largest(sizes.values(), (each) => [...each.values()].reduce((a, b) => a + b, 0));
-    return most && largest(most, ([, size]) => size)?.[0];
+    const words = [...this.#words].map(([owner, { size }]) => ({ owner, size: size + OWNER_COST }));
+    const all = [...this.#everywhere.sizes(), ...words]
+      .map(({ owner, size }) => ({ owner, size, group: this.#groupOf(owner) }))
+      .map((each) => ({ ...each, author: this.#authorOf(each.group) }))
+      // The program's own stay.
+      .filter(({ author }) => author !== "");
+    const ofAuthor = most(all, ({ author }) => author);
+    const ofSource = most(ofAuthor, ({ group }) => group);
+    return most(ofSource, ({ owner }) => owner)[0]?.owner;
   }
 }
 
-/** The one with the largest size that has any. */
-function largest<T>(all: Iterable<T>, sizeOf: (each: T) => number): T | undefined {
-  let found: T | undefined;
-  let most = 0;
-  for (const each of all) {
-    const size = sizeOf(each);
-    if (size > most) [found, most] = [each, size];
+/** The items with the same key that have the largest size together, which is more than 0. */
+function most<T extends { readonly size: number }>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+): readonly T[] {
+  const groups = new Map<string, { size: number; readonly items: T[] }>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item)) ?? { size: 0, items: [] };
+    group.size += item.size;
+    group.items.push(item);
+    groups.set(keyOf(item), group);
   }
-  return found;
+  let found: { readonly size: number; readonly items: readonly T[] } = { size: 0, items: [] };
+  for (const group of groups.values()) if (group.size > found.size) found = group;
+  return found.items;
 }

@@ -17,8 +17,8 @@ export interface Redactor {
    * than {@link SHORTEST_SECRET} are ignored: replacing them would blank out ordinary words. May be
    * called again with the same value. `owner` is what the value belongs to; those of the program itself
    * have none, and are never forgotten. Ordinary words of a stack or source are masked in texts about it
-   * alone: nobody decides what the texts of others say. Beyond the room for all, the one with the most of
-   * the author with the most is closed: its texts are let go and it gets none, and texts about it, or
+   * alone: nobody decides what the texts of others say. Beyond the room for all, the one with the most in
+   * the source with the most of the author with the most is closed: its texts are let go and it gets none, and texts about it, or
    * about its source, are `***` until it is forgotten or {@link reopen}ed.
    */
   add(value: string, owner?: string): void;
@@ -35,13 +35,15 @@ export interface Redactor {
   /**
    * Notes that the configuration in `source` names a stack, and `from`, the source of its files, by default
    * what was said before, or the same: texts about `stack` are also about both, and about those of each
-   * `source` that was noted until one of them is settled. The stack shares the limit of the last one. Where
-   * more than 20 name it, texts about it are `***` until then.
+   * `source` that was noted until one of them is settled. The stack shares the limit of the one that
+   * owns it (`owns`, or {@link settle}), else of the last one. Where more than 20 name it, texts about it
+   * are `***` until it is settled.
    */
-  belongs(stack: string, source: string, from?: string): void;
+  belongs(stack: string, source: string, from?: string, owns?: boolean): void;
   /**
    * Notes that the configuration in the source `by` names `source` to deploy from: what that one adds
-   * counts for the author of `by`, who may invent any number of names. The first one to name it counts.
+   * counts for the author of `by`, who may invent any number of names. The first one to name it counts, until there is one that
+   * owns a stack with files from there: then that one does, and with several authors `source` itself.
    */
   names(source: string, by: string): void;
   /**
@@ -115,9 +117,9 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     },
     forget: (owner) => late.forget(owner),
     during: () => late.begin(),
-    belongs(stack, source, from) {
+    belongs(stack, source, from, owns) {
       late.keep(stack);
-      known.belongs(stack, source, from);
+      known.belongs(stack, source, from, owns);
     },
     names: (source, by) => known.names(source, by),
     settle(stack, source, from) {

@@ -33,7 +33,7 @@ export interface ExternalSecrets {
   /** Forgets the values that only this owner has. */
   forget(owner: string): void;
   /** Notes the source of a stack; see {@link Redactor.belongs}. */
-  belongs(stack: string, source: string, from?: string): void;
+  belongs(stack: string, source: string, from?: string, owns?: boolean): void;
   /** Notes who names a source; see {@link Redactor.names}. */
   names(source: string, by: string): void;
   /** Waits until texts about a stack can be told; see {@link Redactor.learned}. */
@@ -100,7 +100,7 @@ export function createExternalSecrets(
       }
     },
     forget: (owner) => redactor.forget(owner),
-    belongs: (stack, source, from) => redactor.belongs(stack, source, from),
+    belongs: (stack, source, from, owns) => redactor.belongs(stack, source, from, owns),
     names: (source, by) => redactor.names(source, by),
     learned: (stack, signal) => redactor.learned([stack], signal),
     settle: (stack, source, from) => redactor.settle(stack, source, from),

@@ -177,6 +177,62 @@ describe("limits of a redactor", () => {
     assert.equal(redactor.redact("it said hunterwolf", stack("shop")), "***");
   });
 
+  /** Adds secrets to stacks of a source, each of which has fewer than the shop, until nothing is told of it. */
+  function fillStacks(redactor: Redactor, source: string): string | undefined {
+    for (let at = 0; at < 900; at++) {
+      const owner = stack(`s${Math.floor(at / 15)}`);
+      redactor.settle(owner, source);
+      redactor.add(secret(at), owner);
+      if (redactor.isClosed(stack("shop"))) return `after ${at} secrets`;
+    }
+    return undefined;
+  }
+
+  it("closes stacks of the source with the most before a larger one of the same author", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 400_000 });
+    redactor.settle(stack("shop"), "source h/org/shop");
+    for (let at = 0; at < 40; at++) redactor.add(secret(at + 1_000_000), stack("shop"));
+    assert.equal(fillStacks(redactor, "source h/org/evil"), undefined);
+    assert.ok(redactor.isClosed(stack("s0"), stack("s1"), stack("s2")));
+  });
+
+  it("counts what is deployed for who owns the stack, and not for who only names or claims it", () => {
+    const ways: readonly ((redactor: Redactor) => void)[] = [
+      (redactor) => redactor.names("source h/org/app", "source h/evil/evil"),
+      (redactor) => {
+        redactor.names("source h/org/app", "source h/evil/evil");
+        redactor.belongs(stack("claimed"), "source h/evil/evil", "source h/org/app");
+      },
+      (redactor) => redactor.settle(stack("theirs"), "source h/evil/evil", "source h/org/app"),
+      (redactor) => redactor.belongs(stack("shop"), "source h/evil/evil"),
+    ];
+    for (const [at, first] of ways.entries()) {
+      for (const isFirst of [true, false]) {
+        const redactor = createRedactor({ group: 1_000_000, all: 400_000 });
+        if (isFirst) first(redactor);
+        redactor.settle(stack("shop"), "source h/org/conf", "source h/org/app");
+        if (!isFirst) first(redactor);
+        for (let at = 0; at < 10; at++) redactor.add(secret(at + 1_000_000), stack("shop"));
+        for (let at = 0; at < 20; at++) redactor.add(secret(at + 2_000_000), "source h/org/app");
+        const closed = fillStacks(redactor, "source h/evil/evil");
+        assert.equal(closed, undefined, `way ${at}, ${isFirst ? "before" : "after"}`);
+      }
+    }
+  });
+
+  it("counts what is deployed for its deployer again once that one's stacks are forgotten", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 400_000 });
+    redactor.settle(stack("shop"), "source h/org/conf", "source h/org/app");
+    for (let at = 0; at < 40; at++) redactor.add(secret(at + 1_000_000), stack("shop"));
+    redactor.settle(stack("theirs"), "source h/evil/evil", "source h2/b/lib");
+    redactor.settle(stack("second"), "source h/other/other", "source h2/b/lib");
+    redactor.forget(stack("second"));
+    for (let at = 0; at < 400; at++) {
+      redactor.add(secret(at), at % 2 ? "source h2/b/lib" : stack("theirs"));
+    }
+    assert.ok(!redactor.isClosed(stack("shop")));
+  });
+
   it("closes one who claims a stack in texts about that, until it is settled whose it is", () => {
     const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
     fill(redactor, claimAsOwner(stackKey("", "shop"), "theirs"));
