@@ -1,4 +1,5 @@
-import { isOneOff, isSwarmTask } from "../docker/containers.ts";
+import { isOneOff } from "../docker/containers.ts";
+import { isSwarmTask } from "../docker/observed_container.ts";
 import type { Engine, LabelFilter } from "../docker/engine.ts";
 import type { SwarmService, SwarmTask } from "../docker/swarm.ts";
 import {
@@ -80,7 +81,7 @@ export async function observeAll(
   requireFewTasks(services);
   const byStack = Map.groupBy(services, ({ labels }) => labels[STACK_LABELS.namespace] ?? "");
   const tasks = stack === undefined
-    ? await tasksOfAll(engine, [...byStack.keys()], signal)
+    ? await tasksOfAll(engine, [...byStack.keys()], {}, signal)
     : await engine.swarm.tasks(label, signal);
   const tasksOf = tasksByService(tasks);
   for (const [name, own] of byStack) {
@@ -126,20 +127,21 @@ async function eachStack<T>(
 }
 
 /**
- * The tasks of all stacks: by one call, or stack by stack where the engine's answer is too large to
- * read. Repositories decide how large their tasks are.
+ * The tasks of all stacks with the labels `more`: by one call, or stack by stack where the engine's answer
+ * is too large to read. Repositories decide how large their tasks are.
  */
-async function tasksOfAll(
+export async function tasksOfAll(
   { swarm }: Pick<Engine, "swarm">,
   stacks: readonly string[],
+  more: LabelFilter,
   signal: AbortSignal,
 ): Promise<SwarmTask[]> {
   try {
-    return await swarm.tasks({ [STACK_LABELS.namespace]: undefined }, signal);
+    return await swarm.tasks({ [STACK_LABELS.namespace]: undefined, ...more }, signal);
   } catch (error) {
     if (!isStackwrightError(error, "engine_refused")) throw error;
   }
-  return await eachStack(stacks, (label) => swarm.tasks(label, signal));
+  return await eachStack(stacks, (label) => swarm.tasks({ ...label, ...more }, signal));
 }
 
 /** Whether a container of a stack's project is its own: one-off ones, hooks and swarm tasks are not. */

@@ -2,7 +2,9 @@ import { Buffer } from "node:buffer";
 import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
 import { JsonShape, tooMuch } from "./json_shape.ts";
+import { KeptEntries, VALUE } from "./kept_entries.ts";
 import { picked } from "./kept_parts.ts";
+import type { ListEntry } from "./kept_bytes.ts";
 import { ListEntries, type ListShape } from "./list_entries.ts";
 import { type EnginePlaces, held } from "./places.ts";
 import type { TransportResponse } from "./transport_messages.ts";
@@ -80,12 +82,8 @@ async function* inPlace(
 /** Values of a large answer, and those that take about a millisecond to parse. */
 const LARGE = 20_000;
 const PER_MS = 2000;
-/** Cost of a value besides its characters, in characters. */
-const VALUE = 16;
 /** Bytes up to which a list is parsed at once. */
 const SHORT = 256 << 10;
-/** Limits for what is kept of a list. */
-const MOST = { characters: 128 << 20, values: 8_000_000 } as const;
 
 /** What reading needs beside the answer. */
 interface Reading {
@@ -140,25 +138,35 @@ async function inTurn<T>(
 export interface EntryReading<T> extends ListShape {
   /** What is kept of an entry; nothing where it is `undefined`. */
   readonly of: (entry: JsonRecord) => T | undefined;
+  /**
+   * The name that an entry counts for, in a list of everybody's things: where these are too much, all
+   * of the name with the most is left out. Without names the list is refused then.
+   */
+  readonly whose?: (entry: JsonRecord) => string;
 }
 
 /**
  * The results of `of` for each entry of the list in an answer, without `undefined`. Only one entry is
- * in memory at a time; one that is too large is left out, and told by `leftOut`.
+ * in memory at a time; one that is too large is left out. What is left out is told to `leftOut`.
  *
- * Throws `engine_refused` for too many entries, and SyntaxError.
+ * Throws `engine_refused` for too much that has no names, and SyntaxError.
  */
 export async function readList<T>(
   response: TransportResponse,
-  { of, leftOut, clock, places, ...shape }: EntryReading<T> & Reading & {
-    readonly leftOut: () => void;
+  { of, whose, leftOut, clock, places, ...shape }: EntryReading<T> & Reading & {
+    readonly leftOut: (what: string) => void;
   },
   signal: AbortSignal,
 ): Promise<T[]> {
   const pauses = createPauses(SLICE);
-  const made: T[] = [];
-  const kept = { characters: 0, values: 0 };
+  const kept = new KeptEntries<T>(leftOut);
   const entries = new ListEntries(shape);
+  const read = (entry: ListEntry, text: string) => {
+    const record = asRecord(JSON.parse(text));
+    const name = whose?.(record);
+    const value = kept.isLeftOut(name) ? undefined : of(record);
+    if (value !== undefined) kept.add(value, entry, name);
+  };
   const begin: Uint8Array[] = [];
   let length = 0;
   const more = (chunk: Uint8Array) => {
@@ -169,25 +177,22 @@ export async function readList<T>(
       : [...begin.splice(0), chunk].values().flatMap((each) => entries.add(each));
   };
   for await (const chunk of inPlace(response, { clock, places }, signal)) {
-    for (const { text, values } of more(chunk)) {
+    for (const entry of more(chunk)) {
+      const { text, values } = entry;
       if (text === undefined) {
-        leftOut();
+        leftOut("a list with an entry that is too large");
         continue;
       }
-      const read = () => of(asRecord(JSON.parse(text)));
-      const value = await inTurn(values, read, { clock, places }, signal);
+      await inTurn(values, () => read(entry, text), { clock, places }, signal);
       await pauses.after(text.length + values * VALUE + ENTRY);
       signal.throwIfAborted();
-      if (value === undefined) continue;
-      made.push(value);
-      kept.characters += text.length;
-      kept.values += values;
-      requireFew(kept);
     }
   }
-  if (length > SHORT) entries.end();
-  else made.push(...shortList(begin, shape).map(of).filter((each) => each !== undefined));
-  return made;
+  if (length <= SHORT) {
+    return shortList(begin, shape).map(of).filter((each) => each !== undefined);
+  }
+  entries.end();
+  return kept.values;
 }
 
 /** The entries of a short answer: finding them as they arrive would take longer. */
@@ -197,12 +202,6 @@ function shortList(chunks: readonly Uint8Array[], { keep, under }: ListShape): J
   const answer = parsed(chunks);
   const list = asList(under === undefined ? answer : asRecord(answer)[under]);
   return list.map((each) => asRecord(picked(each, keep)));
-}
-
-function requireFew(kept: Readonly<Record<keyof typeof MOST, number>>): void {
-  for (const what of ["characters", "values"] as const) {
-    if (kept[what] > MOST[what]) throw tooMuch(`a list of more than ${MOST[what]} ${what}`);
-  }
 }
 
 function parsed(chunks: readonly Uint8Array[]): Json {

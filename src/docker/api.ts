@@ -123,9 +123,9 @@ export class EngineApi {
         return [];
       }
       const of = (entry: JsonRecord) => this.unlessRefused(() => shape.of(entry));
-      const leftOut = () =>
+      const leftOut = (what: string) =>
         this.unlessRefused(() => {
-          throw tooMuch("a list with an entry that is too large");
+          throw tooMuch(what);
         });
       const how = { ...shape, of, leftOut, clock: this.clock, places: this.places };
       return await parsing(request, readList(response, how, within));

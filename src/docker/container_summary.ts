@@ -1,8 +1,7 @@
 import type { ObservedContainer } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { labelsRead, withoutTasks } from "./containers.ts";
 import { IMAGE_LABELS, members, short, SHOWN_LABELS } from "./kept_parts.ts";
-import { OBSERVED, observedContainer } from "./observed_container.ts";
+import { readingContainers } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
@@ -36,7 +35,7 @@ export interface ContainerSummary extends ObservedContainer {
 
 /**
  * Containers in any state with all `labels`, with all fields of a list, by one call. Of a compose
- * project without the tasks of a swarm, as {@link withoutTasks} tells them apart.
+ * project without the tasks of a swarm.
  */
 export async function describeContainers(
   api: EngineApi,
@@ -44,24 +43,24 @@ export async function describeContainers(
   signal: AbortSignal,
 ): Promise<ContainerSummary[]> {
   const query = { all: true, ...labelFilters(labels) };
-  const read = labelsRead(labels);
-  const shape = { keep: DESCRIBED, of: (entry: JsonRecord) => summary(entry, read) };
   const request = { method: "GET", path: "/containers/json", query } as const;
-  return withoutTasks(await api.list(request, shape, signal), labels);
+  return await api.list(request, readingContainers(labels, DESCRIBED, summary), signal);
 }
 
-const DESCRIBED = members({
-  ...OBSERVED,
+const DESCRIBED = {
   Labels: SHOWN_LABELS,
   ...short("Command", "Image", "Created"),
   Ports: members(short("IP", "PrivatePort", "PublicPort", "Type")),
   Mounts: members(short("Name", "Source", "Type", "Driver")),
-});
+};
 
-function summary(entry: JsonRecord, readLabels: ReturnType<typeof labelsRead>): ContainerSummary {
+function summary(
+  entry: JsonRecord,
+  read: (entry: JsonRecord) => ObservedContainer,
+): ContainerSummary {
   const mounts = asList(entry["Mounts"]).map(asRecord);
   const [Labels, ofImage] = withoutImages(asRecord(entry["Labels"]));
-  const observed = observedContainer({ ...entry, Labels }, readLabels);
+  const observed = read({ ...entry, Labels });
   return {
     ...observed,
     labels: { ...observed.labels, ...ofImage },

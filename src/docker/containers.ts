@@ -1,16 +1,15 @@
-import { COMPOSE_LABELS, messageOf, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
+import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
-import type { Engine, LabelFilter } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import { members, short } from "./kept_parts.ts";
-import { OBSERVED, observedContainer } from "./observed_container.ts";
+import { readingContainers } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
-import { asFewLabels, asLabels, asName } from "./told.ts";
+import { asName } from "./told.ts";
 
-const CONTAINERS = members(OBSERVED);
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
 /** The calls of an engine about existing containers. */
@@ -18,10 +17,8 @@ export function containerCalls(api: EngineApi) {
   return {
     listContainers: async (labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
-      const read = labelsRead(labels);
-      const shape = { keep: CONTAINERS, of: (entry: JsonRecord) => observedContainer(entry, read) };
-      const found = await api.list({ ...LIST, query }, shape, signal);
-      return withoutTasks(found, labels);
+      const reading = readingContainers(labels, {}, (entry, read) => read(entry));
+      return await api.list({ ...LIST, query }, reading, signal);
     },
     inspectContainer: async (id, signal) => {
       const answer = await inspect(api, id, signal);
@@ -52,30 +49,9 @@ export function containerCalls(api: EngineApi) {
   } satisfies Partial<Engine>;
 }
 
-/** How labels are read in a list: a project's own are as many as its author is allowed. */
-export function labelsRead(filter: LabelFilter): typeof asLabels {
-  return filter[COMPOSE_LABELS.project] === undefined ? asFewLabels : asLabels;
-}
-
 /** Whether `compose run` or a job made this container; such containers belong to no stack. */
 export function isOneOff(container: Pick<ObservedContainer, "labels">): boolean {
   return container.labels[COMPOSE_LABELS.oneOff]?.toLowerCase() === "true";
-}
-
-/** What was found with `labels`, of a compose project without the tasks of a swarm. */
-export function withoutTasks<Container extends Pick<ObservedContainer, "labels">>(
-  found: Container[],
-  labels: LabelFilter,
-): Container[] {
-  return COMPOSE_LABELS.project in labels ? found.filter((each) => !isSwarmTask(each)) : found;
-}
-
-/**
- * Whether a swarm made this container: then it belongs to a service and to no compose project, even
- * if its image carries a project's labels.
- */
-export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
-  return (labels[SWARM_TASK] ?? "") !== "";
 }
 
 /**

@@ -39,7 +39,9 @@ export function imageCalls(api: EngineApi) {
       return answer && listedLengths(asRecord(answer["Config"]));
     },
     listImages: async (signal) => {
-      const shape = { keep: IMAGES, of: imageSummary };
+      // Each for itself: an image's author chooses its labels.
+      const whose = (image: JsonRecord) => asText(image["Id"]);
+      const shape = { keep: IMAGES, of: imageSummary, whose };
       return await api.list({ method: "GET", path: "/images/json" }, shape, signal);
     },
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.

@@ -1,3 +1,4 @@
+import { COMPOSE_LABELS, LABELS } from "../model/mod.ts";
 import type { Json, JsonRecord } from "./json.ts";
 
 /**
@@ -48,6 +49,17 @@ export const IMAGE_LABELS: readonly string[] = [
 /** {@link USED_LABELS} and {@link IMAGE_LABELS}. */
 export const SHOWN_LABELS: Members = {
   of: (name) => IMAGE_LABELS.includes(name) ? "short" : USED_LABELS.of(name),
+};
+
+/** Labels as long as what their authors wrote, which nobody reads in lists of everybody's. */
+const LONG_LABELS: readonly string[] = [
+  ...[COMPOSE_LABELS.dependsOn, COMPOSE_LABELS.workingDirectory],
+  LABELS.jobStops,
+];
+
+/** The labels that Stackwright reads in lists of everybody's things. */
+export const FEW_LABELS: Members = {
+  of: (name) => LONG_LABELS.includes(name) ? undefined : USED_LABELS.of(name),
 };
 
 /** A part of a parsed value: what is left where it is read as it arrives. */

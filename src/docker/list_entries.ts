@@ -1,4 +1,4 @@
-import { SIGNS, tooMuch } from "./json_shape.ts";
+import { SIGNS } from "./json_shape.ts";
 import { KeptBytes, type ListEntry } from "./kept_bytes.ts";
 import { type Members, MOST_TEXT, type Part } from "./kept_parts.ts";
 
@@ -9,7 +9,6 @@ export interface ListShape {
   readonly under?: string;
 }
 
-const MOST_ENTRIES = 50_000;
 /** Bytes of a member's name; a member with a longer one is skipped. */
 const LONGEST_NAME = 8192;
 /** Characters of an answer without a list, beyond what any engine sends. */
@@ -49,7 +48,6 @@ export class ListEntries {
   #name = "";
   /** Start of the answer, for an error if it has no list. */
   #head = "";
-  #count = 0;
   #isInEntry = false;
   readonly #levels: Level[] = [];
   /** Part that the next value is, and the current one if it has no levels. */
@@ -66,7 +64,7 @@ export class ListEntries {
     this.#under = under;
   }
 
-  /** The entries that end in the next bytes. Throws `engine_refused` for too many of them. */
+  /** The entries that end in the next bytes. */
   *add(bytes: Uint8Array): Generator<ListEntry> {
     this.#from = 0;
     if (this.#place === "before" && this.#head.length < MOST_HEAD) {
@@ -188,7 +186,6 @@ export class ListEntries {
   /** Begins an entry with its first byte. */
   #beginEntry(): void {
     if (this.#isInEntry) return;
-    if (++this.#count > MOST_ENTRIES) throw tooMuch(`a list of more than ${MOST_ENTRIES} entries`);
     this.#isInEntry = true;
     this.#kept.clear();
   }

@@ -1,25 +1,59 @@
-import { COMPOSE_LABELS, type HostPort, type ObservedContainer } from "../model/mod.ts";
+import { COMPOSE_LABELS, type HostPort, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
 import {
   asList,
   asNumber,
   asRecord,
   asText,
   asTextList,
+  asTexts,
   type Json,
   type JsonRecord,
 } from "./json.ts";
-import { anyMembers, members, short, USED_LABELS } from "./kept_parts.ts";
-import { asLabels, asName, LONGEST_ID } from "./told.ts";
+import type { EntryReading } from "./answer.ts";
+import type { LabelFilter } from "./engine_facts.ts";
+import { everybodys } from "./filters.ts";
+import { anyMembers, FEW_LABELS, members, type Part, short, USED_LABELS } from "./kept_parts.ts";
+import { asFewLabels, asLabels, asName, LONGEST_ID } from "./told.ts";
 import { parseContainerStatus } from "./status.ts";
 
-/** Members of an entry in the list of containers that {@link observedContainer} reads. */
-export const OBSERVED = {
+/** Members of an entry in the list of containers that {@link observedContainer} reads, besides labels. */
+const OBSERVED = {
   ...short("Id", "Names", "State", "Status", "ImageID"),
-  Labels: USED_LABELS,
   // Images may expose any number of ports that are not published.
   Ports: members(short("IP", "PublicPort", "Type"), "PublicPort"),
   NetworkSettings: members({ Networks: anyMembers(members(short("NetworkID"))) }),
 } as const;
+
+/**
+ * The reading of a list of containers that was asked for by `filter`. A project's own labels are as many
+ * as its author is allowed; and it has no tasks of a swarm, whose images may name any project. `of` reads
+ * further members `more`.
+ */
+export function readingContainers<T>(
+  filter: LabelFilter,
+  more: Readonly<Record<string, Part>>,
+  of: (entry: JsonRecord, read: (entry: JsonRecord) => ObservedContainer) => T,
+): EntryReading<T> {
+  const isOwn = filter[COMPOSE_LABELS.project] !== undefined;
+  const hasTasks = !(COMPOSE_LABELS.project in filter);
+  const [kept, read] = isOwn ? [USED_LABELS, asLabels] : [FEW_LABELS, asFewLabels];
+  return {
+    keep: members({ ...OBSERVED, Labels: kept, ...more }),
+    of: (entry) =>
+      hasTasks || !isSwarmTask({ labels: asTexts(entry["Labels"]) })
+        ? of(entry, (each) => observedContainer(each, read))
+        : undefined,
+    ...everybodys(filter, (entry) => entry["Labels"]),
+  };
+}
+
+/**
+ * Whether a swarm made this container: then it belongs to a service and to no compose project, even
+ * if its image carries a project's labels.
+ */
+export function isSwarmTask({ labels }: Pick<ObservedContainer, "labels">): boolean {
+  return (labels[SWARM_TASK] ?? "") !== "";
+}
 
 /** A container from its entry in the engine's list; its labels are read by `readLabels`. */
 export function observedContainer(

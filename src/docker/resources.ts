@@ -1,22 +1,25 @@
 import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
 import type { Engine, ResourceSummary } from "./engine.ts";
-import { labelFilters } from "./filters.ts";
-import { asList, asRecord, asText, asTexts, type JsonRecord } from "./json.ts";
-import { anyMembers, members, short, USED_LABELS } from "./kept_parts.ts";
+import type { EntryReading } from "./answer.ts";
+import { everybodys, labelFilters } from "./filters.ts";
+import { asList, asRecord, asText, asTexts, type Json, type JsonRecord } from "./json.ts";
+import { anyMembers, FEW_LABELS, members, short } from "./kept_parts.ts";
 import { asFewLabels, asName } from "./told.ts";
 
 /** The calls of an engine about existing volumes and networks. */
 export function resourceCalls(api: EngineApi) {
   return {
-    listVolumes: (labels, signal) => volumesOf(api, labelFilters(labels), signal),
+    listVolumes: (labels, signal) =>
+      volumesOf(api, labelFilters(labels), everybodys(labels, labelsOf), signal),
     findVolumes: async (names, signal) => {
       if (names.length === 0) return [];
-      const wanted = new Set(names);
-      return await volumesOf(api, { filters: { name: exactly(names) } }, signal, wanted);
+      const filters = { name: exactly(names) };
+      return await volumesOf(api, { filters }, { of: wanted(names, volumeSummary) }, signal);
     },
     removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
-    listNetworks: (labels, signal) => networksOf(api, labelFilters(labels), signal),
+    listNetworks: (labels, signal) =>
+      networksOf(api, labelFilters(labels), everybodys(labels, labelsOf), signal),
     findNetworks: (references, signal) => findNetworks(api, references, signal),
     removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
   } satisfies Partial<Engine>;
@@ -25,12 +28,10 @@ export function resourceCalls(api: EngineApi) {
 async function volumesOf(
   api: EngineApi,
   query: Query,
+  how: Partial<EntryReading<ResourceSummary>>,
   signal: AbortSignal,
-  wanted?: ReadonlySet<string>,
 ): Promise<ResourceSummary[]> {
-  const of = (volume: JsonRecord) =>
-    wanted?.has(asText(volume["Name"])) === false ? undefined : volumeSummary(volume);
-  const shape = { keep: VOLUMES, under: "Volumes", of };
+  const shape = { keep: VOLUMES, under: "Volumes", of: volumeSummary, ...how };
   return await api.list({ method: "GET", path: "/volumes", query }, shape, signal);
 }
 
@@ -48,16 +49,16 @@ async function findNetworks(
   references: readonly string[],
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
+  const of = wanted(references, networkSummary);
   const found = async (filters: Readonly<Record<string, readonly string[]>>) =>
-    await networksOf(api, { filters }, signal);
-  const wanted = new Set(references);
+    await networksOf(api, { filters }, { of }, signal);
   const ids = references.filter((each) => ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
   // the manager of a swarm takes the text for the beginning of a name.
   const all = [
     ...(references.length === 0 ? [] : await found({ name: references })),
     ...(ids.length === 0 ? [] : await found({ id: ids })),
-  ].filter((each) => wanted.has(each.name) || wanted.has(each.id));
+  ];
   return [...new Map(all.map((each) => [each.id, each])).values()];
 }
 
@@ -66,14 +67,27 @@ const ID = /^[0-9a-f]{64}$/;
 async function networksOf(
   api: EngineApi,
   query: Query,
+  how: Partial<EntryReading<ResourceSummary>>,
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
-  return await api.list({ method: "GET", path: "/networks", query }, NETWORKS, signal);
+  const request = { method: "GET", path: "/networks", query } as const;
+  return await api.list(request, { ...NETWORKS, ...how }, signal);
+}
+
+/** Reads what has one of these names or ids: engines also find others, whose length others decide. */
+function wanted<T>(references: readonly string[], of: (entry: JsonRecord) => T) {
+  const all = new Set(references);
+  const isWanted = ({ Name, Id }: JsonRecord) => all.has(asText(Name)) || all.has(asText(Id));
+  return (entry: JsonRecord) => isWanted(entry) ? of(entry) : undefined;
+}
+
+function labelsOf(resource: JsonRecord): Json | undefined {
+  return resource["Labels"];
 }
 
 const VOLUMES = members({
   ...short("Name", "Driver"),
-  Labels: USED_LABELS,
+  Labels: FEW_LABELS,
   Options: anyMembers("short"),
 });
 
@@ -112,7 +126,7 @@ function summary(resource: JsonRecord, idKey: "Id" | "Name"): ResourceSummary {
 export const NETWORKS = {
   keep: members({
     ...short("Id", "Name", "Driver", "Internal", "Attachable", "EnableIPv6"),
-    Labels: USED_LABELS,
+    Labels: FEW_LABELS,
     Options: anyMembers("short"),
     IPAM: members({ Config: members(short("Subnet", "Gateway", "IPRange")) }),
   }),

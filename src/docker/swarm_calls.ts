@@ -1,7 +1,7 @@
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import type { EntryReading } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
-import { labelFilters } from "./filters.ts";
+import { everybodys, labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short, USED_LABELS } from "./kept_parts.ts";
@@ -70,7 +70,8 @@ export function swarmCalls(api: EngineApi): Swarm {
     removeObject: (kind, id, signal) => removeObject(api, kind, id, signal),
     networks: async (signal) => {
       const query = { filters: { scope: ["swarm"] } };
-      return await api.list({ ...get("/networks"), query }, NETWORKS, signal);
+      const shape = { ...NETWORKS, ...everybodys({}, (network) => network["Labels"]) };
+      return await api.list({ ...get("/networks"), query }, shape, signal);
     },
     distribution: (image, auth, signal) => distribution(api, image, auth, signal),
   };
@@ -234,16 +235,18 @@ function versionOf(object: JsonRecord): number {
 }
 
 /** As a list, with the entries of these names: a swarm also finds others that begin so. */
-function named<T>(shape: EntryReading<T>, names: readonly string[]): EntryReading<T> {
+function named<T>({ keep, of }: EntryReading<T>, names: readonly string[]): EntryReading<T> {
   const wanted = new Set(names);
   const isWanted = (entry: JsonRecord) => wanted.has(asText(asRecord(entry["Spec"])["Name"]));
-  return { ...shape, of: (entry) => isWanted(entry) ? shape.of(entry) : undefined };
+  return { keep, of: (entry) => isWanted(entry) ? of(entry) : undefined };
 }
 
 const OF_SERVICES = {
   ...short("ID", "CreatedAt", "UpdatedAt"),
   Version: "whole",
-  Endpoint: "whole",
+  Endpoint: members({
+    Ports: members(short("TargetPort", "PublishedPort", "Protocol", "PublishMode")),
+  }),
   UpdateStatus: "whole",
   JobStatus: "whole",
 } as const;
@@ -267,6 +270,7 @@ const SERVICES_IN_SHORT = {
     }),
   }),
   of: serviceOf,
+  ...everybodys({}, (service) => asRecord(service["Spec"])["Labels"]),
 };
 const TASKS = {
   keep: members({

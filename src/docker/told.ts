@@ -91,6 +91,16 @@ function lengthOf([name, text]: Label): number {
   return name.length + text.length;
 }
 
+/**
+ * The name that a thing with these labels counts for in a list of everybody's: the repository that it
+ * was deployed from, else its project or stack.
+ */
+export function whoseLabels(value: Json | undefined): string {
+  const labels = asRecord(value);
+  const names = [LABELS.sourceName, COMPOSE_LABELS.project, "com.docker.stack.namespace"];
+  return names.map((each) => asText(labels[each])).find((name) => name !== "") ?? "";
+}
+
 /** A text for people that an engine tells, of which the beginning is kept. */
 export function asShown(value: Json | undefined, most: number = LONGEST_TEXT): string {
   return beginning(asText(value), most);

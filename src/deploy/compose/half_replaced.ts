@@ -1,5 +1,6 @@
 import { ASIDE } from "../../compose/mod.ts";
-import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
+import { isOneOff } from "../../docker/containers.ts";
+import { isSwarmTask } from "../../docker/observed_container.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,

@@ -1,4 +1,5 @@
-import { isOneOff, isSwarmTask } from "../../docker/containers.ts";
+import { isOneOff } from "../../docker/containers.ts";
+import { isSwarmTask } from "../../docker/observed_container.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   BEHAVIOUR_LABELS,

@@ -17,6 +17,7 @@ import {
   wantedTasks,
 } from "../swarm/observed_services.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
+import { tasksOfAll } from "../observe.ts";
 import type { FoundJob } from "./found_job.ts";
 import { hasActiveTask } from "./swarm_job.ts";
 
@@ -31,8 +32,12 @@ export async function findSwarmJobs(
   const jobs = all.filter((each) => !isRunOfJob(each) && isCalled(each));
   if (jobs.length === 0) return [];
   // Tasks of jobs only: those of all stacks may be too many to read.
+  const label = { [LABELS.jobTasks]: undefined };
+  const stackOf = ({ labels }: SwarmService) => labels[STACK_LABELS.namespace] ?? [];
   const tasksOf = tasksByService(
-    await swarm.tasks({ ...own, [LABELS.jobTasks]: undefined }, signal),
+    stack === undefined
+      ? await tasksOfAll({ swarm }, [...new Set(jobs.flatMap(stackOf))], label, signal)
+      : await swarm.tasks({ ...own, ...label }, signal),
   );
   const runs = Map.groupBy(all.filter(isRunOfJob), ({ labels }) => labels[LABELS.jobOf]);
   return jobs.map((service) => {
