@@ -27,7 +27,7 @@ async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal):
     const now = conditionState(conditions, await observe(engine, { key }, signal));
     if (now.kind === "met") return;
     if (now.kind === "failed") {
-      const log = await lastLines(engine, now.container.id, signal);
+      const log = await lastLines({ engine, clock }, now.container.id, signal);
       throw errors.unhealthy(`service ${now.why}${log}`);
     }
     if (clock.now() >= deadline) {

@@ -1,21 +1,31 @@
 import type { Engine } from "../docker/engine.ts";
-import { messageOf } from "../model/mod.ts";
+import { errors, messageOf } from "../model/mod.ts";
+import { type Clock, withDeadline } from "../system/mod.ts";
 
 /** Lines of a failing container's output that go into an error. */
 const LOG_LINES = 20;
+/** Milliseconds for the output: what failed is put back only after it. */
+const LONGEST_MS = 20_000;
 
 /** The end of a container's output and of its health check, as text to append to a message. */
-export async function lastLines(engine: Engine, id: string, signal: AbortSignal): Promise<string> {
+export async function lastLines(
+  { engine, clock }: { readonly engine: Engine; readonly clock: Clock },
+  id: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const said: string[] = [];
+  const late = () => errors.timeout("not in time");
   try {
-    const details = await engine.inspectContainer(id, signal);
-    const lines = await engine.containerLogs(id, LOG_LINES, signal);
-    const probe = details?.healthOutput.trim();
-    return [
-      details?.error ? `; engine: ${details.error}` : "",
-      probe ? `; health check: ${probe}` : "",
-      lines.length > 0 ? `; last output:\n${lines.join("\n")}` : "; it wrote no output",
-    ].join("");
+    await withDeadline({ clock, milliseconds: LONGEST_MS, late }, async (within) => {
+      const details = await engine.inspectContainer(id, within);
+      const probe = details?.healthOutput.trim();
+      if (details?.error) said.push(`; engine: ${details.error}`);
+      if (probe) said.push(`; health check: ${probe}`);
+      const lines = await engine.containerLogs(id, LOG_LINES, within);
+      said.push(lines.length > 0 ? `; last output:\n${lines.join("\n")}` : "; it wrote no output");
+    }, signal);
   } catch (error) {
-    return `; its output could not be read: ${messageOf(error)}`;
+    said.push(`; its output could not be read: ${messageOf(error)}`);
   }
+  return said.join("");
 }

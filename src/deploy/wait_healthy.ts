@@ -131,7 +131,7 @@ async function inspectServices(
 type Hopeless = Omit<Extract<Readiness, { readonly kind: "failed" }>, "kind">;
 
 async function fail(
-  { engine, kept }: HealthWait,
+  { engine, clock, kept }: HealthWait,
   { service, container, why }: Hopeless,
   signal: AbortSignal,
 ): Promise<never> {
@@ -139,7 +139,7 @@ async function fail(
   const hint = cause === undefined
     ? ""
     : `; the release left ${service} alone, but changed ${cause}, which it depends on`;
-  const log = await lastLines(engine, container.id, signal);
+  const log = await lastLines({ engine, clock }, container.id, signal);
   throw errors.unhealthy(`service ${service}: container ${container.name} ${why}${hint}${log}`);
 }
 

@@ -189,6 +189,25 @@ export class EngineApi {
     return await places.run(() => this.#inTime(request, signal, work), signal);
   }
 
+  /**
+   * Runs work that reads a log, within the limit of its call, the wait for a place included: a log driver
+   * may keep its log for as long as that. `ofWhom` runs a part of it in somebody's turn.
+   */
+  async inLogTime<T>(
+    request: ApiRequest,
+    signal: AbortSignal,
+    work: (
+      signal: AbortSignal,
+      ofWhom: <R>(whose: string, read: () => Promise<R>) => Promise<R>,
+    ) => Promise<T>,
+  ): Promise<T> {
+    return await this.#inTime(
+      request,
+      signal,
+      (within) => work(within, (whose, read) => this.places.logs.run(whose, read, within)),
+    );
+  }
+
   async #inTime<T>(
     { method, path, limitMs = CALL_LIMIT_MS }: ApiRequest,
     signal: AbortSignal,

@@ -4,11 +4,10 @@ import type { Engine } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
-import type { TransportResponse } from "./transport_messages.ts";
 import { members, short } from "./kept_parts.ts";
 import { readingContainers } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
-import { asName } from "./told.ts";
+import { asName, whoseLabels } from "./told.ts";
 
 const LIST = { method: "GET", path: "/containers/json" } as const;
 
@@ -28,17 +27,16 @@ export function containerCalls(api: EngineApi) {
       const path = `/containers/${pathName(id)}/logs`;
       const query = { stdout: true, stderr: true, tail: lines };
       const request = { method: "GET", path, query, limitMs: LOG_LIMIT_MS } as const;
-      const read = async (within: AbortSignal) => {
-        const response = await api.call(request, within);
-        const framed = await isFramed(api, id, response, within).catch((error) => {
-          // Its connection would stay open, with an answer that nobody reads.
-          response.discard();
-          throw error;
+      return await api.inLogTime(request, signal, async (within, ofWhom) => {
+        const config = asRecord((await inspect(api, id, within))?.["Config"]);
+        // Newer engines tell by the content type; older ones report "raw" for both kinds.
+        return await ofWhom(whoseLabels(config["Labels"]), async () => {
+          const response = await api.call(request, within);
+          const isFramed = response.headers["content-type"]?.includes("multiplexed") === true ||
+            config["Tty"] !== true;
+          return await readLog(response, { isFramed, clock: api.clock }, within);
         });
-        return await readLog(response, { isFramed: framed, clock: api.clock }, within);
-      };
-      // Outside of the call: it asks for the container meanwhile.
-      return await api.places.logs.run(() => api.inTime(request, signal, read), signal);
+      });
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
     imagesInUse: async (signal) => {
@@ -81,21 +79,6 @@ export async function removeContainer(
     // The other removal may have failed.
     await remove();
   }
-}
-
-/**
- * Whether a log is framed. Newer engines tell by the content type; older ones report "raw" for both
- * kinds, so a container's terminal setting decides.
- */
-async function isFramed(
-  api: EngineApi,
-  id: string,
-  response: TransportResponse,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (response.headers["content-type"]?.includes("multiplexed")) return true;
-  const answer = await inspect(api, id, signal);
-  return asRecord(answer?.["Config"])["Tty"] !== true;
 }
 
 function inspect(api: EngineApi, id: string, signal: AbortSignal): Promise<JsonRecord | undefined> {

@@ -14,8 +14,8 @@ interface LogChunk {
 export const LOG_LIMIT = 1 << 20;
 
 /**
- * Milliseconds for the end of a log: few are read at once, so one that a log driver keeps waiting
- * makes those of others wait.
+ * Milliseconds for the end of a log and the wait for others: few are read at once, and a log driver may
+ * hold each back, while something that failed waits to be put back.
  */
 export const LOG_LIMIT_MS = 20_000;
 

@@ -1,4 +1,4 @@
-import { createLimiter, type Limiter } from "../system/mod.ts";
+import { createFairLimiter, createLimiter, type FairLimiter, type Limiter } from "../system/mod.ts";
 
 type Places = Pick<Limiter, "run">;
 
@@ -6,9 +6,9 @@ type Places = Pick<Limiter, "run">;
 export class EnginePlaces {
   /**
    * Calls, each with a connection, besides those that wait for a container to start or stop. With those
-   * beside them these are 256, as many as Bun has under way at once where it is not told otherwise.
+   * beside them and logs these are 256, as many as Bun has under way at once where it is not told otherwise.
    */
-  readonly calls: Places = createLimiter(248);
+  readonly calls: Places = createLimiter(240);
   /** Short calls beside them, see {@link ApiRequest.isBeside}. */
   readonly beside: Places = createLimiter(8);
   /** Answers that are read. */
@@ -17,8 +17,8 @@ export class EnginePlaces {
   readonly long: Places = createLimiter(2);
   /** Large values that are parsed: that blocks the process. */
   readonly turns: Places = createLimiter(1);
-  /** Logs that are read. */
-  readonly logs: Places = createLimiter(8);
+  /** Logs that are read, beside the calls. An author decides how long each takes: sources take turns. */
+  readonly logs: FairLimiter = createFairLimiter(8);
 }
 
 /** A place that is held from `take`, which may be called again, to `leave`. */

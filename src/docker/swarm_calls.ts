@@ -6,7 +6,7 @@ import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./j
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short, USED_LABELS } from "./kept_parts.ts";
 import { NETWORKS } from "./resources.ts";
-import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
+import { asLabels, asName, asShown, LONGEST_ID, whoseLabels } from "./told.ts";
 import type {
   Distribution,
   ObjectKind,
@@ -92,15 +92,16 @@ async function serviceLogs(
   signal: AbortSignal,
 ): Promise<string[]> {
   const path = `/services/${pathName(id)}`;
-  const { spec } = serviceOf(asRecord(await api.json(get(path), signal)));
-  const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
   const query = { stdout: true, stderr: true, tail: lines };
   const request = { ...get(`${path}/logs`), query, limitMs: LOG_LIMIT_MS };
-  const read = async (within: AbortSignal) => {
-    const response = await api.call(request, within);
-    return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);
-  };
-  return await api.places.logs.run(() => api.inTime(request, signal, read), signal);
+  return await api.inLogTime(request, signal, async (within, ofWhom) => {
+    const { spec, labels } = serviceOf(asRecord(await api.json(get(path), within)));
+    const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
+    return await ofWhom(whoseLabels(labels), async () => {
+      const response = await api.call(request, within);
+      return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);
+    });
+  });
 }
 
 async function removeObject(

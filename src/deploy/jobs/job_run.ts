@@ -149,13 +149,14 @@ export class JobRun<Stopped> {
   async end(signal: AbortSignal): Promise<number | undefined> {
     const id = this.#awaited;
     if (id === undefined) return undefined;
+    let reading = Promise.resolve();
     try {
       this.#facts.progress("running");
       const code = await this.#exitCode(id, signal);
-      if (code !== 0) await this.#keepOutput(id, signal);
+      if (code !== 0) reading = this.#keepOutput(id, signal);
       return code;
     } finally {
-      await this.#putBack(signal);
+      await this.#putBack(signal, reading);
     }
   }
 
@@ -242,9 +243,10 @@ export class JobRun<Stopped> {
 
   /**
    * Starts stopped services again and removes the run's own container or service, also after a
-   * cancellation. When the process ends, such a run is left as it is for the next process.
+   * cancellation. When the process ends, such a run is left as it is for the next process. What is
+   * removed is read before, and what was stopped does not wait for that.
    */
-  async #putBack(signal: AbortSignal): Promise<void> {
+  async #putBack(signal: AbortSignal, reading = Promise.resolve()): Promise<void> {
     const { clock, leaves, found: { key, service } } = this.#facts;
     if (signal.aborted && this.#isOwn && leaves()) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
@@ -262,6 +264,7 @@ export class JobRun<Stopped> {
           await this.#engine.startAgain(each, patient);
         };
         const started = await someAtOnce(stopped, start, patient);
+        await reading;
         if (own === undefined) return started;
         // The run's own label is the only record of what was stopped, so it goes last.
         return [...started, ...await Promise.allSettled([this.#engine.remove(own, patient)])];

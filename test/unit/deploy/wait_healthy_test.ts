@@ -7,7 +7,7 @@ import {
   type ReleaseService,
   stackKey,
 } from "../../../src/model/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import {
   createMemoryEngine,
   type MemoryEngine,
@@ -297,6 +297,17 @@ describe("waitHealthy()", () => {
     wait.engine.containerLogs = () => Promise.reject(new Error("no log driver"));
     await wait.done;
     assert.match(String(wait.ended()), /is dead; its output could not be read: no log driver$/);
+  });
+
+  it("fails also when its output does not come in time", async () => {
+    const wait = waitOn([[runningContainer("shop", "web", { state: "dead" })]]);
+    wait.engine.containerLogs = (_id, _lines, signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    await settle();
+    assert.equal(wait.ended(), undefined);
+    await wait.clock.advance(20_000);
+    await wait.done;
+    assert.match(String(wait.ended()), /is dead; its output could not be read: not in time$/);
   });
 
   it("shows the last twenty lines only", async () => {

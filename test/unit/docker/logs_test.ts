@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Buffer } from "node:buffer";
-import type { EngineApi } from "../../../src/docker/api.ts";
-import { EnginePlaces } from "../../../src/docker/places.ts";
+import { EngineApi } from "../../../src/docker/api.ts";
+import type { Transport } from "../../../src/docker/transport.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { containerCalls } from "../../../src/docker/containers.ts";
 import { collectLines, demultiplex, LOG_LIMIT, singleStream } from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
@@ -92,17 +93,49 @@ describe("collectLines()", () => {
 });
 
 describe("containerLogs()", () => {
-  it("gives its answer up when it cannot be told whether that is framed", async () => {
-    let discarded = 0;
-    const api = {
-      places: new EnginePlaces(),
-      inTime: (_request: unknown, signal: AbortSignal, work: (signal: AbortSignal) => unknown) =>
-        work(signal),
-      call: () => Promise.resolve({ headers: {}, discard: () => void discarded++ }),
-      find: () => Promise.reject(new Error("no details")),
+  it("reads logs of sources in turn, none of which keeps others waiting for long", async () => {
+    const clock = createFakeClock();
+    const asked: string[] = [];
+    const transport: Transport = {
+      description: "engine",
+      request({ path }, signal) {
+        const [, id = ""] = /containers\/(\w+)\/logs/.exec(path) ?? [];
+        if (id === "") return answered(path);
+        asked.push(id);
+        return new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason))
+        );
+      },
+      close() {},
     };
-    const { containerLogs } = containerCalls(api as unknown as EngineApi);
-    await assert.rejects(containerLogs("a", 5, new AbortController().signal), /no details/);
-    assert.equal(discarded, 1);
+    const { containerLogs } = containerCalls(new EngineApi(transport, { clock }));
+    const never = new AbortController().signal;
+    const late = { code: "engine_unreachable", message: /logs within 20 s/ };
+    const read = (count: number, id: string) =>
+      Array.from({ length: count }, () => assert.rejects(containerLogs(id, 5, never), late));
+    const first = read(20, "evil");
+    while (asked.length < 8) await settle();
+    await clock.advance(10_000);
+    const others = [...read(20, "evil"), ...read(1, "shop")];
+    await settle();
+    await clock.advance(10_000);
+    await Promise.all(first);
+    while (asked.length < 16) await settle();
+    assert.equal(asked[8], "shop");
+    await clock.advance(10_000);
+    await Promise.all(others);
+    assert.equal(clock.sleepers, 0);
   });
 });
+
+/** The version, or details of a container by whose id its source is called. */
+function answered(path: string) {
+  const [, id] = /containers\/(\w+)\/json/.exec(path) ?? [];
+  const Labels = { "stackwright.source.name": `h/org/${id}` };
+  const value = id === undefined ? { ApiVersion: "1.45" } : { Id: id, Config: { Labels } };
+  async function* body() {
+    await Promise.resolve();
+    yield new TextEncoder().encode(JSON.stringify(value));
+  }
+  return Promise.resolve({ status: 200, headers: {}, body: body(), discard() {} });
+}

@@ -78,6 +78,21 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
   });
 
+  it("keeps nothing down until what it printed is read", async () => {
+    const engine = engineAfter("running");
+    const { run } = await createRun(engine);
+    const printed = Promise.withResolvers<string[]>();
+    engine.containerLogs = () => printed.promise;
+    await run.adopt("run-id", never);
+    const ended = run.end(never);
+    await settle();
+    assert.deepEqual(engine.calls, ["start web-id"]);
+    printed.resolve(["no space left"]);
+    assert.equal(await ended, 5);
+    assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
+    assert.equal(run.output, ": no space left");
+  });
+
   it("is put away also where what it stopped cannot be started", async () => {
     const engine = engineAfter("running");
     const { run, log } = await createRun(engine);
