@@ -5,10 +5,10 @@ import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
 import { tooMuch } from "./json_shape.ts";
 import { EnginePlaces } from "./places.ts";
-import { asShown, LONGEST_ID } from "./told.ts";
+import { asShown, LONGEST_ID, whoseLabels } from "./told.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
-import { isDone, refusal } from "./api_refusal.ts";
+import { isDone, parsing, refusal } from "./api_refusal.ts";
 import { type ApiRequest, isMutating, type Query, toTransport } from "./api_request.ts";
 
 /** A mutating call that is about to be sent. */
@@ -176,7 +176,7 @@ export class EngineApi {
 
   /**
    * Runs work on the answer of a call within the call's limit, when few others are under way; calls that
-   * wait for containers are beside these. Throws `engine_unreachable` after it.
+   * wait for containers are beside these, and those that act on one have places of their own. Throws `engine_unreachable` after it.
    */
   async inTime<T>(
     request: ApiRequest,
@@ -184,9 +184,19 @@ export class EngineApi {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (request.limitMs === Infinity) return await work(signal);
-    if (waits(request)) return await this.#inTime(request, signal, work);
+    const run = () => this.#inTime(request, signal, work);
+    if (waits(request)) return await run();
+    const { actsOn } = request;
+    if (actsOn !== undefined) {
+      return await this.places.acting.run(await this.#whose(actsOn, signal), run, signal);
+    }
     const places = request.isBeside === true ? this.places.beside : this.places.calls;
-    return await places.run(() => this.#inTime(request, signal, work), signal);
+    return await places.run(run, signal);
+  }
+
+  async #whose(container: string, signal: AbortSignal): Promise<string> {
+    const found = await this.find(`/containers/${pathName(container)}/json`, signal);
+    return whoseLabels(asRecord(found?.["Config"])["Labels"]);
   }
 
   /**
@@ -298,16 +308,4 @@ export function pathName(name: string): string {
     );
   }
   return name.split("/").map(encodeURIComponent).join("/");
-}
-
-/** The parsed answer, with an error that names the call when it is not JSON. */
-async function parsing<T>({ method, path }: ApiRequest, value: Promise<T>): Promise<T> {
-  return await value.catch((cause) => {
-    if (!(cause instanceof SyntaxError)) throw cause;
-    throw errors.engine_refused(
-      `engine answered ${method} ${path} with something that is not JSON; ` +
-        "is a Docker Engine listening there?",
-      { cause },
-    );
-  });
 }

@@ -57,3 +57,15 @@ async function readText(response: TransportResponse, limit: number): Promise<str
   }
   return text + decoder.decode();
 }
+
+/** The parsed answer, with an error that names the call when it is not JSON. */
+export async function parsing<T>({ method, path }: ApiRequest, value: Promise<T>): Promise<T> {
+  return await value.catch((cause) => {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw errors.engine_refused(
+      `engine answered ${method} ${path} with something that is not JSON; ` +
+        "is a Docker Engine listening there?",
+      { cause },
+    );
+  });
+}

@@ -18,6 +18,11 @@ export interface ApiRequest {
   readonly accept?: readonly number[];
   /** Milliseconds for the whole answer; {@link CALL_LIMIT_MS} by default, `Infinity` for no limit. */
   readonly limitMs?: number;
+  /**
+   * Id of the container that the call acts on, which may hang as long as that: the source of its stack
+   * waits for its turn, and no other call for it.
+   */
+  readonly actsOn?: string;
   /** Whether the answer is short, and waits for no others: what tells whether an engine answers. */
   readonly isBeside?: boolean;
 }

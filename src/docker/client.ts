@@ -147,7 +147,8 @@ async function act(
   const path = `/containers/${pathName(action.id)}/${action.verb}`;
   const query = action.query ?? {};
   const waits = "waits" in action ? action.waits ?? LONGEST_GRACE_SECONDS : 0;
-  await api.send({ method: "POST", path, query, limitMs: CALL_LIMIT_MS + waits * 1000 }, signal);
+  const limitMs = CALL_LIMIT_MS + waits * 1000;
+  await api.send({ method: "POST", path, query, limitMs, actsOn: action.id }, signal);
 }
 
 /** The engine's facts about itself, with the agreed API version. */

@@ -1,14 +1,22 @@
-import { createFairLimiter, createLimiter, type FairLimiter, type Limiter } from "../system/mod.ts";
+import {
+  createFairLimiter,
+  createKeyedLock,
+  createLimiter,
+  type FairLimiter,
+  type Limiter,
+} from "../system/mod.ts";
 
 type Places = Pick<Limiter, "run">;
 
 /** What goes on at once with one engine, which may send anything: the sum has to fit into memory. */
 export class EnginePlaces {
   /**
-   * Calls, each with a connection, besides those that wait for a container to start or stop. With those
-   * beside them and logs these are 256, as many as Bun has under way at once where it is not told otherwise.
+   * Calls, each with a connection, besides those that wait for a container to stop. With those beside
+   * them, logs, and what acts on containers these are 256, as many as Bun has under way at once where it is not told otherwise.
    */
-  readonly calls: Places = createLimiter(240);
+  readonly calls: Places = createLimiter(128);
+  /** Calls that act on a container, whose author may make them slow: sources take turns, and none has all. */
+  readonly acting: FairLimiter = boundFairly(112, 32);
   /** Short calls beside them, see {@link ApiRequest.isBeside}. */
   readonly beside: Places = createLimiter(8);
   /** Answers that are read. */
@@ -19,6 +27,15 @@ export class EnginePlaces {
   readonly turns: Places = createLimiter(1);
   /** Logs that are read, beside the calls. An author decides how long each takes: sources take turns. */
   readonly logs: FairLimiter = createFairLimiter(8);
+}
+
+/** A fair limiter of which one name has at most `most` slots. */
+function boundFairly(slots: number, most: number): FairLimiter {
+  const fair = createFairLimiter(slots);
+  const ofOne = createKeyedLock(most);
+  return {
+    run: (who, work, signal) => ofOne.run(who, () => fair.run(who, work, signal), signal),
+  };
 }
 
 /** A place that is held from `take`, which may be called again, to `leave`. */

@@ -10,8 +10,15 @@ import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 const VERSION = `HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n{"ApiVersion":"1.45"}`;
 const never = new AbortController().signal;
 
-/** An engine that says its version, and answers nothing else. */
-async function silentEngine() {
+/** The details of a container whose source is called as its id begins. */
+function details(line: string): string {
+  const [, source] = /containers\/([a-z]+)/.exec(line) ?? [];
+  const body = JSON.stringify({ Config: { Labels: { "stackwright.source.name": source } } });
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** An engine that says its version, details of containers if asked to, and answers nothing else. */
+async function silentEngine(tellsDetails = false) {
   const directory = await mkdtemp(join(tmpdir(), "swt-limit-"));
   const socketPath = join(directory, "engine.sock");
   const sockets = new Set<net.Socket>();
@@ -22,6 +29,7 @@ async function silentEngine() {
     socket.on("data", (bytes) => {
       const [line = ""] = String(bytes).split("\r\n");
       if (line.includes("/version")) socket.write(VERSION);
+      else if (tellsDetails && line.includes("/json")) socket.write(details(line));
       else asked.push(line);
     });
   });
@@ -71,9 +79,9 @@ describe("EngineApi.inTime()", () => {
         { length: 300 },
         () => engine.listNetworks({}, end.signal).catch(() => {}),
       );
-      while (asked.length < 240) await settle();
+      while (asked.length < 128) await settle();
       const info = engine.info(end.signal).catch(() => {});
-      while (asked.length < 241) await settle();
+      while (asked.length < 129) await settle();
       assert.match(asked.at(-1) ?? "", /\/info /);
       end.abort();
       await Promise.all([...lists, info]);
@@ -95,6 +103,31 @@ describe("EngineApi.inTime()", () => {
       assert.equal(asked.filter((each) => each.includes("/networks")).length, 1);
       end.abort();
       await Promise.all([...stops, list]);
+    } finally {
+      await close();
+    }
+  });
+
+  it("keeps no call waiting for hundreds of containers that are slow to start", async () => {
+    const { engine, asked, close } = await silentEngine(true);
+    const end = new AbortController();
+    try {
+      const started = (each: string) => / \/\S*\/start /.test(each);
+      const starts = Array.from(
+        { length: 300 },
+        (_, at) => engine.startContainer(`evil${at}`, end.signal).catch(() => {}),
+      );
+      while (asked.filter(started).length < 32) await settle();
+      const others = [
+        engine.listNetworks({}, end.signal),
+        engine.startContainer("shop", end.signal),
+      ]
+        .map((each) => each.catch(() => {}));
+      while (!asked.some((each) => each.includes("/networks"))) await settle();
+      while (!asked.some((each) => each.includes("/shop/start"))) await settle();
+      assert.equal(asked.filter(started).length, 33);
+      end.abort();
+      await Promise.all([...starts, ...others]);
     } finally {
       await close();
     }
