@@ -90,8 +90,9 @@ class GitSource implements GitSourceWithTrees {
     { location, reference }: ResolveRequest,
     signal: AbortSignal,
   ): Promise<Revision | undefined> {
+    const url = reach(location.url, this.#options.rewrites);
     const { mirror } = this.#repositories.open(this.#layout.mirror(location), location.name);
-    const found = await mirror.lastKnown(reference, signal);
+    const found = await mirror.lastKnown({ url, reference }, signal);
     return found === undefined ? undefined : { source: location, ...found };
   }
 

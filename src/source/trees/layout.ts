@@ -12,7 +12,7 @@ const PLAIN_MIRROR = "submodules/http";
 export interface GitLayout extends SourceLayout {
   /**
    * Bare mirror of a source. Plain http has its own: an attacker who answers there in place of the host
-   * could otherwise name commits in the mirror that was fetched over https or ssh.
+   * could otherwise get what was fetched over https or ssh, by naming its commits.
    */
   mirror(location: SourceLocation): string;
   /** Directory that holds one tree per revision. */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { FORMERLY_NAMED, NAMED } from "../../../src/source/git/reference.ts";
 import { sourceLocation } from "../../../src/source/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
@@ -192,7 +193,8 @@ describe("GitSource.resolve()", () => {
       join(t.directory, "remote/remote"),
       "mirror",
     );
-    const lock = join(mirror, "refs/stackwright/heads%2Fmain.lock");
+    const [kept] = readdirSync(join(mirror, NAMED));
+    const lock = join(mirror, NAMED, `${kept}.lock`);
     writeFileSync(lock, "");
     execFileSync("touch", ["-d", "2 minutes ago", lock]);
     const second = await repository.commit({ "a.txt": "two\n" });
@@ -335,17 +337,20 @@ describe("GitSource.resolve()", () => {
   });
 
   describe("what was known last, without asking", () => {
+    const lastKnown = (reference: string, url = repository.url) =>
+      t.source.lastKnown(
+        { location: sourceLocation("git", url), reference, depth: 0 },
+        never(),
+      );
+
     it("is what branch, tag and commit named when they were resolved, also while the remote is away", async () => {
-      const lastKnown = (reference: string) =>
-        t.source.lastKnown(
-          { location: sourceLocation("git", repository.url), reference, depth: 0 },
-          never(),
-        );
       assert.equal(await lastKnown("main"), undefined);
       const first = await repository.commit({ "a.txt": "known\n" });
       await repository.tag("v1");
       await t.resolve(repository.url, "main");
       await t.resolve(repository.url, "v1");
+      await t.resolve(repository.url, first);
+      const before = await repository.git("rev-parse", "HEAD^");
       await repository.commit({ "a.txt": "not seen yet\n" });
       renameSync(repository.path, `${repository.path}-away`);
       for (const reference of ["main", "refs/heads/main", "v1", "refs/tags/v1", first]) {
@@ -354,9 +359,49 @@ describe("GitSource.resolve()", () => {
         assert.equal(known?.source.url, repository.url);
       }
       assert.equal((await lastKnown("main"))?.reference, "refs/heads/main");
-      for (const reference of ["other", "HEAD", "0123456789".repeat(4)]) {
+      for (const reference of ["other", "HEAD", before, "0123456789".repeat(4)]) {
         assert.equal(await lastKnown(reference), undefined, reference);
       }
+    });
+
+    it("is what this very URL said, not another one that has the same mirror", async () => {
+      const beside = await createRepository(join(t.directory, "beside"));
+      const another = await beside.commit({ "a.txt": "of somebody else\n" });
+      const place = repository.path.replace(/\.git$/, "");
+      renameSync(beside.path, place);
+      const { source } = await t.resolve(repository.url, "main");
+      assert.equal((await t.resolve(place, "main")).source.name, source.name);
+      assert.equal((await t.resolve(place, another)).source.name, source.name);
+      assert.deepEqual([(await lastKnown("main"))?.id, (await lastKnown("main", place))?.id], [
+        first,
+        another,
+      ]);
+      assert.equal(await lastKnown(another), undefined);
+      const programs = () => t.count("fetch") + t.count("update-ref");
+      const started = programs();
+      assert.equal((await t.resolve(repository.url, "main")).id, first);
+      assert.equal((await t.resolve(place, "main")).id, another);
+      assert.equal(programs(), started, "each still has its own");
+    });
+
+    it("is not what an earlier version noted, which goes when the remote is asked again", async () => {
+      const { source } = await t.resolve(repository.url, "main");
+      const mirror = join(t.dataDir, "sources", ...source.name.split("/"), "mirror");
+      const [named = ""] = readdirSync(join(mirror, NAMED));
+      mkdirSync(join(mirror, FORMERLY_NAMED), { recursive: true });
+      const former = join(mirror, FORMERLY_NAMED, "heads%2Fmain");
+      renameSync(join(mirror, NAMED, named), former);
+      await t.source.close();
+      const old = t.again();
+      const asked = { location: source, reference: "main", depth: 0 };
+      assert.equal(await old.source.lastKnown(asked, never()), undefined);
+      assert.equal((await old.resolve(repository.url, "main")).id, first);
+      assert.equal(old.count("fetch"), 0, "the commit is there");
+      assert.equal((await old.source.lastKnown(asked, never()))?.id, first);
+      assert.deepEqual(readdirSync(join(mirror, "refs")).filter((name) => /^stack/.test(name)), [
+        "stackwright-named",
+      ]);
+      await old.source.close();
     });
   });
 });
