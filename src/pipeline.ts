@@ -283,8 +283,9 @@ function note(
 ): void {
   const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
   noteDiscovered(parts, { target, request }, decision);
-  noteDeferred(parts, { target, request }, holdOf(decision));
   if (isAsWanted || decision.kind === "deploy") settleOwner(parts, target);
+  // After that, since an owner's decision settles what others asked for.
+  noteDeferred(parts, { target, request }, holdOf(decision));
   if (isAsWanted) settleReconciliation(parts, target);
 }
 

@@ -1,6 +1,7 @@
 import type { SourceRequest, StackKey } from "../model/mod.ts";
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
+import { recordedOwner } from "../record/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers } from "./stack_owner.ts";
 
@@ -56,8 +57,9 @@ export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: T
 }
 
 /**
- * Queues a deployment that a window defers, if that is enabled; any other decision takes the stack
- * out of the queue. Ignores targets that do not own the stack: a hold may precede that check.
+ * Queues a deployment that a window defers, if that is enabled; any other decision takes what its
+ * repository asked for out of the queue. A stack's owner decides for all. Ignores targets of others: a
+ * hold may precede that check.
  */
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
@@ -69,7 +71,10 @@ export function noteDeferred(
 ): void {
   if (isStrangers({ ledger }, target)) return;
   const { key, trigger, configuration: { source: { name: repository } } } = target;
-  if (!options.queuesDeferred || hold?.reason !== "sync_window") return ledger.deferred.remove(key);
+  if (recordedOwner(ledger, key) !== undefined) ledger.deferred.removeOthers(key, repository);
+  if (!options.queuesDeferred || hold?.reason !== "sync_window") {
+    return ledger.deferred.remove(key, repository);
+  }
   const { retryAt } = hold;
   ledger.deferred.set(key, { trigger, request, repository, ...(retryAt && { retryAt }) });
 }

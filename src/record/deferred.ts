@@ -15,7 +15,7 @@ export interface Deferred {
 }
 
 /** A deferred deployment of a stack, ready to be requested again. */
-export interface WaitingDeployment extends Omit<Deferred, "repository"> {
+export interface WaitingDeployment extends Deferred {
   readonly key: StackKey;
   /** Digest of the request: equal for all deployments of one request. */
   readonly asks: string;
@@ -23,7 +23,10 @@ export interface WaitingDeployment extends Omit<Deferred, "repository"> {
   readonly asked: number;
 }
 
-/** Records what waits for sync windows: one deployment of each stack, the latest one. */
+/**
+ * Records what waits for sync windows: of each stack the latest deployment of each repository that
+ * asks for it. While nobody owns a stack, anybody may name it, and none of them speaks for another.
+ */
 export class DeferredDeployments extends LedgerTable {
   readonly #key: InstanceKey;
 
@@ -32,7 +35,7 @@ export class DeferredDeployments extends LedgerTable {
     this.#key = key;
   }
 
-  /** Replaces the deferred deployment of a stack. Its request is sealed, since it holds secrets. */
+  /** Replaces a repository's deferred deployment of a stack. Its request is sealed: it holds secrets. */
   set(key: StackKey, { trigger, request, repository, retryAt }: Deferred): void {
     const text = textOf(request);
     this.database.put("deferred", key, {
@@ -44,9 +47,9 @@ export class DeferredDeployments extends LedgerTable {
     });
   }
 
-  /** Time of the next decision about a stack's deployment; `undefined` when none is deferred. */
+  /** Time of the next decision about a stack's deployments; `undefined` when none is deferred. */
   get(key: StackKey): Pick<Deferred, "retryAt"> | undefined {
-    const row = this.database.rowOf("deferred", key);
+    const [row] = this.database.rowsOf("deferred", key, "ORDER BY retry_at IS NULL, retry_at");
     return row && retryAtOf(row);
   }
 
@@ -67,30 +70,44 @@ export class DeferredDeployments extends LedgerTable {
   }
 
   /** Counts a request, and sets the time of the next one in case it leads to no decision. */
-  noteAsked({ key, asks }: Pick<WaitingDeployment, "key" | "asks">, until: Date): void {
+  noteAsked(
+    { key, repository, asks }: Pick<WaitingDeployment, "key" | "repository" | "asks">,
+    until: Date,
+  ): void {
     this.database.run(
-      `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1 WHERE context = ? AND name = ?`,
-      until,
-      asks,
-      key,
+      `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1
+       WHERE context = ? AND name = ? AND repository = ?`,
+      ...[until, asks, key, repository],
     );
   }
 
   /** Forgets stacks of a request that are not `named`: its source names them no longer. */
   keepOnly(request: SourceRequest, named: readonly StackKey[]): void {
     const rows = this.database.all(
-      `SELECT context, name FROM deferred WHERE asks = ?`,
+      `SELECT context, name, repository FROM deferred WHERE asks = ?`,
       this.#key.digest(textOf(request)),
     );
     if (rows.length === 0) return;
     const stay = new Set(named.map(formatStackKey));
-    for (const key of rows.map(keyIn)) if (!stay.has(formatStackKey(key))) this.remove(key);
+    for (const row of rows) {
+      if (!stay.has(formatStackKey(keyIn(row)))) this.remove(keyIn(row), String(row["repository"]));
+    }
   }
 
-  /** Forgets the deferred deployment of a stack, if there is one. */
-  remove(key: StackKey): void {
-    if (this.get(key) === undefined) return;
-    this.database.removeRows("deferred", key);
+  /** Forgets the deferred deployments of a stack, or only a repository's; writes only changes. */
+  remove(key: StackKey, repository?: string): void {
+    if (repository === undefined) this.#removeWhere(key, "");
+    else this.#removeWhere(key, "AND repository = ?", repository);
+  }
+
+  /** Forgets what others than its owner's repository asked for; writes only changes. */
+  removeOthers(key: StackKey, repository: string): void {
+    this.#removeWhere(key, "AND repository <> ?", repository);
+  }
+
+  #removeWhere(key: StackKey, rest: string, ...of: string[]): void {
+    if (this.database.rowsOf("deferred", key, rest, ...of).length === 0) return;
+    this.database.run(`DELETE FROM deferred WHERE context = ? AND name = ? ${rest}`, key, ...of);
   }
 
   #opened(rows: readonly Row[]): WaitingDeployment[] {
@@ -107,6 +124,7 @@ export class DeferredDeployments extends LedgerTable {
         request: { ...request, deployments },
         asks: this.#key.digest(text),
         asked: Number(row["asked"]),
+        repository: String(row["repository"]),
         ...retryAtOf(row),
       };
     });

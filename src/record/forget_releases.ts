@@ -7,7 +7,7 @@ const RELEASES_PER_STACK = 100;
 const GOOD_RELEASES = 10;
 /** Tables whose rows go with a forgotten stack; `shown_trees` and `owners` are kept. */
 const OF_STACK = [
-  ...["pins", "failures", "stops", "holds", "deferred", "refused_owners"],
+  ...["pins", "failures", "stops", "holds", "refused_owners"],
   ...["reconciliations", "drift", "restarts", "intents", "decisions", "releases"],
 ];
 /** Milliseconds for which a destroyed stack is remembered. */
@@ -72,13 +72,13 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
        SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
-       UNION ALL SELECT context, name, 0, ? FROM deferred
+       UNION ALL SELECT DISTINCT context, name, 0, ? FROM deferred
        UNION ALL SELECT context, name, coalesce(until, ?), 0 FROM holds) g
      LEFT JOIN deferred w ON w.context = g.context AND w.name = g.name
      LEFT JOIN owners o ON o.context = g.context AND o.name = g.name
      LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
-     GROUP BY g.context, g.name ORDER BY at DESC`,
+     GROUP BY g.context, g.name, w.repository ORDER BY at DESC`,
     ...[NEVER_MS, now, GONE_MS, now, Number.MAX_SAFE_INTEGER],
   );
   const isOld = (row: Row) => Number(row["at"]) < now - Number(row["kept"]);
@@ -87,8 +87,12 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
     fairlyBeyond(late.filter((row) => row["waits"] === waits), MOST_GONE)
   );
   for (const row of [...old, ...beyond.flat()]) {
+    const key = keyIn(row);
+    const ofOne = `DELETE FROM deferred WHERE context = ? AND name = ? AND repository = ?`;
+    if (row["waits"] === 1) database.run(ofOne, key, String(row["whose"]));
+    if (database.rowOf("deferred", key) !== undefined) continue;
     for (const table of OF_STACK) {
-      database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, keyIn(row));
+      database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
     }
   }
   forgetOwners(database);

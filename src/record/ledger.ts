@@ -139,6 +139,7 @@ export class Ledger extends LedgerTables {
         throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
       }
       this.owners.adopt(key, owner);
+      this.deferred.removeOthers(key, owner.source);
       const beside = this.owners.beside(key).map(({ context }) => ({ ...key, context }));
       const ended = [key, ...beside].flatMap((each) => this.intents.ended(each));
       for (const intent of ended) {

@@ -260,6 +260,25 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX owners_named ON owners (name);
   `,
+  `
+  CREATE TABLE deferred_by (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    trigger    TEXT NOT NULL,
+    sealed     BLOB NOT NULL,
+    retry_at   INTEGER,
+    asks       TEXT NOT NULL,
+    asked      INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (context, name, repository)
+  ) STRICT;
+  INSERT INTO deferred_by
+    SELECT context, name, repository, trigger, sealed, retry_at, asks, asked FROM deferred;
+  DROP TABLE deferred;
+  ALTER TABLE deferred_by RENAME TO deferred;
+  CREATE INDEX deferred_of ON deferred (asks);
+  CREATE INDEX deferred_at ON deferred (retry_at);
+  `,
 ];
 
 /** Version of the newest schema; kept in SQLite's `user_version`. */

@@ -173,6 +173,30 @@ describe("sync windows", () => {
       assert.deepEqual(waiting, [world.stack]);
     }));
 
+  it("keep what they defer of a stack that nobody has yet, whatever another repository says of it", () =>
+    inWorld("fake", async (world) => {
+      const env = { SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" };
+      await world.restart(env);
+      await commit(world, shop("1"));
+      await pollTo(world, "skipped");
+      const whose = () => rows(world, "SELECT repository FROM deferred").flatMap(Object.values);
+      const [own] = whose();
+      const other = await createRepository(join(dirname(world.repository.path), "other"));
+      const says = { ...shop("2"), ".stackwright.yaml": `name: ${world.stack}\n` };
+      await other.commit(says);
+      await pollTo(world, "skipped", { url: other.url });
+      assert.equal(whose().length, 2);
+      const text = `name: ${world.stack}\npause: true\n`;
+      await other.commit({ ".stackwright.yaml": text });
+      await pollTo(world, "skipped", { url: other.url });
+      assert.deepEqual(whose(), [own]);
+
+      world.advance(12.5 * HOUR_MS);
+      assert.equal((await restartTo(world, env)).status, "succeeded");
+      assert.equal(await label(world, "web", "number"), "1");
+      assert.deepEqual(whose(), []);
+    }));
+
   it("count what they defer as that of whoever configures it, whatever is deployed", () =>
     inWorld("fake", async (world) => {
       await world.restart({ SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" });

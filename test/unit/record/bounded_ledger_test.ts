@@ -234,12 +234,17 @@ describe("a bounded ledger", () => {
       ledger.decisions.add(key, { ...about, ...skip, ...nothing }, clock.now());
     };
     defer("honest", "example.com/honest");
+    // A name that the other one has as well, whose decision is the latest then.
+    defer("x0", "example.com/honest");
     for (let name = 0; name < 1300; name++) {
       if (name % 50 === 0) await clock.advance(1);
       defer(`x${name}`, "example.com/other");
     }
-    const left = ledger.deferred.all().map(({ key: { name } }) => name);
+    const waiting = ledger.deferred.all();
+    const left = waiting.map(({ key: { name } }) => name);
     assert.ok(left.includes("honest") && left.includes("x1299"));
+    const honest = waiting.filter(({ repository }) => repository === "example.com/honest");
+    assert.deepEqual(honest.map(({ key: { name } }) => name), ["honest", "x0"]);
     assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
   });
 

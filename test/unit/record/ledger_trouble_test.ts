@@ -86,6 +86,24 @@ describe("Ledger in trouble", () => {
       }
     }));
 
+  it("that was written before deferred deployments were kept by repository has them all", () =>
+    inDirectory(async (directory) => {
+      const path = join(directory, "state.db");
+      const before = new DatabaseSync(path);
+      before.exec(await readFile(new URL("ledger_17.sql", import.meta.url), "utf8"));
+      before.exec(
+        "INSERT INTO deferred VALUES ('default', 'web', 'poll', x'00', 5), ('default', 'x', 'a', x'', 4)",
+      );
+      before.close();
+      const ledger = openLedger(path);
+      try {
+        assert.deepEqual(ledger.deferred.get(WEB), { retryAt: new Date(5) });
+        assert.deepEqual(ledger.deferred.next(), new Date(4));
+      } finally {
+        ledger.close();
+      }
+    }));
+
   it("says that it is damaged where a column holds no JSON, and does not repeat it", () =>
     inDirectory((directory) => {
       const path = join(directory, "state.db");

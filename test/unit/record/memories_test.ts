@@ -46,6 +46,42 @@ function decision(message: string): TargetDecision {
   };
 }
 
+describe("DeferredDeployments", () => {
+  const asked = (repository: string) => ({
+    request: { kind: "git", url: repository, reference: "main", target: "", deployments: [] },
+    trigger: "poll",
+    repository,
+  } as const);
+
+  it(
+    "keep those of each repository, until the stack has an owner",
+    withLedger((ledger) => {
+      const { deferred } = ledger;
+      const left = () =>
+        deferred.all().map(({ key: { context }, repository, asked }) =>
+          `${context} ${repository} ${asked}`
+        );
+      deferred.set(WEB, { ...asked("a"), retryAt: at(2) });
+      deferred.set(WEB, { ...asked("b"), retryAt: at(1) });
+      deferred.set(THERE, asked("a"));
+      assert.deepEqual(deferred.get(WEB), { retryAt: at(1) });
+      const [first] = deferred.due(at(1));
+      if (first !== undefined) deferred.noteAsked(first, at(3));
+      assert.deepEqual(left().sort(), ["default a 0", "default b 1", "prod a 0"]);
+      assert.deepEqual(deferred.next(), at(2));
+
+      deferred.remove(WEB, "c");
+      deferred.keepOnly(asked("b").request, [THERE]);
+      assert.deepEqual(left().sort(), ["default a 0", "prod a 0"]);
+      deferred.set(WEB, asked("b"));
+      ledger.handOver(WEB, { source: "b", reference: "" });
+      assert.deepEqual(left().sort(), ["default b 0", "prod a 0"]);
+      deferred.remove(WEB);
+      assert.deepEqual(left(), ["prod a 0"]);
+    }),
+  );
+});
+
 describe("FailureMemory", () => {
   const failure = { release: "r1", source: "a/b/c", message: "no", automatic: true };
 
