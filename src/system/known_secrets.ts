@@ -1,6 +1,7 @@
 import { type FormLimits, KnownTexts } from "./known_texts.ts";
 import { authorOf, claimOf, EVERYONE, isAuthors, isRepositorys, partsOf } from "./secret_owners.ts";
 import { looksRandom } from "./secret_texts.ts";
+import { largestOf, type Part, partOf } from "./sized_parts.ts";
 
 /** Most stacks whose source is remembered; the least recently noted are forgotten first. */
 const MOST_STACKS = 100_000;
@@ -10,6 +11,9 @@ const MOST_CLAIMANTS = 20;
 
 /** Bytes that an owner of words takes. */
 const OWNER_COST = 4000;
+
+/** Part of the room that is left free when there is too little. */
+const SPARE = 1 / 64;
 
 /** What is known of the program, of sources and of stacks. */
 export class KnownSecrets {
@@ -60,11 +64,11 @@ export class KnownSecrets {
       words.add(piece, belonging, { random: isWord, words: true });
       this.#size += words.size - before;
     }
-    while (this.#everywhere.size + this.#size > this.#limits.all) {
-      const largest = this.#largest();
-      if (largest === undefined) break;
-      this.#close(largest);
-    }
+    if (this.#total > this.#limits.all) this.#makeRoom();
+  }
+
+  get #total(): number {
+    return this.#everywhere.size + this.#size;
   }
 
   /** See `Redactor.forget`. */
@@ -263,35 +267,34 @@ export class KnownSecrets {
   }
 
   /**
-   * The largest owner of the largest source of the author with the most: one may divide what he has among
-   * many sources, and what a source has among many stacks.
+   * Closes the largest owner of the largest source of the author with the most, again and again: one may
+   * divide what he has among many sources, and what a source has among many stacks. Makes more room than
+   * is needed now: looking at all owners for each text that comes would take seconds.
    */
-  #largest(): string | undefined {
-    const words = [...this.#words].map(([owner, { size }]) => ({ owner, size: size + OWNER_COST }));
-    const all = [...this.#everywhere.sizes(), ...words]
-      .map(({ owner, size }) => ({ owner, size, group: this.#groupOf(owner) }))
-      .map((each) => ({ ...each, author: this.#authorOf(each.group) }))
-      // The program's own stay.
-      .filter(({ author }) => author !== "");
-    const ofAuthor = most(all, ({ author }) => author);
-    const ofSource = most(ofAuthor, ({ group }) => group);
-    return most(ofSource, ({ owner }) => owner)[0]?.owner;
+  #makeRoom(): void {
+    const authors = this.#byAuthor();
+    while (this.#total > this.#limits.all * (1 - SPARE)) {
+      const author = largestOf(authors);
+      const source = author && largestOf(author.parts);
+      const owner = source && largestOf(source.parts);
+      if (author === undefined || source === undefined || owner === undefined) return;
+      for (const each of [author, source]) each.size -= owner.size;
+      source.parts.delete(owner.name);
+      this.#close(owner.name);
+    }
   }
-}
 
-/** The items with the same key that have the largest size together, which is more than 0. */
-function most<T extends { readonly size: number }>(
-  items: readonly T[],
-  keyOf: (item: T) => string,
-): readonly T[] {
-  const groups = new Map<string, { size: number; readonly items: T[] }>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item)) ?? { size: 0, items: [] };
-    group.size += item.size;
-    group.items.push(item);
-    groups.set(keyOf(item), group);
+  /** Sizes of what is known, by author, source and owner; the program's own are left out, and stay. */
+  #byAuthor(): Map<string, Part<Part<Part>>> {
+    const authors = new Map<string, Part<Part<Part>>>();
+    const words = [...this.#words].map(([owner, { size }]) => ({ owner, size: size + OWNER_COST }));
+    for (const { owner, size } of [...this.#everywhere.sizes(), ...words]) {
+      const group = this.#groupOf(owner);
+      const author = this.#authorOf(group);
+      if (author === "") continue;
+      const ofAuthor = partOf(authors, author, size);
+      partOf(partOf(ofAuthor.parts, group, size).parts, owner, size);
+    }
+    return authors;
   }
-  let found: { readonly size: number; readonly items: readonly T[] } = { size: 0, items: [] };
-  for (const group of groups.values()) if (group.size > found.size) found = group;
-  return found.items;
 }

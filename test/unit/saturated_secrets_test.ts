@@ -94,4 +94,23 @@ describe("secrets and texts that are as hostile as they may be", () => {
       assert.ok(await takesAtMost(MOST_MS, () => redactor.forget(OWNER)));
     });
   }
+
+  it("do not stop the service where an author has as many owners of one word each as there is room for", async () => {
+    const redactor = createRedactor();
+    for (const at of numbers(15_500)) {
+      const stack = stackAsOwner({ context: "default", name: `e${at}` });
+      redactor.belongs(stack, "source h/evil/evil");
+      redactor.add("hunterwolfalpha", `${stack} of source h/evil/evil`);
+    }
+    redactor.belongs(OWNER, SOURCE);
+    redactor.settle(OWNER, SOURCE);
+    let added = 0;
+    const add = () => {
+      for (const _ of numbers(1000)) {
+        redactor.add(`aB3${(added++).toString(36)}xK9qT${added}`, OWNER);
+      }
+    };
+    assert.ok(await takesAtMost(MOST_MS, add), `they take longer than ${MOST_MS} ms`);
+    assert.equal(redactor.redact("hello aB30xK9qT1", OWNER), "hello ***");
+  });
 });
