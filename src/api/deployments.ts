@@ -25,9 +25,12 @@ export const deploymentView = z.strictObject({
       "back. orphaned: nothing names it any more. waiting: for a sync window. drifted: what runs is not what was deployed.",
   ),
   why: z.string().describe("One sentence."),
-  health: z.enum(STACK_HEALTHS).describe("Its containers, taken together."),
-  running: z.int().describe("Containers that run, or ended as they may."),
-  wanted: z.int().describe("Containers that the release wants."),
+  health: z.enum(STACK_HEALTHS).describe(
+    "Its containers, taken together. finished: all of them ended with 0, as they may.",
+  ),
+  running: z.int().describe("Containers that run, and are not unhealthy."),
+  finished: z.int().describe("Further containers that ended with 0, as they may."),
+  wanted: z.int().describe("Containers that the release wants, with those that have finished."),
   release: z.strictObject({
     number: z.int(),
     repository: z.string(),
@@ -143,11 +146,11 @@ export function viewDeployment(
   { key, current, decision, retryAt, sourceFailure, drift, ...judged }: StackStatus,
   time: TimeFormat,
 ): DeploymentView {
-  const { state, why, health, running, wanted } = judged;
+  const { state, why, health, running, finished, wanted } = judged;
   return {
     name: key.name,
     context: key.context,
-    ...{ state, why, health, running, wanted },
+    ...{ state, why, health, running, finished, wanted },
     ...(decision === undefined ? {} : {
       looked_at: time(decision.lastAt),
       revision: decision.revision,

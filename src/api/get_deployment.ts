@@ -93,6 +93,7 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
     why: "nothing is deployed, and nothing asks for it any more",
     health: "unknown",
     running: 0,
+    finished: 0,
     wanted: 0,
     drift: [],
     current: undefined,

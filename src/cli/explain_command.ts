@@ -1,5 +1,6 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
 import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
+import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
@@ -52,8 +53,9 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
 
 /** The first line: the state as in `status`, and what happens next automatically. */
 function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { state, why, health, running, wanted, retry_at: again, failure, pin, hold } = detail;
-  const containers = wanted === 0 ? "" : `, ${health} ${running}/${wanted}`;
+  const { state, why, retry_at: again, failure, pin, hold } = detail;
+  const counts = containersText(detail);
+  const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
   const isTold = why === failure?.message || state === "held" && (pin ?? hold) !== undefined;
   const reason = isTold

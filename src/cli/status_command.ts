@@ -9,6 +9,7 @@ import {
 } from "../model/mod.ts";
 import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
+import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
@@ -104,7 +105,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
   const sorted = [...stacks].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
-    const { state, release, health, running, wanted, why, retry_at: retryAt } = stack;
+    const { state, release, why, retry_at: retryAt } = stack;
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; tried again ${time(new Date(retryAt))}`;
@@ -115,7 +116,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : String(release.number),
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
-      wanted === 0 ? "-" : `${health} ${running}/${wanted}`,
+      containersText(stack) || "-",
       `${clipped(withPeopleTimes(headline(why), time), io)}${again}${unread}`,
     ];
   });

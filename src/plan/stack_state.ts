@@ -26,7 +26,14 @@ export const STACK_STATES = [
 export type StackState = (typeof STACK_STATES)[number];
 
 /** Combined health of a stack's containers. */
-export const STACK_HEALTHS = ["healthy", "starting", "unhealthy", "stopped", "unknown"] as const;
+export const STACK_HEALTHS = [
+  "healthy",
+  "starting",
+  "unhealthy",
+  "finished",
+  "stopped",
+  "unknown",
+] as const;
 
 type StackHealth = (typeof STACK_HEALTHS)[number];
 
@@ -67,8 +74,10 @@ export interface StackJudgement {
   /** One sentence. */
   readonly why: string;
   readonly health: StackHealth;
-  /** Containers of the release that run, or ended as they may. */
+  /** Containers of the release that run well. */
   readonly running: number;
+  /** Further ones that ended with 0, as they may. */
+  readonly finished: number;
   readonly wanted: number;
   /** Differences from the release, as far as the engine shows them. */
   readonly drift: readonly Drift[];
@@ -77,7 +86,8 @@ export interface StackJudgement {
 /** Judges a stack. Work that is under way comes first, then what people must act on. */
 export function judgeStack(facts: StackFacts): StackJudgement {
   const drift = differences(facts);
-  return { ...stateOf(facts, drift), ...containersOf(facts), drift };
+  const counts = containersOf(facts);
+  return { ...stateOf(facts, drift, counts), ...counts, drift };
 }
 
 /** Empty during a rollout, and after one that was interrupted. Leaves out inspected drift of containers that are gone. */
@@ -102,6 +112,7 @@ function differences(
 function stateOf(
   facts: StackFacts,
   drift: readonly Drift[],
+  counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
   const { current, decision, failure, underWay } = facts;
   const said = decision?.message ?? "";
@@ -121,7 +132,7 @@ function stateOf(
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
-  return driftOf(current, facts.observed, drift);
+  return driftOf(current, facts.observed, drift, counts);
 }
 
 /** Words for a pinned stack, also before the next run has decided about the pin. */
@@ -135,6 +146,7 @@ function driftOf(
   { number, services }: NonNullable<StackFacts["current"]>,
   observed: ObservedStack | undefined,
   drift: readonly Drift[],
+  counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
   if (observed === undefined) {
     return { state: "unknown", why: "the engine does not say what runs" };
@@ -152,38 +164,58 @@ function driftOf(
     const more = drift.length === 1 ? "" : ` (and ${drift.length - 1} more)`;
     return { state: "drifted", why: `changed by hand: ${formatDrift(first)}${more}` };
   }
-  return { state: "synced", why: `release ${number} runs` };
+  return { state: "synced", why: `release ${number} ${howItRuns(counts)}` };
 }
+
+/** What may be said of a release without drift: not all that it wants has to run. */
+function howItRuns({ health, running, finished, wanted }: Counts): string {
+  if (health === "finished") return "has ended with 0";
+  if (running + finished < wanted) return `is there; ${running} of ${wanted} containers run`;
+  return `runs${finished === 0 ? "" : `; ${finished} of ${wanted} containers ended with 0`}`;
+}
+
+/** What the containers of a stack do. */
+type Counts = Pick<StackJudgement, "health" | "running" | "finished" | "wanted">;
 
 function containersOf(
-  { current, observed }: StackFacts,
-): Pick<StackJudgement, "health" | "running" | "wanted"> {
+  { current, observed, isStopped }: StackFacts,
+): Counts {
   const services = (current?.services ?? []).filter(({ expectation }) => expectation.autostart);
   const wanted = services.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
-  if (observed === undefined) return { health: "unknown", running: 0, wanted };
+  if (observed === undefined) return { health: "unknown", running: 0, finished: 0, wanted };
   const of = (service: ReleaseService) =>
     observed.containers.filter((each) => each.service === service.name);
-  const running =
-    services.flatMap((service) =>
-      of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
-    ).length;
-  const health = healthOf(observed, running, wanted);
+  // What a person stopped may have ended with 0, too.
+  const isFine = (service: ReleaseService, each: ObservedContainer) =>
+    runsWell(each) || !isStopped && mayBeOver(service, each);
+  const fine = services.flatMap((service) =>
+    of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
+  );
+  const running = fine.filter(runsWell).length;
+  const counts = { running, finished: fine.length - running, wanted };
+  const health = healthOf(observed, counts);
   // Without a release no container is wanted, so what runs says nothing about health.
   const isVoid = health === "healthy" && current === undefined;
-  return { health: isVoid ? "unknown" : health, running, wanted };
+  return { ...counts, health: isVoid ? "unknown" : health };
 }
 
-/** Runs without being unhealthy, or ended in a way that the release allows. */
-function isFine({ expectation }: ReleaseService, container: ObservedContainer): boolean {
-  const { state, health, exitCode } = container;
-  if (state === "running") return health !== "unhealthy";
-  return state === "exited" && exitCode === 0 && (expectation.mayFinish || expectation.oneShot);
+function runsWell({ state, health }: ObservedContainer): boolean {
+  return state === "running" && health !== "unhealthy";
 }
 
-function healthOf({ containers }: ObservedStack, running: number, wanted: number): StackHealth {
+function mayBeOver(service: ReleaseService, { state, exitCode }: ObservedContainer): boolean {
+  const { mayFinish, oneShot } = service.expectation;
+  return state === "exited" && exitCode === 0 && (mayFinish || oneShot);
+}
+
+function healthOf(
+  { containers }: ObservedStack,
+  { running, finished, wanted }: Omit<Counts, "health">,
+): StackHealth {
   if (containers.some(({ health }) => health === "unhealthy")) return "unhealthy";
   if (containers.some(({ state }) => state === "restarting")) return "unhealthy";
   if (containers.some(({ health }) => health === "starting")) return "starting";
-  if (running === 0 && wanted > 0) return "stopped";
-  return running < wanted ? "unhealthy" : "healthy";
+  const fine = running + finished;
+  if (fine < wanted) return fine === 0 ? "stopped" : "unhealthy";
+  return running === 0 && finished > 0 ? "finished" : "healthy";
 }

@@ -141,6 +141,7 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
   why: "web is unhealthy",
   health: "unhealthy",
   running: 1,
+  finished: 0,
   wanted: 2,
   drift: [{ service: "web", field: "containers", wanted: "2", found: "1" }],
   current: undefined,

@@ -176,19 +176,49 @@ describe("judgeStack()", () => {
     ];
     const facts = { ...GOOD, current: { number: 7, services } };
     const count = (observed: readonly ObservedContainer[]) => {
-      const { health, running, wanted } = judgeStack({
+      const { health, running, finished, wanted } = judgeStack({
         ...facts,
         observed: { containers: observed },
       });
-      return [health, running, wanted];
+      return [health, running, finished, wanted];
     };
-    assert.deepEqual(count(containers), ["unhealthy", 2, 3]);
+    assert.deepEqual(count(containers), ["unhealthy", 1, 1, 3]);
     const second = container("web", { id: "2", name: "shop-web-2" });
-    assert.deepEqual(count([...containers, second]), ["healthy", 3, 3]);
+    assert.deepEqual(count([...containers, second]), ["healthy", 2, 1, 3]);
     const starting = container("web", { id: "2", health: "starting" });
-    assert.deepEqual(count([...containers, starting]), ["starting", 3, 3]);
-    assert.deepEqual(count([]), ["stopped", 0, 3]);
+    assert.deepEqual(count([...containers, starting]), ["starting", 2, 1, 3]);
+    assert.deepEqual(count([]), ["stopped", 0, 0, 3]);
     const { health } = judgeStack({ ...facts, observed: undefined });
     assert.equal(health, "unknown");
+  });
+
+  it("says that a release ended, not that it is healthy and runs, when nothing of it runs", () => {
+    const services = [service("batch", { restarts: false, mayFinish: true })];
+    const ended = container("batch", { state: "exited", exitCode: 0, health: "none" });
+    const of = (facts: Partial<StackFacts>) => {
+      const judged = judgeStack({ ...GOOD, current: { number: 7, services }, ...facts });
+      const { state, why, health, running, finished } = judged;
+      return [state, why, health, running, finished];
+    };
+    const observed = { containers: [ended] };
+    const over = ["synced", "release 7 has ended with 0", "finished", 0, 1];
+    assert.deepEqual(of({ observed }), over);
+    const beside = { number: 7, services: [...services, service("web")] };
+    const both = { containers: [ended, container("web")] };
+    const why = "release 7 runs; 1 of 2 containers ended with 0";
+    assert.deepEqual(of({ current: beside, observed: both }), ["synced", why, "healthy", 1, 1]);
+    // A person's stop ends with 0 as well.
+    const held = ["held", "a person stopped it", "stopped", 0, 0];
+    assert.deepEqual(of({ observed, isStopped: true }), held);
+  });
+
+  it("does not say that a release runs whose container is being restarted", () => {
+    const restarting = container("web", { state: "restarting", health: "none" });
+    const { why, health, running } = judgeStack({
+      ...GOOD,
+      observed: { containers: [restarting] },
+    });
+    const expected = ["release 7 is there; 0 of 1 containers run", "unhealthy", 0];
+    assert.deepEqual([why, health, running], expected);
   });
 });
