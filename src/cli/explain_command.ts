@@ -62,7 +62,7 @@ function stateOf(detail: DeploymentDetail, time: (text: string) => string): stri
     ? ""
     : `: ${withPeopleTimes(headline(why), (instant) => time(instant.toISOString()))}`;
   return `${state}${containers}${reason}` +
-    (again === undefined || state === "waiting" ? "" : `; tried again ${time(again)}`);
+    (again === undefined || state === "waiting" ? "" : `; next try ${time(again)}`);
 }
 
 /** True for the error that ended the attempt before it: that one's outcome says the same. */
@@ -134,7 +134,7 @@ function outcomeOf({ kind, outcome }: DecisionView, time: (text: string) => stri
   const { status, message, retry_at: again } = outcome;
   return [
     `  outcome: ${status}: ` +
-    `${headline(message)}${again === undefined ? "" : `; tried again ${time(again)}`}`,
+    `${headline(message)}${again === undefined ? "" : `; next try ${time(again)}`}`,
   ];
 }
 

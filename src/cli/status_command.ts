@@ -108,7 +108,7 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
     const { state, release, why, retry_at: retryAt } = stack;
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
-    const again = isSaid ? "" : `; tried again ${time(new Date(retryAt))}`;
+    const again = isSaid ? "" : `; next try ${time(new Date(retryAt))}`;
     const unread = stack.source_failure === undefined ? "" : "; its source cannot be read";
     return [
       state,

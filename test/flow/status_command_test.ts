@@ -134,7 +134,7 @@ describe("a source that cannot be read", () => {
       assert.deepEqual([shown?.source_failure], failed);
       const { out } = await commandTo(world, 0, ["status"]);
       assert.match(out, /release 1 runs; its source cannot be read$/m);
-      const line = /^source \S+ \(main\) cannot be read since .*namee.*; tried again \d.*$/m;
+      const line = /^source \S+ \(main\) cannot be read since .*namee.*; next try \d.*$/m;
       assert.match(out, line);
       assert.match((await commandTo(world, 0, ["explain", world.stack])).out, line);
       const metrics = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
