@@ -28,8 +28,12 @@ export const deploymentView = z.strictObject({
   health: z.enum(STACK_HEALTHS).describe(
     "Its containers, taken together. finished: all of them ended with 0, as they may.",
   ),
-  running: z.int().describe("Containers that run, and are not unhealthy."),
-  finished: z.int().describe("Further containers that ended with 0, as they may."),
+  running: z.int().optional().describe(
+    "Containers that run, and are not unhealthy; absent while the engine does not answer.",
+  ),
+  finished: z.int().optional().describe(
+    "Further containers that ended with 0, as they may; absent as `running` is.",
+  ),
   wanted: z.int().describe("Containers that the release wants, with those that have finished."),
   release: z.strictObject({
     number: z.int(),
@@ -150,12 +154,14 @@ export function viewDeployment(
   return {
     name: key.name,
     context: key.context,
-    ...{ state, why, health, running, finished, wanted },
+    ...{ state, why, health, wanted },
     ...(decision === undefined ? {} : {
       looked_at: time(decision.lastAt),
       revision: decision.revision,
     }),
     ...filled({
+      running,
+      finished,
       release: current && viewRelease(current, time),
       retry_at: retryAt && time(retryAt),
       source_failure: sourceFailure && viewSourceFailure(sourceFailure, time),

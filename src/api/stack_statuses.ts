@@ -115,8 +115,7 @@ export async function stackStatuses(
     if (current === undefined && !goesOn.has(name) && isOver(decision, now)) return [];
     const entry = entries.get(name);
     const there = observed.get(key.context);
-    const isUnseen = there === "no context" || current?.swarm !== undefined && there?.isPartial;
-    const seen = isUnseen ? undefined : there;
+    const seen = seenOf(there, current);
     const facts = {
       current: current && { ...current, services: servicesOf(ledger, current) },
       decision,
@@ -127,6 +126,7 @@ export async function stackStatuses(
       ...underWay(entry, goesOn.get(name)),
       // `undefined` where the engine did not answer; that is not the same as no containers.
       observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
+      ...(there === "late" && { unseen: `the engine did not answer within ${limitMs / 1000} s` }),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
     };
     const judged = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
@@ -183,8 +183,13 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** What was observed on an engine; `undefined` when it did not answer. */
-type Seen = (SeenEngine & { readonly isPartial?: boolean }) | "no context" | undefined;
+/** What was observed on an engine; `undefined` when it could not be asked. */
+type Seen = (SeenEngine & { readonly isPartial?: boolean }) | "no context" | "late" | undefined;
+
+function seenOf(there: Seen, current: RecordedRelease | undefined): SeenEngine | undefined {
+  if (there === "no context" || there === "late") return undefined;
+  return current?.swarm !== undefined && there?.isPartial ? undefined : there;
+}
 
 /**
  * Judges a stack as under way, not drifted, while a job has services of it stopped. `stopped` is
@@ -212,7 +217,7 @@ async function whatRuns(
   signal: AbortSignal,
 ): Promise<Seen> {
   const done = new AbortController();
-  const late = clock.sleep(limitMs, done.signal).then(() => undefined, () => undefined);
+  const late = clock.sleep(limitMs, done.signal).then(() => "late" as const, () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
     const look = async (): Promise<Seen> => {

@@ -2,12 +2,13 @@ import type { DeploymentView } from "../api/mod.ts";
 
 /** A stack's containers in a few words, `healthy 2/2, 1 finished`; empty where none is wanted. */
 export function containersText(
-  { health, running, finished, wanted }: Pick<
+  { health, running, finished = 0, wanted }: Pick<
     DeploymentView,
     "health" | "running" | "finished" | "wanted"
   >,
 ): string {
   if (wanted === 0) return "";
+  if (running === undefined) return `${health} ?/${wanted}`;
   if (health === "finished") return `finished ${finished}/${wanted}`;
   return `${health} ${running}/${wanted - finished}${
     finished === 0 ? "" : `, ${finished} finished`

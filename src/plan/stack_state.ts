@@ -64,6 +64,8 @@ export interface StackFacts {
   readonly interrupted?: string;
   /** Observed containers; `undefined` when the engine does not answer. */
   readonly observed: ObservedStack | undefined;
+  /** Why nothing was observed; known where the engine was asked in vain. */
+  readonly unseen?: string;
   /** Drift that took inspecting containers or services. */
   readonly changed?: readonly Drift[];
 }
@@ -74,10 +76,10 @@ export interface StackJudgement {
   /** One sentence. */
   readonly why: string;
   readonly health: StackHealth;
-  /** Containers of the release that run well. */
-  readonly running: number;
-  /** Further ones that ended with 0, as they may. */
-  readonly finished: number;
+  /** Containers of the release that run well; `undefined` when the engine does not answer. */
+  readonly running: number | undefined;
+  /** Further ones that ended with 0, as they may; `undefined` as `running` is. */
+  readonly finished: number | undefined;
   readonly wanted: number;
   /** Differences from the release, as far as the engine shows them. */
   readonly drift: readonly Drift[];
@@ -132,7 +134,7 @@ function stateOf(
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
   if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
-  return driftOf(current, facts.observed, drift, counts);
+  return driftOf(current, facts, drift, counts);
 }
 
 /** Words for a pinned stack, also before the next run has decided about the pin. */
@@ -144,13 +146,11 @@ function pinned(said: string, reason = ""): string {
 
 function driftOf(
   { number, services }: NonNullable<StackFacts["current"]>,
-  observed: ObservedStack | undefined,
+  { observed, unseen = "the engine does not say what runs" }: StackFacts,
   drift: readonly Drift[],
   counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
-  if (observed === undefined) {
-    return { state: "unknown", why: "the engine does not say what runs" };
-  }
+  if (observed === undefined) return { state: "unknown", why: unseen };
   const plan = planFor(services, observed, { kind: "repaired" });
   if (plan.kind !== "skip") {
     return { state: "drifted", why: `release ${number} needs: ${plan.message}` };
@@ -168,7 +168,7 @@ function driftOf(
 }
 
 /** What may be said of a release without drift: not all that it wants has to run. */
-function howItRuns({ health, running, finished, wanted }: Counts): string {
+function howItRuns({ health, running = 0, finished = 0, wanted }: Counts): string {
   if (health === "finished") return "has ended with 0";
   if (running + finished < wanted) return `is there; ${running} of ${wanted} containers run`;
   return `runs${finished === 0 ? "" : `; ${finished} of ${wanted} containers ended with 0`}`;
@@ -182,7 +182,9 @@ function containersOf(
 ): Counts {
   const services = (current?.services ?? []).filter(({ expectation }) => expectation.autostart);
   const wanted = services.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
-  if (observed === undefined) return { health: "unknown", running: 0, finished: 0, wanted };
+  if (observed === undefined) {
+    return { health: "unknown", running: undefined, finished: undefined, wanted };
+  }
   const of = (service: ReleaseService) =>
     observed.containers.filter((each) => each.service === service.name);
   // What a person stopped may have ended with 0, too.
@@ -210,7 +212,7 @@ function mayBeOver(service: ReleaseService, { state, exitCode }: ObservedContain
 
 function healthOf(
   { containers }: ObservedStack,
-  { running, finished, wanted }: Omit<Counts, "health">,
+  { running, finished, wanted }: Record<"running" | "finished" | "wanted", number>,
 ): StackHealth {
   if (containers.some(({ health }) => health === "unhealthy")) return "unhealthy";
   if (containers.some(({ state }) => state === "restarting")) return "unhealthy";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { viewDeployment } from "../../../src/api/deployments.ts";
 import { stackStatuses, type StatusParts } from "../../../src/api/stack_statuses.ts";
+import { containersText } from "../../../src/cli/containers_text.ts";
 import type { Engine } from "../../../src/docker/mod.ts";
 import {
   COMPOSE_LABELS,
@@ -64,6 +66,28 @@ describe("stackStatuses()", () => {
     const [status] = await stackStatuses(parts, never);
     assert.match(status?.why ?? "", /^there is no context nas any more: make it again, or have/);
     assert.match(status?.why ?? "", /stackwright forget --context nas shop$/);
+  });
+
+  it("says that an engine was too slow, and not that nothing runs", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    recordShop(ledger, clock);
+    ledger.succeed(ledger.beginDeploy(releaseOf(SHOP, "d".repeat(40))), {}, "done");
+    ledger.failures.clear(SHOP);
+    const parts: StatusParts = {
+      engineOf: () => new Promise(() => {}),
+      ledger,
+      runs: { list: () => [] },
+      clock,
+    };
+    const asked = stackStatuses(parts, never);
+    await clock.advance(5_000);
+    const [status] = await asked;
+    assert.ok(status !== undefined);
+    assert.equal(status.why, "the engine did not answer within 5 s");
+    const viewed = viewDeployment(status, (at) => at.toISOString());
+    assert.equal("running" in viewed, false);
+    assert.equal(containersText({ ...viewed, wanted: 2 }), "unknown ?/2");
   });
 
   it("tells when a repair that failed is made again", async () => {
