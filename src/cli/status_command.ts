@@ -34,7 +34,8 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-A source that cannot be read has a line of its own: its stacks stay as they are meanwhile.
+A source that cannot be read has a line of its own: its stacks stay as they are meanwhile. --json
+prints {"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
 `,
@@ -54,7 +55,7 @@ Exits 1 when the stack that was named is not known.
             "lists what is",
         );
       }
-      if (json) io.out(JSON.stringify(shown) + "\n");
+      if (json) io.out(JSON.stringify({ deployments: shown, failed_sources: sources }) + "\n");
       else if (shown.length === 0) {
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);

@@ -195,7 +195,7 @@ describe("two contexts", () => {
     const status = await run("status", "--json", "--context", "two");
     assert.equal(status.code, 0, status.err);
     assert.deepEqual(
-      (JSON.parse(status.out) as { context: string; state: string }[])
+      (JSON.parse(status.out).deployments as { context: string; state: string }[])
         .map(({ context, state }) => `${context} ${state}`),
       ["two synced"],
       status.out,

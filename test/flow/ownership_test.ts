@@ -173,7 +173,7 @@ describe("a stack of another repository", () => {
         // What the engine says of it is left out: it has a time limit, which a busy machine may pass.
         const state = async () => {
           const { out } = await commandTo(world, 0, ["status", "--json", world.stack]);
-          return JSON.parse(out)[0].state;
+          return JSON.parse(out).deployments[0].state;
         };
         const recorded = async () => {
           const { out } = await commandTo(world, 0, ["explain", "--json", world.stack]);

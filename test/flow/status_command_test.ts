@@ -28,7 +28,7 @@ interface Listed {
 
 async function status(world: World): Promise<Listed> {
   const { out } = await commandTo(world, 0, ["status", "--json", world.stack]);
-  const [only, ...more] = JSON.parse(out) as Listed[];
+  const [only, ...more] = JSON.parse(out).deployments as Listed[];
   assert.ok(only !== undefined && more.length === 0, out);
   return only;
 }
@@ -137,6 +137,10 @@ describe("a source that cannot be read", () => {
       const line = /^source \S+ \(main\) cannot be read since .*namee.*; next try \d.*$/m;
       assert.match(out, line);
       assert.match((await commandTo(world, 0, ["explain", world.stack])).out, line);
+      for (const names of [[], [world.stack]]) {
+        const json = await commandTo(world, 0, ["status", "--json", ...names]);
+        assert.equal(JSON.parse(json.out).failed_sources[0].why, why);
+      }
       const metrics = await (await fetch(`${world.app.metricsUrl}/metrics`)).text();
       assert.match(metrics, /^service_stack_source_failing\{.*\} 1$/m);
 
