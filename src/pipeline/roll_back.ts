@@ -162,6 +162,7 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
   if (service !== undefined && !names.includes(service)) {
     throw errors.not_found(`service not found: ${key.name}/${service}`, {
       told: "service not found",
+      problems: [{ file: "request", message: `the release has the services ${names.join(", ")}` }],
     });
   }
   return { wanted, asked: service === undefined ? names : [service] };

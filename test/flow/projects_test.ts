@@ -107,6 +107,10 @@ for (const engine of await engines()) {
           404,
           "service not found",
         ]);
+        const other = await world.request(`/v1/api/project/${world.stack}/recreate?service=nope`, {
+          method: "POST",
+        });
+        assert.match((await other.json()).content, /^the release has the services .*\bweb\b/);
         assert.deepEqual(await ids(world), first);
         assert.deepEqual(await act(world, "POST", "/recreate?service=web"), [
           200,

@@ -24,7 +24,7 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
   ],
   [
     /[Ii]nvalid (?:containerPort|hostPort|port|proto|ip)/i,
-    () => "ports are written [ADDRESS:][PUBLISHED:]TARGET[/PROTOCOL], in numbers",
+    () => "ports are written [ADDRESS:][PUBLISHED:]TARGET[/PROTOCOL], in numbers up to 65535",
   ],
 ];
 

@@ -77,13 +77,14 @@ export async function missingReference(
   const asked = JSON.stringify(request.reference);
   const hint = refs === undefined
     ? "it has too many to look for one that is near"
-    : hintAt(request.reference, names);
+    : hintAt(request, names);
   return errors.reference_not_found(`${name} has no reference ${asked}; ${hint}`);
 }
 
 /** Advice for the error: what to do when a remote with these references lacks the wanted one. */
-function hintAt(reference: string, names: readonly string[]): string {
+function hintAt({ reference, url }: MirrorRequest, names: readonly string[]): string {
   if (names.length === 0) {
+    if (url.scheme === "file") return "it has no commit yet: make one with git commit";
     return "it is empty, or what answers is no Git server, as some login pages look to git: push a " +
       "branch first, or check its address";
   }

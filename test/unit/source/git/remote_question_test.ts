@@ -11,4 +11,15 @@ describe("missingReference()", () => {
     const { message } = await missingReference(parts, request, new AbortController().signal);
     assert.match(message, /it is empty, or what answers is no Git server.*check its address$/);
   });
+
+  it("says that a repository on this machine has no commit yet", async () => {
+    const asking = () => Promise.resolve({ ids: new Map(), head: undefined });
+    const parts = { name: "local/tmp/shop", git: { asking } } as unknown as MirrorParts;
+    const request = { url: { scheme: "file" }, reference: "HEAD" } as unknown as MirrorRequest;
+    const { message } = await missingReference(parts, request, new AbortController().signal);
+    assert.match(
+      message,
+      /has no reference "HEAD"; it has no commit yet: make one with git commit$/,
+    );
+  });
 });
