@@ -5,28 +5,19 @@ import {
   isJobService,
   type ServiceExpectation,
 } from "../model/mod.ts";
-import {
-  isObject,
-  type JsonObject,
-  labelsOf,
-  objectAt,
-  objectsAt,
-  serviceOf,
-  textAt,
-} from "./model.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, serviceOf, textAt } from "./model.ts";
 
 /** What deployments expect from one service of a rendered model. */
 export function expectationOf(name: string, model: ComposeModel): ServiceExpectation {
   const service = serviceOf(model, name);
   const labels = labelsOf(service);
   const policy = restartPolicy(service);
-  const oneShot = behaviourLabel(labels, BEHAVIOUR_LABELS.oneShot) === "true" ||
-    isAwaitedToComplete(name, model);
   return {
     replicas: replicasOf(service),
     restarts: policy === "always" || policy === "unless-stopped",
-    mayFinish: policy === "on-failure" || policy === "no" && (oneShot || !mustServe(service)),
-    oneShot,
+    mayFinish: policy === "no" || policy === "on-failure",
+    oneShot: behaviourLabel(labels, BEHAVIOUR_LABELS.oneShot) === "true" ||
+      isAwaitedToComplete(name, model),
     autostart: behaviourLabel(labels, BEHAVIOUR_LABELS.autostart) !== "false" &&
       !isJobService(labels),
   };
@@ -40,26 +31,12 @@ export function replicasOf(service: JsonObject): number {
 
 /** The restart policy of a service; `no` by default. */
 export function restartPolicy(service: JsonObject): string {
-  return writtenPolicy(service) || "no";
-}
-
-function writtenPolicy(service: JsonObject): string {
   const condition = textAt(objectAt(objectAt(service, "deploy"), "restart_policy"), "condition");
   if (condition === "none") return "no";
   if (condition === "any") return "always";
-  return condition || textAt(service, "restart").replace(/:\d+$/, "");
-}
-
-/**
- * Whether a service answers others, by its ports or its health check, and says nothing of its end:
- * a server that was stopped mostly ends with 0, as what has done its work does.
- */
-function mustServe(service: JsonObject): boolean {
-  if (writtenPolicy(service) !== "") return false;
-  const check = objectAt(service, "healthcheck");
-  const [kind] = Array.isArray(check["test"]) ? check["test"] : [];
-  const isChecked = Object.keys(check).length > 0 && kind !== "NONE" && check["disable"] !== true;
-  return isChecked || objectsAt(service, "ports").length > 0;
+  if (condition !== "") return condition;
+  const restart = textAt(service, "restart");
+  return restart === "" ? "no" : restart.replace(/:\d+$/, "");
 }
 
 function isAwaitedToComplete(name: string, model: ComposeModel): boolean {

@@ -73,13 +73,9 @@ function judgeRunning(service: ReleaseService, container: ObservedContainer): Ju
 }
 
 function judgeExited(service: ReleaseService, container: ObservedContainer): Judgement {
-  const { mayFinish, oneShot, restarts } = service.expectation;
-  const isGood = container.exitCode === 0;
-  if (isGood && (mayFinish || oneShot)) return { kind: "ready" };
-  const hint = isGood && !restarts
-    ? ", but services with ports or a health check are to go on; `restart: no` lets one end"
-    : "";
-  return { kind: "failed", why: `stopped${exitText(container)}${hint}` };
+  const { mayFinish, oneShot } = service.expectation;
+  if (container.exitCode === 0 && (mayFinish || oneShot)) return { kind: "ready" };
+  return { kind: "failed", why: `stopped${exitText(container)}` };
 }
 
 function exitText(container: ObservedContainer): string {

@@ -12,10 +12,7 @@ export interface ServiceExpectation {
   readonly replicas: number;
   /** Whether the engine restarts a stopped container (`always`, `unless-stopped`). */
   readonly restarts: boolean;
-  /**
-   * Whether exit code 0 is a good end: policy `no` or `on-failure`, or unset where the service has
-   * neither ports nor a health check.
-   */
+  /** Whether exit code 0 is a good end: policy unset, `no` or `on-failure`. */
   readonly mayFinish: boolean;
   /** Whether the deployment waits for its end: `one_shot`, or a dependent needs its completion. */
   readonly oneShot: boolean;

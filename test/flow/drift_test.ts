@@ -98,28 +98,6 @@ for (const engine of await engines()) {
         await pollTo(world, "skipped");
       }));
 
-    it("a server without a restart policy that was stopped comes back, a worker has finished", () =>
-      inWorld(engine, async (world) => {
-        for (const name of ["checked", "web", "worker"]) {
-          world.fake?.setBehaviour(name, { stopsWith: 0 });
-        }
-        const ends = { command: ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done"] };
-        await commit(world, {
-          "compose.yaml": composeFile({
-            checked: service({ ...ends, healthcheck: { test: ["CMD", "true"], interval: "1s" } }),
-            web: service({ ...ends, ports: ["127.0.0.1::80"] }),
-            worker: service(ends),
-          }),
-        });
-        await pollTo(world, "succeeded");
-        const names = ["checked", "web", "worker"].map((name) => `${world.stack}-${name}-1`);
-        await docker(world, "stop", ...names);
-        const finished = await pollTo(world, "succeeded");
-        const expected = { checked: "start", web: "start", worker: "keep" };
-        assert.deepEqual(actions(finished), expected);
-        await pollTo(world, "skipped");
-      }));
-
     it("a paused, a renamed and a disconnected container are put right", () =>
       inWorld(engine, async (world) => {
         const always = { restart: "always" };

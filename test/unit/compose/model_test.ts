@@ -511,7 +511,6 @@ describe("followsOf(), dependenciesOf(), inOrder()", () => {
 });
 
 describe("expectationOf()", () => {
-  const LABEL = "stackwright.deployment.one_shot";
   const table: readonly [Record<string, unknown>, boolean, boolean, number][] = [
     [{}, false, true, 1],
     [{ restart: "no" }, false, true, 1],
@@ -522,14 +521,6 @@ describe("expectationOf()", () => {
     [{ deploy: { restart_policy: { condition: "none" } } }, false, true, 1],
     [{ deploy: { replicas: 0 } }, false, true, 0],
     [{ scale: 4 }, false, true, 4],
-    [{ ports: [{ target: 80 }] }, false, false, 1],
-    [{ ports: [{ target: 80 }], restart: "no" }, false, true, 1],
-    [{ ports: [{ target: 80 }], restart: "on-failure" }, false, true, 1],
-    [{ ports: [{ target: 80 }], labels: { [LABEL]: "true" } }, false, true, 1],
-    [{ healthcheck: { test: ["CMD", "true"] } }, false, false, 1],
-    [{ healthcheck: { interval: "5s" } }, false, false, 1],
-    [{ healthcheck: { test: ["NONE"] } }, false, true, 1],
-    [{ healthcheck: { disable: true } }, false, true, 1],
   ];
   for (const [definition, restarts, mayFinish, replicas] of table) {
     it(`reads ${JSON.stringify(definition)}`, () => {
@@ -584,7 +575,6 @@ describe("readiness()", () => {
     ["ready", { state: "exited", exitCode: 0 }, {}],
     ["failed", { state: "exited", exitCode: 3 }, {}],
     ["failed", { state: "exited", exitCode: 0 }, { mayFinish: false, restarts: true }],
-    ["failed", { state: "exited", exitCode: 0 }, { mayFinish: false }],
     ["waiting", {}, { oneShot: true }],
     ["ready", { state: "exited", exitCode: 0 }, { oneShot: true, mayFinish: false }],
     ["waiting", {}, { replicas: 2 }],

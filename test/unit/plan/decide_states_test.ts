@@ -41,12 +41,6 @@ const KINDS: readonly {
     started: ["created", "paused"],
   },
   {
-    kind: "ports and no policy, ended with 0",
-    expectation: { mayFinish: false },
-    exitCode: 0,
-    started: ["created", "exited", "dead", "paused"],
-  },
-  {
     kind: "a one-shot",
     expectation: { oneShot: true },
     started: ["created", "exited", "dead", "paused"],
