@@ -46,6 +46,7 @@ import { createHosts } from "./hosts.ts";
 import { limitedLearning } from "./limited_learning.ts";
 import { type Ask, onceDone } from "./remember.ts";
 import { nextPoll } from "./next_poll.ts";
+import { becomeOnlyService } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { warnOfClosed } from "./warn_of_closed.ts";
 import { copyState, openState, type State } from "./open_state.ts";
@@ -105,29 +106,28 @@ export async function assemble(
 ): Promise<Assembly> {
   await hideSecrets(settings, system);
   await removeLeftovers(system);
+  const letNextIn = serves ? await becomeOnlyService(system.files, settings.data.dir) : () => {};
   const ids = createIds(system.clock);
-  const { key, ledger } = scratchDir === undefined
+  const opened = scratchDir === undefined
     ? await openState(settings, system, ids)
     : await copyState(settings, system, { ids, scratchDir });
+  const { ledger } = opened;
   const http = await httpClient(settings, system);
   const source = createSource(settings, system, http, scratchDir);
   const engines = createEngines(settings, system, meter);
   const stackLock = createWatchedLock();
   const secrets = externalSecrets(settings, system, http);
   // A plan aside has a copy of a ledger whose owner is asked already, and shows models that it rendered.
-  const stopAsking = scratchDir === undefined
-    ? askLedger(system, ledger, secrets, serves)
-    : () => {};
+  const looksOnly = scratchDir !== undefined;
+  const stopAsking = looksOnly ? () => {} : askLedger(system, ledger, secrets, serves);
   if (serves) keepPolled(settings, ledger);
   const listeners = listenersOf(system, ledger, meter);
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const heldUntil = heldUntilOf(source);
   const pipelineParts = onceDone(async (signal) => {
-    const looksOnly = scratchDir !== undefined;
     const hosts = createHosts(settings, system, { engines, meter, secrets, looksOnly });
     const host = await hosts.of(DEFAULT_CONTEXT, signal);
-    const shared = { key, ledger, source, meter, listeners, stackLock, secrets, windows };
-    const made = { ...shared, host, hosts };
+    const made = { ...opened, source, meter, listeners, stackLock, secrets, windows, host, hosts };
     return {
       ...parts(settings, system, made),
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
@@ -154,6 +154,7 @@ export async function assemble(
       engines.close();
       stopAsking();
       ledger.close();
+      letNextIn();
     },
   };
 }

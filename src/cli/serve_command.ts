@@ -26,7 +26,8 @@ Runs until SIGTERM or SIGINT; a second signal ends it at once. Settings come fro
 variables, see docs/settings.md. Logs go to standard error: as LOG_FORMAT says, by default
 sentences on a terminal and in systemd's journal, and JSON lines elsewhere or with --json.
 
-Exits 0 after a graceful end, 78 when a setting is wrong, 69 when it cannot run here.
+Exits 0 after a graceful end, 78 when a setting is wrong or another serve uses the same DATA_DIR, 69
+when it cannot run here.
 `,
   async run(io) {
     const { json } = readArguments(io.args, 0);

@@ -211,6 +211,29 @@ for (const program of PROGRAMS) {
       });
     }
 
+    it("is the only one of its data directory until it ends, be it killed", async () => {
+      const serve = async () => {
+        const env = {
+          DATA_DIR: join(directory, "one"),
+          DOCKER_HOST: engine.host,
+          HTTP_PORT: String(await freePort()),
+          METRICS_PORT: String(await freePort()),
+        };
+        return new ServiceProcess(program, ["serve"], env);
+      };
+      const first = await serve();
+      await first.until(() => first.stderr.includes("listening on "));
+      const second = await (await serve()).ended;
+      assert.equal(second.code, 78, second.stderr);
+      assert.match(second.stderr, new RegExp(`another stackwright serve \\(process ${first.pid} `));
+      first.kill("SIGKILL");
+      await first.ended;
+      const third = await serve();
+      await third.until(() => third.stderr.includes("listening on "));
+      third.kill("SIGTERM");
+      assert.equal((await third.ended).code, 0);
+    });
+
     it("ends with 69 where its port is taken: who restarts it may try again", async () => {
       const other = createServer().listen(0, "127.0.0.1");
       await new Promise((resolve) => other.once("listening", resolve));

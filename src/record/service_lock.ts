@@ -1,0 +1,29 @@
+import { DatabaseSync } from "node:sqlite";
+import { errors, messageOf } from "../model/mod.ts";
+
+/**
+ * Locks the file at `path`, and makes it where it is missing, for as long as this process lives or
+ * until the returned function is called; it may be called twice. `undefined` while somebody else
+ * has it. The lock is SQLite's, which the kernel takes from whoever dies: what a killed process or
+ * another container with the same ids left behind never holds anything up.
+ *
+ * Throws `data_dir_unusable` when the file cannot be made or locked.
+ */
+export function lockFile(path: string): (() => void) | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    database.exec("BEGIN IMMEDIATE");
+  } catch (cause) {
+    if (database?.isOpen) database.close();
+    if (/\b(?:locked|busy)\b/i.test(messageOf(cause))) return undefined;
+    throw errors.data_dir_unusable(
+      `${path} cannot be locked (${messageOf(cause)}): the data directory must be writable, on a ` +
+        "file system with locks",
+      { cause },
+    );
+  }
+  return () => {
+    if (database.isOpen) database.close();
+  };
+}
