@@ -1,4 +1,4 @@
-import { filled, stackKey } from "../model/mod.ts";
+import { filled, stackKey, toldFailures } from "../model/mod.ts";
 import * as z from "zod";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import { STACK_HEALTHS, STACK_STATES } from "../plan/mod.ts";
@@ -97,9 +97,11 @@ const input = z.strictObject({
   context: contextInput,
 });
 
+type FailingLedger = Pick<Ledger, "sources" | "deployedStacks">;
+
 /** Lists the stacks that Stackwright manages, with their states and the reasons for them. */
 export function listDeploymentsOperation(
-  parts: DeploymentParts & { readonly ledger: Pick<Ledger, "sources">; readonly clock: Clock },
+  parts: DeploymentParts & { readonly ledger: FailingLedger; readonly clock: Clock },
 ): Operation<DeploymentsView> {
   const time = createTimeFormat(parts.timeZone);
   return defineOperation({
@@ -117,11 +119,15 @@ export function listDeploymentsOperation(
       .map((each) => viewDeployment(each, time))
       .filter((each) => isFound(each, asked.query));
     const failed = asked.after === undefined
-      ? parts.ledger.sources.all(parts.clock.now()).slice(0, MOST_SOURCES)
+      ? failedSources(parts.ledger, parts.clock.now()).slice(0, MOST_SOURCES)
       : [];
-    const failedSources = failed.map((each) => viewSourceFailure(each, time));
-    return { ...pageOf(all, asked), ...filled({ failed_sources: failedSources }) };
+    const shown = failed.map((each) => viewSourceFailure(each, time));
+    return { ...pageOf(all, asked), ...filled({ failed_sources: shown }) };
   });
+}
+
+function failedSources({ sources, deployedStacks }: FailingLedger, now: Date) {
+  return toldFailures(sources.all(now), deployedStacks().map(({ place }) => place), now);
 }
 
 function pageOf(

@@ -7,7 +7,9 @@ export function failedSource(
   time: (text: string) => string,
 ): string {
   const which = target === "" ? reference : `${reference}, target ${target}`;
-  const next = again === undefined ? "" : `; next try ${time(again)}`;
+  const next = again === undefined
+    ? "; not tried again until a webhook or a person asks"
+    : `; next try ${time(again)}`;
   return `source ${repository} (${which}) cannot be read since ${time(since)}: ` +
     `${headline(why)}${next}`;
 }

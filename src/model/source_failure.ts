@@ -44,3 +44,24 @@ export function failuresByPlace<Failure extends SourcePlace>(
   }));
   return (place) => known.get(keyOf(place));
 }
+
+/** Milliseconds for which the failure of a source is told that nothing depends on. */
+const IDLE_MS = 3600 * 1000;
+
+/**
+ * The failures that are worth telling at `now`: of what is polled, and of what a stack was deployed
+ * from (`places`). Others are of webhooks, such as one of a wrong repository; nobody tries them
+ * again, so they end after an hour.
+ */
+export function toldFailures<Failure extends SourceFailure>(
+  failures: readonly Failure[],
+  places: readonly SourcePlace[],
+  now: Date,
+): Failure[] {
+  const failureAt = failuresByPlace(failures);
+  const needed = new Set(places.map(failureAt));
+  return failures.filter((each) =>
+    each.retryAt !== undefined || needed.has(each) ||
+    now.getTime() - each.lastAt.getTime() < IDLE_MS
+  );
+}

@@ -129,8 +129,9 @@ function noteFailure(
     const { reference, target } = request;
     const place = { repository: requestLocation(request).name, reference, target };
     const retryAt = options.nextPoll(request);
-    // A person's typo, or a pushed branch without a configuration, would be told for days.
-    const isWanted = retryAt !== undefined || origin === "automatic" && code !== "config_not_found";
+    // A person's typo, or a pushed branch that is gone or without a configuration, would be told for long.
+    const isMissing = code === "config_not_found" || code === "reference_not_found";
+    const isWanted = retryAt !== undefined || origin === "automatic" && !isMissing;
     if (!isWanted && !hasStacks(ledger, place)) return;
     const isPoll = trigger === "poll";
     ledger.sources.fail(key, { ...place, message, at: clock.now(), retryAt, isPoll });

@@ -9,6 +9,7 @@ import {
   ZEROS,
 } from "../fakes/webhook_requests.ts";
 import { badService } from "./bad_service.ts";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, ids, inWorld, label } from "./steps.ts";
 import { engines, type RunBody, type World } from "./world.ts";
@@ -210,6 +211,18 @@ describe("a webhook", () => {
       const gone = await deliver(world, { payload: push({ after: ZEROS, deleted: true }) });
       assert.deepEqual([gone.status, gone.run.status], [202, "skipped"]);
       assert.equal(await value(world), "1");
+    }));
+
+  it("of a branch that is gone is no source that cannot be read; of one that is broken, it is", () =>
+    withWebhooks("fake", async (world) => {
+      await commit(world, app("1"));
+      const said = async () => (await commandTo(world, 0, ["status"])).out;
+      const gone = await deliver(world, { payload: push({ ref: "refs/heads/gone" }) });
+      assert.equal(gone.run.status, "failed", JSON.stringify(gone));
+      assert.doesNotMatch(await said(), /cannot be read/);
+      await world.repository.commit({ ".stackwright.yaml": "name: x\nnamee: x\n" });
+      assert.equal((await deliver(world)).run.status, "failed");
+      assert.match(await said(), /cannot be read since .*; not tried again until a webhook or /);
     }));
 
   it("whose reference no filter lets pass leaves the stack alone, and the next one is let through", () =>

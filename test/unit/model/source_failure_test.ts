@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { failuresByPlace, type SourceFailure } from "../../../src/model/mod.ts";
+import { failuresByPlace, type SourceFailure, toldFailures } from "../../../src/model/mod.ts";
 
 function failure(reference: string, target = ""): SourceFailure {
   const [since, lastAt] = [new Date(0), new Date(0)];
@@ -19,5 +19,16 @@ describe("failuresByPlace()", () => {
     assert.equal(at("refs/heads/next"), undefined);
     assert.equal(at("refs/heads/main", "nas"), undefined);
     assert.equal(at("refs/heads/main", "", "git.test/me/other"), undefined);
+  });
+});
+
+describe("toldFailures()", () => {
+  it("keeps what is polled or deployed from, and what a webhook named for an hour", () => {
+    const polled = { ...failure("polled"), retryAt: new Date(1) };
+    const [deployed, pushed] = [failure("main"), failure("wrong")];
+    const all = [polled, deployed, pushed];
+    const places = [failure("refs/heads/main"), failure("refs/heads/fine")];
+    assert.deepEqual(toldFailures(all, places, new Date(3600_000 - 1)), all);
+    assert.deepEqual(toldFailures(all, places, new Date(3600_000)), [polled, deployed]);
   });
 });
