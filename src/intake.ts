@@ -157,11 +157,15 @@ class Gate implements Intake {
     if (this.#active.count === 0) return;
     log.info(`waiting for ${this.#active.count} active runs`, { grace_ms: graceMs });
     if (await this.#active.endWithin(graceMs)) return;
-    for (const id of this.#active.abort(cancellation(CANCELLED_BY_SHUTDOWN))) {
-      const end = { status: "failed", message: CANCELLED_BY_SHUTDOWN } as const;
+    const end = { status: "failed", message: CANCELLED_BY_SHUTDOWN } as const;
+    const cancelled = (id: string) =>
       endRun(id, end, { ...this.#parts, log: log.with({ job_id: id }) });
-    }
+    const cut = this.#active.abort(cancellation(CANCELLED_BY_SHUTDOWN));
+    // A job may go on without this process: its run says so itself.
+    const isJob = (id: string) => this.#parts.runs.get(id)?.trigger === "scheduled_job";
+    cut.filter((id) => !isJob(id)).forEach(cancelled);
     await this.#active.endWithin(SETTLE_MS);
+    cut.filter(isJob).forEach(cancelled);
   }
 }
 

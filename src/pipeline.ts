@@ -1,7 +1,6 @@
 import type {
   LookBecause,
   Rollback,
-  RunJob,
   RunReporter,
   StackKey,
   Sync,
@@ -15,7 +14,6 @@ import {
   type ExpandedDeployment,
   hasClosed,
   holdOf,
-  type JobParts,
   keyOf,
   learnedOfAll,
   lockedForTarget,
@@ -25,6 +23,7 @@ import {
   type OpenedSource,
   openSource,
   partsFor,
+  type PerformJob,
   type PipelineParts,
   preparing,
   reconcile,
@@ -62,7 +61,7 @@ export interface Pipeline {
    */
   execute(work: Sync, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /** Runs a scheduled job; see {@link runJob}. */
-  runJob(work: RunJob, reporter: RunReporter, jobs: JobParts, signal: AbortSignal): Promise<void>;
+  readonly runJob: PerformJob;
   /** Puts a stack back to an earlier release; see {@link rollBack}. */
   rollBack(work: Rollback, reporter: RunReporter, signal: AbortSignal): Promise<void>;
   /**

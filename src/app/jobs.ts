@@ -99,7 +99,7 @@ class JobBoard {
       const done = this.scheduler.begin(work);
       try {
         const { client } = await this.#parts.engines.of(this.#context);
-        await pipeline.runJob(work, reporter, {
+        return await pipeline.runJob(work, reporter, {
           engine: client,
           making: this.#making,
           results: { set: (job, code, wasRefused) => this.#note(job, code, wasRefused) },

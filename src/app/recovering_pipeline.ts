@@ -44,7 +44,7 @@ export function recoveringPipeline(
       await (await ready(signal)).execute(work, reporter, signal);
     },
     runJob: async (work, reporter, jobs, signal) => {
-      await (await ready(signal)).runJob(work, reporter, jobs, signal);
+      return await (await ready(signal)).runJob(work, reporter, jobs, signal);
     },
     rollBack: async (work, reporter, signal) => {
       await (await ready(signal)).rollBack(work, reporter, signal);

@@ -4,16 +4,28 @@ import {
   isStackwrightError,
   type ObservedStack,
   type Progress,
+  type RunJob,
+  type RunReporter,
   type SourceRequest,
   type StackKey,
   type TargetListener,
 } from "../model/mod.ts";
 import type { Rollout } from "../deploy/mod.ts";
+import type { EngineClient } from "../docker/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger } from "../record/ledger.ts";
+import type { RunEnd } from "../record/run_store.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
-import type { Commands, Limiter, Shares, Slot, WatchedLock } from "../system/mod.ts";
+import type {
+  Commands,
+  FairLimiter,
+  KeyedLock,
+  Limiter,
+  Shares,
+  Slot,
+  WatchedLock,
+} from "../system/mod.ts";
 import type { TreeCollector } from "./collect_trees.ts";
 
 /** Settings of the pipeline, beyond those of preparing. */
@@ -125,3 +137,29 @@ export interface DecidedRollout
 export async function hasSwarm({ host }: PipelineParts, signal: AbortSignal): Promise<boolean> {
   return (await host.info(signal)).swarm === "manager";
 }
+
+/** Parts for running jobs, beside those of the pipeline. */
+export interface JobParts {
+  readonly engine: EngineClient;
+  /** Records the exit code of a job's last run, if it is known, and whether it was refused. */
+  readonly results: { set(work: RunJob, exitCode: number | undefined, wasRefused: boolean): void };
+  /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
+  readonly making: FairLimiter;
+  /** Whether an abort means that another process takes runs over: then the container goes on. */
+  readonly leaves: () => boolean;
+  /** Makes a name for one run. */
+  readonly nextId: () => string;
+  /**
+   * Lock of each source for looking up a job. A run that is refused ends at once: hundreds of them,
+   * due each second, would keep the engine from answering others.
+   */
+  readonly looks: KeyedLock;
+}
+
+/** Runs a job; answers the run's end where the next process takes it over. */
+export type PerformJob = (
+  work: RunJob,
+  reporter: RunReporter,
+  jobs: JobParts,
+  signal: AbortSignal,
+) => Promise<RunEnd | void>;

@@ -11,7 +11,7 @@ import {
   SwarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
-import type { Engine, EngineClient } from "../docker/mod.ts";
+import type { Engine } from "../docker/mod.ts";
 import {
   errors,
   isStackwrightError,
@@ -19,6 +19,7 @@ import {
   type Progress,
   type RunJob,
   type RunReporter,
+  type RunTarget,
   toStackwrightError,
 } from "../model/mod.ts";
 import { requireNotStopped } from "../prepare/mod.ts";
@@ -28,47 +29,34 @@ import {
   locksOfJob,
   ownerOfWhatRuns,
   recordedOwner,
+  type RunEnd,
   whoseStop,
 } from "../record/mod.ts";
-import { partsFor, type PipelineParts } from "./parts.ts";
+import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
-import { createPauses, type FairLimiter, type KeyedLock } from "../system/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
 import { locked, whileOwned } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
 
-/** Parts for running jobs, beside those of the pipeline. */
-export interface JobParts {
-  readonly engine: EngineClient;
-  /** Records the exit code of a job's last run, if it is known, and whether it was refused. */
-  readonly results: { set(work: RunJob, exitCode: number | undefined, wasRefused: boolean): void };
-  /** Few containers are made at once: what an engine tells of their jobs may have megabytes. */
-  readonly making: FairLimiter;
-  /** Whether an abort means that another process takes runs over: then the container goes on. */
-  readonly leaves: () => boolean;
-  /** Makes a name for one run. */
-  readonly nextId: () => string;
-  /**
-   * Lock of each source for looking up a job. A run that is refused ends at once: hundreds of them,
-   * due each second, would keep the engine from answering others.
-   */
-  readonly looks: KeyedLock;
-}
+/** What is said of a run of a job that the end of this process does not end. */
+const LEFT = "left running; the next start takes it over";
 
 /**
  * Runs a job: starts its own container, or makes one for the run, and waits for its end. Services
- * that it stops are started again in any case. A failure is reported as the target's.
+ * that it stops are started again in any case. A failure is reported as the target's; the end of
+ * the run is returned where the next process takes it over, which is no failure.
  */
 export async function runJob(
   anyParts: PipelineParts,
   jobs: JobParts,
   { work, reporter }: { readonly work: RunJob; readonly reporter: RunReporter },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RunEnd | void> {
   const { key, service } = work;
-  const tell = (status: "running" | "succeeded" | "failed", message: string) =>
+  const tell = (status: RunTarget["status"], message: string) =>
     reporter.target({ context: key.context, stack: key.name, status, message });
   const owner = recordedOwner(anyParts.ledger, key)?.source;
   if (owner !== undefined) reporter.describe({ owner });
@@ -76,6 +64,7 @@ export async function runJob(
   let code: number | undefined;
   let failed = true;
   let ended: ((failed: boolean) => void) | undefined;
+  let run: AnyRun | undefined;
   try {
     const parts = await partsFor(anyParts, key, signal);
     const look = () => lookUpJob(parts, work, signal);
@@ -92,6 +81,11 @@ export async function runJob(
     failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);
   } catch (thrown) {
+    if (run?.isLeft) {
+      failed = false;
+      tell("skipped", LEFT);
+      return { status: "skipped", message: LEFT };
+    }
     const error = toStackwrightError(signal.aborted ? signal.reason : thrown, `running ${service}`);
     tell("failed", error.message);
   } finally {
@@ -144,7 +138,7 @@ interface JobToRun {
   readonly progress: Progress;
 }
 
-type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output">;
+type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output" | "isLeft">;
 
 /** Makes the run of a job without starting it. */
 function createRun(

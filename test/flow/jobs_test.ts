@@ -394,6 +394,10 @@ for (const engine of await engines()) {
           assert.equal(state, "deploying", why);
           assert.match(why, /\/backup runs, and has web stopped meanwhile$/);
           await world.restart(env);
+          const ended = await world.request("/v1/api/runs?trigger=scheduled_job&status=skipped");
+          const { content: [left] } = await ended.json();
+          assert.match(left?.message ?? "", /^left running; the next start takes it over$/);
+          assert.equal(left.deployments[0].status, "skipped");
           assert.deepEqual(await executions(world), [id]);
           while ((await jobsOf(world))[0]?.status !== "running") await setTimeout(20);
           await docker(world, "exec", "--detach", id, "touch", "/go");

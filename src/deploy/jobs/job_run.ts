@@ -107,6 +107,7 @@ export class JobRun<Stopped> {
   #isOwn = false;
   #stopped: readonly Stopped[] = [];
   #output = "";
+  #isLeft = false;
 
   constructor(facts: JobRunFacts, engine: JobEngine<Stopped>) {
     this.#facts = facts;
@@ -116,6 +117,11 @@ export class JobRun<Stopped> {
   /** Last output of a failed run, to end a sentence with; empty without output. */
   get output(): string {
     return this.#output;
+  }
+
+  /** Whether it goes on without this process, for the next one to take over. */
+  get isLeft(): boolean {
+    return this.#isLeft;
   }
 
   /** Stops services as ordered, and starts the job. Cleans up before it throws. */
@@ -248,7 +254,8 @@ export class JobRun<Stopped> {
    */
   async #putBack(signal: AbortSignal, reading = Promise.resolve()): Promise<void> {
     const { clock, leaves, found: { key, service } } = this.#facts;
-    if (signal.aborted && this.#isOwn && leaves()) return;
+    this.#isLeft = signal.aborted && this.#isOwn && leaves();
+    if (this.#isLeft) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
     const late = () => errors.timeout("the engine did not answer");
