@@ -105,8 +105,7 @@ function textOf(stack: PlannedStackView, io: CommandIo): string {
   );
   const { kind, message } = plan;
   const what = kind !== "skip" ? `${kind}: ` : hasChanges(stack) ? "" : "nothing to do: ";
-  const said = kind === "skip" ? withPeopleTimes(message, peopleTime(io)) : message;
-  const head = `${context}/${name}: ${what}${said}\n`;
+  const head = `${context}/${name}: ${what}${withPeopleTimes(message, peopleTime(io))}\n`;
   // What is only looked after has no diff to speak of: its labels may differ all the same.
   // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
   const about = stackAsOwner({ context, name });

@@ -246,6 +246,25 @@ export function retryOf(
 }
 
 /**
+ * What a plan says of a release that failed before, to end its sentence with: how often, why, and
+ * when the service tries it again by itself. Empty for others.
+ */
+export function failedBefore(parts: PipelineParts, target: Target, release: string): string {
+  const failure = parts.ledger.failures.get(target.key, askingSource(target));
+  if (failure?.release !== release) return "";
+  const again = retryOf(parts, { ...target, origin: "automatic" }, release);
+  const times = failure.failures + failure.byHand;
+  const next = again.kind === "attempt"
+    ? "the next poll or webhook tries it again"
+    : again.reason === "delay"
+    ? `next automatic attempt from ${again.retryAt.toISOString()}`
+    : "it is not tried again automatically";
+  return `; this release failed ${
+    times === 1 ? "once" : `${times} times`
+  } (${failure.message}); ${next}`;
+}
+
+/**
  * The time of the automatic retry of a target that failed after a webhook. Empty when its retries
  * are used up, or when no failure was recorded since `before`: then it was not the release that
  * failed. Empty also for targets of polls, which the next poll retries at a time that is not known

@@ -13,6 +13,7 @@ import {
 } from "../model/mod.ts";
 import { decideTarget } from "./decide_target.ts";
 import { type Decision, messageFor } from "./decision.ts";
+import { failedBefore } from "./hold.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
@@ -148,7 +149,12 @@ async function planDeployment(
   const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
   const same = decision.kind === "destroy" ? "" : before;
   const after = wanted === undefined ? same : shownModel(parts, wanted);
-  return { ...key, id: idOf(parts, key, facts), plan, before, after };
+  const failed = decision.kind === "deploy" && wanted !== undefined
+    ? failedBefore(parts, told, wanted.digest)
+    : "";
+  const shown = { ...plan, message: plan.message + failed };
+  // Not in the id: when it is tried again makes it no other plan.
+  return { ...key, id: idOf(parts, key, facts), plan: shown, before, after };
 }
 
 function wantedBy(decision: Decision): Release | undefined {
