@@ -90,7 +90,9 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
   return all.find((each) => formatStackKey(each.key) === formatStackKey(key)) ?? {
     key,
     state: "unknown",
-    why: "nothing is deployed, and nothing asks for it any more",
+    why:
+      "nothing is deployed; what a repository still describes comes back at its next poll or webhook, " +
+      "unless it has destroy: true",
     health: "unknown",
     running: 0,
     finished: 0,

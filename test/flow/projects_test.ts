@@ -83,6 +83,10 @@ for (const engine of await engines()) {
         assert.doesNotMatch(await docker(world, "volume", "ls"), new RegExp(world.stack));
         assert.doesNotMatch(await docker(world, "network", "ls"), new RegExp(world.stack));
         const { out } = await commandTo(world, 0, ["explain", "--json", world.stack]);
+        assert.match(
+          JSON.parse(out).why,
+          /a repository still describes comes back at its next poll/,
+        );
         const told: { kind: string; trigger: string; outcome?: { status: string } }[] =
           JSON.parse(out).decisions;
         assert.deepEqual(
