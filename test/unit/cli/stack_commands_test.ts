@@ -106,7 +106,7 @@ describe("stackwright explain", () => {
         out,
         [
           "default/web: release 2 of bbbbbbbbbbbb (refs/heads/main)",
-          "held, unknown 0/1",
+          "held, unknown ?/1",
           `held back at release 2 since ${SHOWN}, until the inputs are others than at aaaaaaaaaaaa or unpin: CPU bug`,
           `last failure ${SHOWN} (3 times): web is unhealthy`,
           "",

@@ -16,12 +16,9 @@ describe("isRefusedChange()", () => {
       assert.deepEqual([refused.code, isRefusedChange(refused)], ["engine_refused", true]);
       const unlisted = await failure(engine.findVolumes(["a"], signal));
       assert.deepEqual([unlisted.code, isRefusedChange(unlisted)], ["engine_refused", false]);
-      const many = `[${"0,".repeat(200_000)}0]`;
-      hostile.answer = {
-        pieces: [`HTTP/1.1 200 OK\r\nContent-Length: ${many.length}\r\n\r\n${many}`],
-      };
-      const tooMany = await failure(engine.listNetworks({}, signal));
-      assert.deepEqual([tooMany.code, isRefusedChange(tooMany)], ["engine_refused", false]);
+      hostile.answer = { pieces: ["HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n[{]]]]]]"] };
+      const broken = await failure(engine.listNetworks({}, signal));
+      assert.deepEqual([broken.code, isRefusedChange(broken)], ["engine_refused", false]);
     } finally {
       engine.close();
       await hostile.close();
