@@ -26,7 +26,7 @@ export async function builtImages<Service extends Built>(
   engine: Pick<Engine, "imageLabels"> & KeepingEngine,
   key: StackKey,
   services: readonly Service[],
-  again: (services: readonly Service[]) => Promise<void>,
+  again: (services: readonly Service[]) => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const built: Record<string, string> = {};

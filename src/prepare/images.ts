@@ -50,10 +50,10 @@ export interface Images {
   /** Fetches images. Throws `pull_failed`, with a hint on credentials, or `timeout`. */
   pull(wanted: WantedImages, signal: AbortSignal): Promise<void>;
   /**
-   * Builds images. After a failure, names point to the same images as before. Throws `build_failed`
-   * or `timeout`.
+   * Builds images, unless this is for planning only; answers whether it did. After a failure, names
+   * point to the same images as before. Throws `build_failed` or `timeout`.
    */
-  build(wanted: WantedImages, options: BuildOptions, signal: AbortSignal): Promise<void>;
+  build(wanted: WantedImages, options: BuildOptions, signal: AbortSignal): Promise<boolean>;
   /** Points the names of services' images to `images`, which are by service. */
   point(
     services: readonly ReleaseService[],
@@ -69,7 +69,7 @@ export interface Images {
 /** Images for planning only, which never change the engine. */
 export const UNTOUCHED_IMAGES: Images = {
   pull: () => Promise.resolve(),
-  build: () => Promise.resolve(),
+  build: () => Promise.resolve(false),
   point: () => Promise.resolve(),
   distribution: () => Promise.resolve({ kind: "unknown", why: "" }),
   credentials: () => Promise.resolve(""),
@@ -187,8 +187,8 @@ async function build(
   wanted: WantedImages,
   { forceImagePull, noCache, quiet }: BuildOptions,
   signal: AbortSignal,
-): Promise<void> {
-  if (wanted.services.length === 0) return;
+): Promise<boolean> {
+  if (wanted.services.length === 0) return true;
   const services = wanted.services.map((each) => each.name);
   const asked = { services, pull: forceImagePull, noCache, quiet };
   await clientConfiguration(parts);
@@ -199,6 +199,7 @@ async function build(
     const work = (within: AbortSignal) =>
       unlessTaken(() => parts.compose.build(wanted.call, asked, within));
     await withinLimit(parts, { stage: "build", doing: "building", wanted }, work, signal);
+    return true;
   } catch (error) {
     signal.throwIfAborted();
     await nameAgain(parts, named, signal);

@@ -25,7 +25,7 @@ import {
   type Release,
   type ReleaseService,
 } from "../model/mod.ts";
-import { presentImages, requireShortList } from "./short_list.ts";
+import { NO_IMAGE, presentImages, requireShortList } from "./short_list.ts";
 import { builtImages } from "./built_images.ts";
 import type { WantedImages } from "./images.ts";
 import { actingVariables } from "./model_values.ts";
@@ -125,28 +125,27 @@ export async function prepareImages(
   requirePullable(prepared.release, pulls);
   await parts.host.images.pull(wanted(target, prepared, pulls), signal);
   await pullSideImages(parts, prepared.release, wanted(target, prepared, needed), signal);
-  const { build: how } = target.deployment;
-  const build = async (services: readonly ReleaseService[]) => {
-    const toBuild = wanted(target, prepared, services);
-    const given = withBuildArguments(toBuild.call.model ?? {}, how.args);
-    const model = withOwnCaches(given, (own) => cacheNamespace(parts, target, own));
-    await parts.host.images.build({ ...toBuild, call: { ...toBuild.call, model } }, how, signal);
+  const build = (services: readonly ReleaseService[]) => {
+    const toBuild = wantedBuilds(parts, target, prepared, services);
+    return parts.host.images.build(toBuild, target.deployment.build, signal);
   };
-  await build(builds);
+  const built = await build(builds) ? builds : [];
   const images = {
     ...run,
-    ...await builtImages(parts.host.engine, target.key, builds, build, signal),
+    ...await builtImages(parts.host.engine, target.key, built, build, signal),
   };
   await requirePlainHooks(parts.host.engine, prepared.release, needed, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
-  const built = new Set(builds.map((each) => each.image));
-  const known = new Map([...present].filter(([image]) => !built.has(image)));
+  const known = new Map(present);
+  // What has the name of a build that a plan left out says nothing about the image to come.
+  for (const { image } of builds) known.set(image, NO_IMAGE);
+  for (const { image } of built) known.delete(image);
   try {
     await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const ran = imagesByService(observed);
-    await discardBuilt(parts, prepared.release, { services: builds, ran }, signal);
+    await discardBuilt(parts, prepared.release, { services: built, ran }, signal);
     throw error;
   }
   return images;
@@ -220,6 +219,19 @@ function wanted(
 ): WantedImages {
   const { key, progress, deployment: { timeoutSeconds } } = target;
   return { key, services, call: hereCall(target, prepared), timeoutSeconds, progress };
+}
+
+/** Request for the builds of a target's services, with the arguments and caches that they may use. */
+function wantedBuilds(
+  parts: PrepareParts,
+  target: Target,
+  prepared: PreparedRelease,
+  services: readonly ReleaseService[],
+): WantedImages {
+  const asked = wanted(target, prepared, services);
+  const given = withBuildArguments(asked.call.model ?? {}, target.deployment.build.args);
+  const model = withOwnCaches(given, (own) => cacheNamespace(parts, target, own));
+  return { ...asked, call: { ...asked.call, model } };
 }
 
 /** Arguments for compose, with build paths that exist before the files are switched. */

@@ -79,7 +79,8 @@ export async function requireShortList(
   throw errors.unsupported(`deployment ${name}: with its images, ${reason}. Nothing was changed`);
 }
 
-const NO_IMAGE: ImageListed = { labels: 0, all: 0 };
+/** What an image adds to the list that is not there, or not yet. */
+export const NO_IMAGE: ImageListed = { labels: 0, all: 0 };
 
 /** A function that asks once for each name, except for `known` ones. */
 function once<Answer>(

@@ -160,6 +160,17 @@ describe("images and the registry", () => {
       assert.equal(world.proxy.pulls(), 0);
     }));
 
+  it("one with the name of a service's build is not judged by a plan, which builds nothing", () =>
+    inWorld("fake", async (world) => {
+      const app = { ...service({ build: "./app" }), image: await makeImage(world, "app") };
+      const dockerfile = { "app/Dockerfile": `FROM ${IMAGE}\n` };
+      await commit(world, { "compose.yaml": composeFile({ app }), ...dockerfile });
+      world.proxy.reset();
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /app/);
+      assert.equal(world.proxy.mutations(), 0);
+    }));
+
   it("pull_policy: always asks for the image with every release, and for no other one", () =>
     inWorld("fake", async (world) => {
       const file = (word: string) => ({

@@ -15,7 +15,7 @@ describe("lendingImages()", () => {
     const shares = new Shares(createFakeClock(), 1);
     const said: string[] = [];
     let end = () => {};
-    const held = new Promise<void>((resolve) => end = resolve);
+    const held = new Promise<boolean>((resolve) => end = () => resolve(true));
     const build = (name: string) => {
       const images = lendingImages(
         { ...UNTOUCHED_IMAGES, build: () => held },
