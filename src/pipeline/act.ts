@@ -61,8 +61,10 @@ async function deploy(
     isRetry,
   }, signal);
   if (result?.kind === "deployed") parts.ledger.pins.remove(key);
+  const named = new Set(prepared.release.services.map(({ name }) => name));
+  const keeps = plan.services.some(({ name, action }) => action === "keep" && !named.has(name));
   const adopted = adopts
-    ? "; adopted containers that Stackwright had not made, orphans were kept"
+    ? `; adopted containers that Stackwright had not made${keeps ? ", orphans were kept" : ""}`
     : "";
   return result && endOf(result, `${plan.message}${adopted}`, plan.message);
 }
