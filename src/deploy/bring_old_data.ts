@@ -38,7 +38,9 @@ export async function withOldData(
     const own = brought.filter(({ data }) => data.service === each.name);
     const because = own.map(({ data }) =>
       `what ${data.source} holds (mounted at ${data.target}) is copied to ` +
-      `${join(live, data.path)} first, and stays there, too`
+      `${
+        join(live, data.path)
+      } first and stays there, too; files of the commit replace their copies`
     );
     return { ...each, because: [...each.because, ...because] };
   });

@@ -47,7 +47,9 @@ for (const engine of await engines()) {
           );
           const before = await ids(world);
           const finished = await pollTo(world, "succeeded");
-          assert.match(reasons(finished, "web"), /state\.db holds .* is copied to /);
+          const why =
+            /state\.db holds .* is copied to .*; files of the commit replace their copies/;
+          assert.match(reasons(finished, "web"), why);
           assert.doesNotMatch(JSON.stringify(finished), /\/empty|orphans/);
           assert.notEqual((await ids(world))["web-1"], before["web-1"]);
           const inside = (path: string) => readInside(world, "web", path);
