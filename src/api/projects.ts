@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PROJECT_ACTIONS, type Projects, type ProjectSummary, volumesText } from "../deploy/mod.ts";
+import { deletedText, PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
 import { COMPOSE_LABELS, stackKey } from "../model/mod.ts";
 import { audited } from "./audit.ts";
@@ -165,7 +165,7 @@ export function recreateProjectOperation({ projects }: ProjectOperationParts): O
 
 const removeInput = timed.extend({
   volumes: z.boolean().default(true).describe(
-    "Delete its volumes with all their data; the answer names each.",
+    "Delete its volumes and what it wrote to relative mounts; the answer names each.",
   ),
   images: z.boolean().default(true).describe("Remove images that nothing else uses."),
 });
@@ -175,7 +175,7 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
   return defineOperation({
     id: "destroyProject",
     summary:
-      "Remove a compose project, by default with its volumes and all their data, and images.",
+      "Remove a compose project, by default with its images, and its data in volumes and relative mounts.",
     tag: "Projects",
     power: "act",
     input: removeInput,
@@ -189,7 +189,7 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
     const audit = { action: "remove", what: "project", key, more: { volumes, images } } as const;
     const deleted = await audited(call, audit, () => projects.remove(key, what, call.signal));
-    return `project removed: ${name}${volumesText("deleted", deleted)}`;
+    return `project removed: ${name}${deletedText("deleted", deleted)}`;
   });
 }
 

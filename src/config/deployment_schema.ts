@@ -26,7 +26,10 @@ const build = closed({
 
 const destroy = closed({
   enabled: field(flag(), "Remove the deployment and its resources."),
-  remove_volumes: field(flag(), "Remove its volumes too; always on in swarm mode."),
+  remove_volumes: field(
+    flag(),
+    "Remove its volumes too, and what it wrote to relative mounts; always on in swarm mode.",
+  ),
   remove_images: field(flag(), "Remove its images too; not supported in swarm mode."),
 }, DESTROY_DEFAULTS);
 

@@ -57,7 +57,8 @@ const FORMER: Readonly<Record<string, string>> = {
 /** Advice about a key of old doco-cd files that is no longer known; `undefined` for other keys. */
 export function formerKeyAdvice(unknown: string, known: readonly string[]): string | undefined {
   if (unknown === "remove_dir" && known.includes("remove_volumes")) {
-    return "no directory of sources is ever removed, so take it out";
+    return "no directory of sources is ever removed, so take it out; what containers wrote to relative " +
+      "mounts (./data) goes and stays with the volumes: remove_volumes: false keeps it";
   }
   const today = Object.hasOwn(FORMER, unknown) ? FORMER[unknown] : undefined;
   if (today === undefined || !known.includes(today)) return undefined;

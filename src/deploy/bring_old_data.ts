@@ -10,6 +10,8 @@ import {
 import { readText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
+import { holdsSomething } from "./holds_something.ts";
+import { keptDataOwner } from "./kept_data.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
@@ -103,15 +105,16 @@ async function toBring(
   const hostLive = stackDirectories(parts.host.dataDir, key).live;
   const { live } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
-  // With an earlier release, the content of `live` is not from this adoption but older.
-  const cameBack = parts.ledger.current(key) !== undefined;
+  // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
+  const cameBack = parts.ledger.current(key) !== undefined ||
+    await keptDataOwner(parts, key) !== undefined;
   const wanted: ToBring[] = [];
   const twice: ToBring[] = [];
   for (const data of found) {
-    const isThere = await holdsSomething(parts, join(live, data.path));
+    const isThere = await holdsSomething(parts.files, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
     const local = await locate(parts, key, data, signal);
-    if (!await holdsSomething(parts, local)) continue;
+    if (!await holdsSomething(parts.files, local)) continue;
     (isThere ? twice : wanted).push({ data, local });
   }
   if (twice.length > 0) throw twofold(key, hostLive, twice.map(({ data }) => data));
@@ -138,15 +141,6 @@ async function locate(
   if (below === undefined) return local;
   const why = `in which ${below} is another mount, which Stackwright does not copy`;
   throw unreachable(key, data, place, { why, way: "unmount that" });
-}
-
-/** Bytes of a directory whose names alone would take seconds to read: it is taken not to be empty. */
-const LARGE_DIRECTORY = 1 << 20;
-
-async function holdsSomething({ files }: OldDataParts, place: string): Promise<boolean> {
-  const info = await files.stat(place);
-  if (info?.kind !== "directory") return info !== undefined;
-  return info.size > LARGE_DIRECTORY || (await files.list(place)).length > 0;
 }
 
 function unreachable(

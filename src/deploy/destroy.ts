@@ -132,9 +132,14 @@ export function isInUse(error: unknown): boolean {
     /in use|active endpoints/.test(messageOf(error));
 }
 
-/** Text on deleted volumes, to append to a sentence: names each, since its data is deleted too. */
-export function volumesText(verb: "deletes" | "deleted", names: readonly string[]): string {
-  return names.map((name) => `; ${verb} volume ${name}`).join("");
+/** Text on deleted data, to append to a sentence: names each, such as `volume shop_store`. */
+export function deletedText(verb: "deletes" | "deleted", data: readonly string[]): string {
+  return data.map((each) => `; ${verb} ${each}`).join("");
+}
+
+/** Volumes as {@link deletedText} names them. */
+export function asVolumes(names: readonly string[]): readonly string[] {
+  return names.map((name) => `volume ${name}`);
 }
 
 /**

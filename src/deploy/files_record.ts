@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { LiveManifest, Release } from "../model/mod.ts";
+import type { LiveManifest, Release, StackOwner } from "../model/mod.ts";
 import { type Files, readText } from "../system/mod.ts";
 import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
 /** The parts of a release that decide about its files on disk. */
 export type ShownRelease = Pick<Release, "live" | "services"> & Partial<Pick<Release, "model">>;
+
+/** Whose data a destroy left: the stack's owner, and the repository that it was deployed from. */
+export interface DataOwner extends StackOwner {
+  readonly repository: string;
+}
 
 /** Record of the files on disk for a stack's containers, independent of the ledger. */
 export interface FilesRecord {
@@ -18,13 +23,15 @@ export interface FilesRecord {
   readonly current: string;
   /** Copies of replaced files; absent without any. */
   readonly kept?: KeptFiles;
+  /** Whom a destroy left `live` for; absent while the stack is deployed. */
+  readonly keptFor?: DataOwner;
 }
 
 /** Prefix of the content of a file that may be half written. */
 const UNSURE = "unsure ";
 
 /** Name of the record, beside `current` and `live`, where no container sees it. */
-const FILE = "files.json";
+export const RECORD_FILE = "files.json";
 
 /**
  * Digest of the files that containers see under `current` and `live`: equal releases show equal
@@ -61,15 +68,16 @@ export async function readFilesRecord(
   files: Files,
   stack: string,
 ): Promise<FilesRecord | undefined> {
-  const text = await readText(files, join(stack, FILE));
+  const text = await readText(files, join(stack, RECORD_FILE));
   try {
-    const { live, shows, current, kept } = JSON.parse(text ?? "");
+    const { live, shows, current, kept, keptFor } = JSON.parse(text ?? "");
     if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;
     return {
       live,
       shows: String(shows),
       current: String(current),
       ...(typeof kept?.files === "object" ? { kept } : {}),
+      ...(typeof keptFor?.source === "string" ? { keptFor } : {}),
     };
   } catch {
     return undefined;
@@ -82,5 +90,5 @@ export async function writeFilesRecord(
   stack: string,
   record: FilesRecord,
 ): Promise<void> {
-  await files.write(join(stack, FILE), JSON.stringify(record), { mode: 0o600 });
+  await files.write(join(stack, RECORD_FILE), JSON.stringify(record), { mode: 0o600 });
 }

@@ -9,7 +9,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, KeyedLock } from "../system/mod.ts";
-import { destroyStack } from "./destroy.ts";
+import { asVolumes, destroyStack } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
@@ -49,7 +49,7 @@ interface ProjectParts {
   readonly watchMs: number;
   readonly stackLock: KeyedLock;
   /**
-   * Destroys a project that the ledger knows, and returns the names of its deleted volumes;
+   * Destroys a project that the ledger knows, and returns its deleted data, named;
    * `undefined` for a project that the ledger does not know, and for a stack of a swarm.
    */
   readonly destroyRecorded: (
@@ -171,7 +171,7 @@ export class Projects {
   /**
    * Removes a project with its networks. May be called again after a failure, also when only
    * networks are left; volumes alone are no project, since they were kept on purpose. Returns the
-   * names of the deleted volumes. Throws `not_found`, `timeout`, and what the engine throws.
+   * deleted data as {@link deletedText} names it. Throws `not_found`, `timeout`, and what the engine throws.
    */
   async remove(
     key: StackKey,
@@ -196,7 +196,7 @@ export class Projects {
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const keepsNamed = this.#parts.isStack(key);
       const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
-      deleted = await destroyStack(engine, destroy, within);
+      deleted = asVolumes(await destroyStack(engine, destroy, within));
     };
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {

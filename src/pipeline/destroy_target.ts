@@ -1,14 +1,18 @@
 import {
+  asVolumes,
+  deletedText,
   destroyServices,
   destroyStack,
+  keepWritten,
   networksOf,
   removePlacedFiles,
   removeWritten,
   stackDirectories,
   volumesOf,
-  volumesText,
+  writtenData,
 } from "../deploy/mod.ts";
 import {
+  type ComposeModel,
   type DiscoveredStack,
   errors,
   formatOwner,
@@ -26,7 +30,7 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { imagesToRemove } from "./prune_images.ts";
 import { stackAsOwner } from "../system/mod.ts";
-import { formerOwner, ownerOfRelease, requireFreeName } from "../record/mod.ts";
+import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { requireOwner } from "./stack_owner.ts";
 
@@ -47,7 +51,7 @@ interface Destroyer {
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
- * Returns the names of the deleted volumes, or `undefined` when the stack did not exist.
+ * Returns the deleted data, named, or `undefined` when the stack did not exist.
  *
  * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
  * other source, and for containers that Stackwright did not make.
@@ -95,11 +99,11 @@ interface ToDestroy extends Destroyer {
 }
 
 /**
- * Decides whether there is anything to destroy. The plan's message names each volume that would be
- * deleted with its data. Throws as {@link destroyTarget} does, and changes nothing.
+ * Decides whether there is anything to destroy. The plan's message names all data that would be
+ * deleted. Throws as {@link destroyTarget} does, and changes nothing.
  */
 export async function decideDestroy(
-  parts: Pick<PipelineParts, "clock" | "host" | "hosts" | "ledger">,
+  parts: Pick<PipelineParts, "clock" | "files" | "host" | "hosts" | "ledger" | "options">,
   key: StackKey,
   { because, removeVolumes, ...asked }: ToDestroy,
   signal: AbortSignal,
@@ -110,12 +114,29 @@ export async function decideDestroy(
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const volumes = removeVolumes || isStack ? await volumesOf(parts.host.engine, key, signal) : [];
+  const data = removeVolumes || isStack
+    ? [...asVolumes(await volumesOf(parts.host.engine, key, signal)), ...await written(parts, key)]
+    : [];
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : names.join(", ");
-  const message = `destroy ${what}${volumesText("deletes", volumes)}`;
+  const message = `destroy ${what}${deletedText("deletes", data)}`;
   return { kind: "destroy", message, services };
+}
+
+/** What a stack's containers wrote to relative mounts, named. */
+async function written(
+  parts: Pick<PipelineParts, "files" | "host" | "ledger" | "options">,
+  key: StackKey,
+): Promise<readonly string[]> {
+  const current = parts.ledger.current(key);
+  let model: ComposeModel | undefined;
+  try {
+    model = current && parts.ledger.open(current).model;
+  } catch {
+    // A release that cannot be opened any more must go all the same; its directory is named then.
+  }
+  return await writtenData(parts, key, model);
 }
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
@@ -209,8 +230,8 @@ async function requireNoneBeside(
 }
 
 /**
- * Carries out a recorded destroy; may be called again after an interruption. Returns the names of
- * the deleted volumes. Throws `conflict` when the stack is handed over meanwhile.
+ * Carries out a recorded destroy; may be called again after an interruption. Returns the
+ * deleted data, named. Throws `conflict` when the stack is handed over meanwhile.
  */
 export async function finishDestroy(
   parts: PipelineParts,
@@ -258,12 +279,40 @@ export async function finishDestroy(
     parts.log.warning(text, { stack: key.name, context: key.context });
   }
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
-  await removeWritten(parts, stackDirectories(parts.options.dataDir, key).stack, signal);
+  const { isKept, deleted } = await removeFiles(parts, key, removeVolumes, signal);
+  const data = [...asVolumes(volumes), ...deleted];
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
-  const keepsOwner = (await volumesOf(engine, key, signal)).length > 0 ||
+  const keepsOwner = isKept || (await volumesOf(engine, key, signal)).length > 0 ||
     parts.ledger.owners.mark(key) !== owner;
-  parts.ledger.destroyed(intent, `destroyed${volumesText("deleted", volumes)}`, { keepsOwner });
+  parts.ledger.destroyed(intent, `destroyed${deletedText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
-  return volumes;
+  return data;
+}
+
+/**
+ * Removes a stack's directory. What containers wrote there goes with the volumes only; returns
+ * whether any is kept, and what was deleted of it, named.
+ */
+async function removeFiles(
+  parts: PipelineParts,
+  key: StackKey,
+  removeVolumes: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly isKept: boolean; readonly deleted: readonly string[] }> {
+  const { ledger, options } = parts;
+  if (removeVolumes) {
+    const deleted = await written(parts, key);
+    await removeWritten(parts, stackDirectories(options.dataDir, key).stack, signal);
+    return { isKept: false, deleted };
+  }
+  const current = ledger.current(key);
+  const whose = recordedOwner(ledger, key);
+  const owner = whose && current && {
+    source: whose.source,
+    reference: whose.reference,
+    repository: current.revision.source.name,
+  };
+  const before = current === undefined ? { files: {}, directories: [] } : ledger.live(current);
+  return { isKept: await keepWritten(parts, key, { owner, before }, signal), deleted: [] };
 }

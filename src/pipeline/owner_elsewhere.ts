@@ -1,3 +1,4 @@
+import { keptDataOwner } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
   formatOwner,
@@ -30,6 +31,27 @@ interface FoundElsewhere {
   readonly isOwn: boolean;
   /** Words that follow the stack's name; a whole sentence where `isOwn`. */
   readonly words: string;
+}
+
+/**
+ * Finds the owner of a stack for which the ledger records none in its context, unless it is `wants`:
+ * {@link ownerElsewhere}, or else whom a destroy kept data for that containers wrote.
+ */
+export async function ownerUntold(
+  parts: Parameters<typeof ownerElsewhere>[0] & Pick<PipelineParts, "files" | "options">,
+  asked: AskedElsewhere & { readonly wants: StackOwner },
+  signal: AbortSignal,
+): Promise<FoundElsewhere | undefined> {
+  const elsewhere = await ownerElsewhere(parts, asked, signal);
+  if (elsewhere !== undefined) return elsewhere;
+  const { key, wants, found } = asked;
+  const kept = await keptDataOwner(parts, key);
+  const from = isFoundElsewhere(found) ? found.repository : kept?.repository;
+  if (kept === undefined || (isSameOwner(kept, wants) && from === kept.repository)) {
+    return undefined;
+  }
+  const words = `has data that its containers wrote, kept for ${formatOwner(kept)}`;
+  return { owner: kept, isOwn: false, words };
 }
 
 /**

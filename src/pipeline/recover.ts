@@ -1,10 +1,10 @@
 import {
   clearHalfReplaced,
+  deletedText,
   engineWasAway,
   observe,
   type ReleaseOnDisk,
   startAgain,
-  volumesText,
 } from "../deploy/mod.ts";
 import {
   DEFAULT_CONTEXT,
@@ -180,7 +180,7 @@ async function resumeDestroy(
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
-    const deleted = volumesText("deleted", await finishDestroy(parts, intent, signal));
+    const deleted = deletedText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
   } catch (error) {

@@ -40,7 +40,7 @@ import {
 import type { RecordedOwner } from "../record/owners.ts";
 import { surelySameRepository } from "../source/mod.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { ownerElsewhere } from "./owner_elsewhere.ts";
+import { ownerElsewhere, ownerUntold } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -131,7 +131,7 @@ export async function ownershipOf(
   if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);
   const isThere = [...observed.containers, ...volumes].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
-  const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
+  const elsewhere = recorded === undefined ? await ownerUntold(parts, asked, signal) : undefined;
   if (elsewhere?.isOwn === true) throw errors.conflict(`conflict: ${elsewhere.words}`);
   return remembering(parts, target, () => {
     if (elsewhere !== undefined) throw notYours(key, elsewhere.words, claimant);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
@@ -77,15 +78,17 @@ for (const engine of await engines()) {
 
           await commit(world, {}, { destroy: row.destroy });
           const planned = await commandTo(world, 2, ["plan", world.repository.url]);
-          const volume = row.volumes === 0 ? `volume ${world.stack}_store` : "";
-          const deletes = volume === "" ? "" : `; deletes ${volume}`;
+          const data = row.volumes === 0
+            ? [`volume ${world.stack}_store`, "what was written to ./data"]
+            : [];
+          const deletes = data.map((each) => `; deletes ${each}`).join("");
           assert.ok(planned.out.includes(`destroy web, worker${deletes}\n`), planned.out);
           const destroyed = await pollTo(world, "succeeded");
-          const deleted = volume === "" ? "" : `; deleted ${volume}`;
+          const deleted = data.map((each) => `; deleted ${each}`).join("");
           assert.equal(destroyed.deployments?.[0]?.message, `destroyed${deleted}`);
           const left = { containers: 0, networks: 0, volumes: row.volumes };
           assert.deepEqual(await leftovers(world), left);
-          assert.equal(isOnDisk(world), false);
+          assert.equal(isOnDisk(world), row.volumes > 0);
           assert.equal(await world.engine.imageId(image, never) !== undefined, row.image);
           world.proxy.reset();
           const again = await pollTo(world, "skipped");
@@ -166,7 +169,10 @@ describe("destroy", () => {
       for (const each of await world.containers()) world.fake?.removeContainer(each.name);
       await commit(world, {}, { destroy: true });
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
-      assert.match(out, /: destroy what is left; deletes volume \S+_store\n/);
+      assert.match(
+        out,
+        /: destroy what is left; deletes volume \S+_store; deletes what was written to .\/data\n/,
+      );
       await pollTo(world, "succeeded");
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
     }));
@@ -196,6 +202,46 @@ describe("destroy", () => {
       await world.close();
     }
   });
+
+  it("keeps what containers wrote with the volumes, for the owner alone, also without a ledger", () =>
+    inWorld("fake", async (world) => {
+      // No volume whose labels would tell whose the name is.
+      const web = { "compose.yaml": composeFile({ web: service({ volumes: ["./d:/d"] }) }) };
+      const data = join(world.dataDir, "releases", "default", world.stack, "live", "d", "db");
+      await commit(world, web);
+      await pollTo(world, "succeeded");
+      await writeFile(data, "precious");
+      await commit(world, {}, { destroy: { enabled: true, remove_volumes: false } });
+      await pollTo(world, "succeeded");
+      assert.equal(await readFile(data, "utf8"), "precious");
+
+      const other = await createWorld({ engine: "fake" });
+      try {
+        await other.repository.commit({
+          ...web,
+          ".stackwright.yaml": JSON.stringify({ name: world.stack }),
+        });
+        const byOther = async () =>
+          JSON.stringify(await pollTo(world, "failed", { url: other.repository.url }));
+        assert.match(await byOther(), /belongs to/);
+        const database = new DatabaseSync(join(world.dataDir, "state.db"));
+        for (const table of ["owners", "intents", "releases"]) {
+          database.exec(`DELETE FROM ${table}`);
+        }
+        database.close();
+        assert.match(await byOther(), /has data that its containers wrote, kept for /);
+      } finally {
+        await other.close();
+      }
+
+      await commit(world, web);
+      await pollTo(world, "succeeded");
+      assert.equal(await readFile(data, "utf8"), "precious");
+      await commit(world, {}, { destroy: true });
+      const [target] = (await pollTo(world, "succeeded")).deployments ?? [];
+      assert.equal(target?.message, "destroyed; deleted what was written to ./d");
+      assert.equal(isOnDisk(world), false);
+    }));
 
   it("of a project that nobody manages is refused", () =>
     inWorld("fake", async (world) => {

@@ -124,9 +124,9 @@ const controlledView = z.strictObject({
 const destroyedView = z.strictObject({
   project_name: z.string(),
   status: z.literal("destroyed"),
-  volumes: z.boolean().describe("Whether its volumes were to be deleted."),
+  volumes: z.boolean().describe("Whether its volumes and other data were to be deleted."),
   images: z.boolean().describe("Whether its images were to be removed."),
-  message: z.string().describe("One sentence; it names each volume that was deleted."),
+  message: z.string().describe("One sentence; it names all data that was deleted."),
 });
 
 function projectTools(operations: Operations): Tool[] {
