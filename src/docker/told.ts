@@ -92,13 +92,16 @@ function lengthOf([name, text]: Label): number {
 }
 
 /**
- * The name that a thing with these labels counts for in a list of everybody's: the repository that it
- * was deployed from, else its project or stack.
+ * The name that a thing with these labels counts for in a list of everybody's: the repository with the
+ * configuration that deployed it. Networks and volumes name only the one that it was deployed from,
+ * which anybody may deploy: they count for that and their stack.
  */
 export function whoseLabels(value: Json | undefined): string {
   const labels = asRecord(value);
-  const names = [LABELS.sourceName, COMPOSE_LABELS.project, "com.docker.stack.namespace"];
-  return names.map((each) => asText(labels[each])).find((name) => name !== "") ?? "";
+  const first = (...names: readonly string[]) =>
+    names.map((each) => asText(labels[each])).find((name) => name !== "") ?? "";
+  const stack = first(COMPOSE_LABELS.project, "com.docker.stack.namespace");
+  return first(LABELS.sourceConfiguration) || `${first(LABELS.sourceName)} ${stack}`.trim();
 }
 
 /** A text for people that an engine tells, of which the beginning is kept. */

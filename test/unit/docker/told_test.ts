@@ -9,6 +9,7 @@ import { imageCalls } from "../../../src/docker/images.ts";
 import type { JsonRecord } from "../../../src/docker/json.ts";
 import { resourceCalls } from "../../../src/docker/resources.ts";
 import { swarmCalls } from "../../../src/docker/swarm_calls.ts";
+import { whoseLabels } from "../../../src/docker/told.ts";
 
 const signal = new AbortController().signal;
 const LONG = "x".repeat(4097);
@@ -146,4 +147,21 @@ describe("what an engine tells", () => {
     const own = containerCalls(api).listContainers({ [PROJECT]: "shop" }, signal);
     await assert.rejects(own, /a list of more than 134217728 characters/);
   });
+});
+
+describe("whoseLabels()", () => {
+  const [configuration, source] = ["stackwright.source.configuration", "stackwright.source.name"];
+  const table: readonly [Record<string, string>, string][] = [
+    [{ [configuration]: "h/me/conf", [source]: "h/them/app" }, "h/me/conf"],
+    // Anybody may deploy from a repository: its own stacks are not left out for that.
+    [{ [source]: "h/them/app", "com.docker.compose.project": "mine" }, "h/them/app mine"],
+    [{ [source]: "h/them/app", "com.docker.stack.namespace": "mine" }, "h/them/app mine"],
+    [{ "com.docker.compose.project": "hand" }, "hand"],
+    [{}, ""],
+  ];
+  for (const [labels, whose] of table) {
+    it(`tells ${JSON.stringify(labels)} as ${JSON.stringify(whose)}`, () => {
+      assert.equal(whoseLabels(labels), whose);
+    });
+  }
 });
