@@ -1,8 +1,8 @@
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { ComposeModel, LiveManifest, StackKey } from "../model/mod.ts";
 import type { Commands, Files } from "../system/mod.ts";
 import { type DataOwner, readFilesRecord, RECORD_FILE, writeFilesRecord } from "./files_record.ts";
-import { holdsSomething } from "./holds_something.ts";
 import { pathsBelow } from "./live_inside.ts";
 import { removeWritten } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -25,7 +25,7 @@ export async function writtenData(
   model: ComposeModel | undefined,
 ): Promise<readonly string[]> {
   const { live } = stackDirectories(options.dataDir, key);
-  if (!await holdsSomething(files, live)) return [];
+  if (!await holdsWritten({ files, options }, key)) return [];
   const mounted = model && pathsBelow(model, stackDirectories(host.dataDir, key).live);
   const there: string[] = [];
   for (const path of [...mounted ?? []].sort()) {
@@ -48,8 +48,7 @@ export async function keepWritten(
 ): Promise<boolean> {
   const { files, options } = parts;
   const { stack, live } = stackDirectories(options.dataDir, key);
-  const isKept = await holdsSomething(files, live);
-  if (!isKept) {
+  if (!await holdsWritten(parts, key, before)) {
     await removeWritten(parts, stack, signal);
     return false;
   }
@@ -63,6 +62,44 @@ export async function keepWritten(
     if (!stays.includes(path)) await removeWritten(parts, path, signal);
   }
   return true;
+}
+
+/** Entries of a directory, and bytes of a file, up to which they are compared; more counts as written. */
+const MOST_ENTRIES = 10_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Whether `live` has anything but files of the commit as they were committed, and empty directories.
+ * `before` are its tracked files where an old version left no record.
+ */
+async function holdsWritten(
+  { files, options }: Pick<WrittenParts, "files" | "options">,
+  key: StackKey,
+  before?: LiveManifest,
+): Promise<boolean> {
+  const { stack, live, current } = stackDirectories(options.dataDir, key);
+  const tracked = ((await readFilesRecord(files, stack))?.live ?? before)?.files ?? {};
+  const isCommitted = async (path: string) => {
+    if (!Object.hasOwn(tracked, path)) return false;
+    const [now, was] = [join(live, path), join(current, path)];
+    const [ours, theirs] = [
+      await files.readPlain(now, MOST_BYTES),
+      await files.readPlain(was, MOST_BYTES),
+    ];
+    return ours !== undefined && theirs !== undefined &&
+      Buffer.compare(ours.data, theirs.data) === 0;
+  };
+  const directories = [""];
+  let seen = 0;
+  for (const directory of directories) {
+    for (const name of await files.list(join(live, directory))) {
+      const path = join(directory, name);
+      if (++seen > MOST_ENTRIES) return true;
+      if ((await files.stat(join(live, path)))?.kind === "directory") directories.push(path);
+      else if (!await isCommitted(path)) return true;
+    }
+  }
+  return false;
 }
 
 /** Whom data is kept for that a destroy left; `undefined` without any. */

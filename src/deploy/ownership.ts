@@ -6,6 +6,7 @@ import {
   isOurs,
   isSameOwner,
   LABELS,
+  type ObservedContainer,
   type ObservedStack,
   type Release,
   type StackKey,
@@ -113,9 +114,11 @@ export async function othersCame(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (seen.containers.some(isOurs)) return false;
-  const known = new Set(seen.containers.map(({ id }) => id));
+  // A swarm makes tasks anew under the names of the old ones.
+  const idOf = ({ id, name }: ObservedContainer) => swarm === undefined ? id : name;
+  const known = new Set(seen.containers.map(idOf));
   const now = await observe(engine, { key, ...(swarm && { swarm }) }, signal);
-  return now.containers.some(({ id }) => !known.has(id));
+  return now.containers.some((each) => !known.has(idOf(each)));
 }
 
 /** The part of {@link ownership} that needs no engine. */

@@ -15,7 +15,7 @@ import {
   swarmOf,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { recordedOwner } from "../record/mod.ts";
+import { formerOwner, recordedOwner } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { decideHeld, personHold, pinHold, retryOf, stopHold } from "./hold.ts";
@@ -117,9 +117,11 @@ async function planUnchanged(
 function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
   const { revision, configuration, deployment } = target;
   const beside = deployment.repositoryUrl === "" ? undefined : configuration;
+  // A stack that was handed over is its new owner's from now on, also where nothing changed for it.
   const isSame = recorded.revision.id === revision.id &&
     recorded.revision.source.name === revision.source.name &&
-    recorded.configuration?.id === beside?.id;
+    recorded.configuration?.id === beside?.id &&
+    formerOwner(recorded, recordedOwner(parts.ledger, target.key)) === undefined;
   if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
 }
 

@@ -72,11 +72,12 @@ export async function runJob(
     reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
     ended = measuredJob(parts, found, spec);
-    const run = createRun(parts, jobs, { work, found, spec, progress }, signal);
-    code = await runThrough(parts, run, { work, spec }, signal);
+    const made = createRun(parts, jobs, { work, found, spec, progress }, signal);
+    run = made;
+    code = await runThrough(parts, made, { work, spec }, signal);
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} exited with status ${code}`;
-      throw errors.deploy_failed(`${what}${run.output}`);
+      throw errors.deploy_failed(`${what}${made.output}`);
     }
     failed = false;
     tell("succeeded", `job ${service} ${code === undefined ? "was started" : "has run"}`);

@@ -237,7 +237,10 @@ export async function whileIntended<T>(
     if (over === undefined) throw error;
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
     if (mayWait && release?.swarm === undefined) await cleared(parts, key);
-    ledger.fail(intent, "failed", over.message);
+    // What is recorded as deployed stays so: only the tidying up after it was ended.
+    if (ledger.openIntents().some(({ id }) => id === intent.id)) {
+      ledger.fail(intent, "failed", over.message);
+    }
     throw error;
   }
 }

@@ -78,7 +78,8 @@ class TreeFiles implements EncryptedFiles {
     const failures: StackwrightError[] = [];
     for (const [path, id] of await this.#filesOf(job, signal)) {
       // Without known paths, skips our own configuration: neither containers nor compose read it.
-      if (job.paths.includes(".") && isConfigFileName(basename(path))) continue;
+      const isAnyPath = job.tolerant === true && job.paths.includes(".");
+      if (isAnyPath && isConfigFileName(basename(path))) continue;
       try {
         const plain = await this.#plainOf(job, { path, id }, signal);
         if (plain === undefined) continue;

@@ -33,6 +33,11 @@ async function leftovers(world: World): Promise<Record<string, number>> {
 const isOnDisk = (world: World) =>
   existsSync(join(world.dataDir, "releases", "default", world.stack));
 
+/** Writes a file as a container does through a relative mount. */
+async function write({ dataDir, stack }: World, path: string): Promise<void> {
+  await writeFile(join(dataDir, "releases", "default", stack, "live", path), "precious");
+}
+
 /** An image that only this world uses. */
 async function ownImage(world: World): Promise<string> {
   const reference = `${world.stack}-image:1`;
@@ -75,6 +80,7 @@ for (const engine of await engines()) {
           await pollTo(world, "succeeded");
           assert.deepEqual(await leftovers(world), { containers: 2, networks: 2, volumes: 1 });
           assert.equal(isOnDisk(world), true);
+          await write(world, "data/by-container");
 
           await commit(world, {}, { destroy: row.destroy });
           const planned = await commandTo(world, 2, ["plan", world.repository.url]);
@@ -166,6 +172,7 @@ describe("destroy", () => {
     inWorld("fake", async (world) => {
       await commit(world, files());
       await pollTo(world, "succeeded");
+      await write(world, "data/by-container");
       for (const each of await world.containers()) world.fake?.removeContainer(each.name);
       await commit(world, {}, { destroy: true });
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
@@ -202,6 +209,28 @@ describe("destroy", () => {
       await world.close();
     }
   });
+
+  it("keeps no name for files of the commit that no container changed", () =>
+    inWorld("fake", async (world) => {
+      const web = {
+        "compose.yaml": composeFile({ web: service({ volumes: ["./d:/d", "./conf:/conf"] }) }),
+        "conf/web.conf": "as committed",
+      };
+      await commit(world, web);
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: { enabled: true, remove_volumes: false } });
+      assert.doesNotMatch(JSON.stringify(await pollTo(world, "succeeded")), /written to/);
+      const stack = join(world.dataDir, "releases", "default", world.stack);
+      await assert.rejects(readFile(join(stack, "live", "conf", "web.conf")), { code: "ENOENT" });
+      const other = await createWorld({ engine: "fake" });
+      try {
+        const configuration = JSON.stringify({ name: world.stack });
+        await other.repository.commit({ ...web, ".stackwright.yaml": configuration });
+        await pollTo(world, "succeeded", { url: other.repository.url });
+      } finally {
+        await other.close();
+      }
+    }));
 
   it("keeps what containers wrote with the volumes, for the owner alone, also without a ledger", () =>
     inWorld("fake", async (world) => {

@@ -47,6 +47,8 @@ const ROOMS = ["compose", "config", "deploy", "plan", "prepare"];
 
 /** What is not called with such projects, and why. */
 const EXCUSED: Readonly<Record<string, string>> = {
+  writtenData: "asks the disk for each mount",
+  othersCame: "compares one name of each container",
   withOldData: "asks the engine for each thing that it looks at",
   bringOldData: "asks the engine for each thing that it looks at",
   networksThere: "asks the engine for each thing that it looks at",

@@ -1,6 +1,6 @@
 import type { ComposeModel } from "../../model/mod.ts";
 import type { Backend, ComposeStarts } from "../backend.ts";
-import { objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
+import { imageReference, objectsAt, serviceOf } from "../../compose/mod.ts";
 import { observe } from "../observe.ts";
 import { composeOfBuilt } from "./compose_of_built.ts";
 import type { EngineWork } from "./engine_work.ts";
@@ -47,8 +47,7 @@ async function withJudgedHooks(
 ): Promise<ComposeModel> {
   const { model = {} } = call;
   const images = services.map((name) => {
-    const image = built?.[name] ?? textAt(serviceOf(model, name), "image");
-    return { name, image };
+    return { name, image: built?.[name] ?? imageReference(model, name) };
   });
   return await requirePlainHooks(engine, { key, model }, images, signal);
 }

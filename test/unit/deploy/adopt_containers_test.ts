@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { adoptContainers } from "../../../src/deploy/mod.ts";
 import type { RolloutResult } from "../../../src/deploy/rollout_words.ts";
+import { systemFiles } from "../../../src/system/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { releaseOf } from "./releases.ts";
 
@@ -22,8 +23,9 @@ async function adopt(length: number) {
   };
   const parts = {
     host: { engine, dataDir: "/data" },
+    files: systemFiles,
     ledger: { current: () => undefined },
-    options: { dataDir: "/data", rollback: false },
+    options: { dataDir: "/data/that/is/not/there", rollback: false },
   };
   const deployed: RolloutResult = { kind: "deployed", images: {} };
   const result = await adoptContainers(
