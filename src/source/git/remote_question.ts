@@ -84,7 +84,9 @@ export async function missingReference(
 /** Advice for the error: what to do when a remote with these references lacks the wanted one. */
 function hintAt({ reference, url }: MirrorRequest, names: readonly string[]): string {
   if (names.length === 0) {
-    if (url.scheme === "file") return "it has no commit yet: make one with git commit";
+    if (url.scheme === "file") {
+      return "it is empty: make a commit with git commit, or push a branch";
+    }
     return "it is empty, or what answers is no Git server, as some login pages look to git: push a " +
       "branch first, or check its address";
   }

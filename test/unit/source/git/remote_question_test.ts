@@ -19,7 +19,7 @@ describe("missingReference()", () => {
     const { message } = await missingReference(parts, request, new AbortController().signal);
     assert.match(
       message,
-      /has no reference "HEAD"; it has no commit yet: make one with git commit$/,
+      /has no reference "HEAD"; it is empty: make a commit with git commit, or push a branch$/,
     );
   });
 });
