@@ -24,8 +24,10 @@ export async function writtenData(
   key: StackKey,
   model: ComposeModel | undefined,
 ): Promise<readonly string[]> {
-  const { live } = stackDirectories(options.dataDir, key);
-  if (!await holdsWritten({ files, options }, key)) return [];
+  const directories = stackDirectories(options.dataDir, key);
+  const { stack, live } = directories;
+  const tracked = (await readFilesRecord(files, stack))?.live;
+  if (!await holdsWritten(files, directories, tracked)) return [];
   const mounted = model && pathsBelow(model, stackDirectories(host.dataDir, key).live);
   const there: string[] = [];
   for (const path of [...mounted ?? []].sort()) {
@@ -47,14 +49,16 @@ export async function keepWritten(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { files, options } = parts;
-  const { stack, live } = stackDirectories(options.dataDir, key);
-  if (!await holdsWritten(parts, key, before)) {
+  const directories = stackDirectories(options.dataDir, key);
+  const { stack, live } = directories;
+  const known = await readFilesRecord(files, stack);
+  const tracked = known?.live ?? before;
+  if (!await holdsWritten(files, directories, tracked)) {
     await removeWritten(parts, stack, signal);
     return false;
   }
-  const known = await readFilesRecord(files, stack);
   const keptFor = owner ?? known?.keptFor;
-  const record = { live: known?.live ?? before, shows: "", current: "" };
+  const record = { live: tracked, shows: "", current: "" };
   await writeFilesRecord(files, stack, { ...record, ...(keptFor && { keptFor }) });
   const stays = [live, join(stack, RECORD_FILE)];
   for (const each of await files.list(stack)) {
@@ -68,19 +72,14 @@ export async function keepWritten(
 const MOST_ENTRIES = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/**
- * Whether `live` has anything but files of the commit as they were committed, and empty directories.
- * `before` are its tracked files where an old version left no record.
- */
+/** Whether `live` has anything but `tracked` files as they were committed, and empty directories. */
 async function holdsWritten(
-  { files, options }: Pick<WrittenParts, "files" | "options">,
-  key: StackKey,
-  before?: LiveManifest,
+  files: Files,
+  { live, current }: ReturnType<typeof stackDirectories>,
+  tracked: LiveManifest | undefined,
 ): Promise<boolean> {
-  const { stack, live, current } = stackDirectories(options.dataDir, key);
-  const tracked = ((await readFilesRecord(files, stack))?.live ?? before)?.files ?? {};
   const isCommitted = async (path: string) => {
-    if (!Object.hasOwn(tracked, path)) return false;
+    if (tracked === undefined || !Object.hasOwn(tracked.files, path)) return false;
     const [now, was] = [join(live, path), join(current, path)];
     const [ours, theirs] = [
       await files.readPlain(now, MOST_BYTES),

@@ -171,7 +171,8 @@ export class Projects {
   /**
    * Removes a project with its networks. May be called again after a failure, also when only
    * networks are left; volumes alone are no project, since they were kept on purpose. Returns the
-   * deleted data as {@link deletedText} names it. Throws `not_found`, `timeout`, and what the engine throws.
+   * deleted data as {@link deletedText} names it. Throws `not_found`, `timeout`, and what the engine
+   * throws.
    */
   async remove(
     key: StackKey,

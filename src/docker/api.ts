@@ -176,7 +176,8 @@ export class EngineApi {
 
   /**
    * Runs work on the answer of a call within the call's limit, when few others are under way; calls that
-   * wait for containers are beside these, and those that act on one have places of their own. Throws `engine_unreachable` after it.
+   * wait for containers are beside these, and those that act on one have places of their own. Throws
+   * `engine_unreachable` after it.
    */
   async inTime<T>(
     request: ApiRequest,

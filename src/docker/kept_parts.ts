@@ -52,14 +52,14 @@ export const SHOWN_LABELS: Members = {
 };
 
 /** Labels as long as what their authors wrote, which nobody reads in lists of everybody's. */
-const LONG_LABELS: readonly string[] = [
+export const UNREAD_LABELS: readonly string[] = [
   ...[COMPOSE_LABELS.dependsOn, COMPOSE_LABELS.workingDirectory],
   LABELS.jobStops,
 ];
 
 /** The labels that Stackwright reads in lists of everybody's things. */
 export const FEW_LABELS: Members = {
-  of: (name) => LONG_LABELS.includes(name) ? undefined : USED_LABELS.of(name),
+  of: (name) => UNREAD_LABELS.includes(name) ? undefined : USED_LABELS.of(name),
 };
 
 /** A part of a parsed value: what is left where it is read as it arrives. */

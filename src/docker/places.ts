@@ -12,7 +12,8 @@ type Places = Pick<Limiter, "run">;
 export class EnginePlaces {
   /**
    * Calls, each with a connection, besides those that wait for a container to stop. With those beside
-   * them, logs, and what acts on containers these are 256, as many as Bun has under way at once where it is not told otherwise.
+   * them, logs, and what acts on containers these are 256, as many as Bun has under way at once where it
+   * is not told otherwise.
    */
   readonly calls: Places = createLimiter(128);
   /** Calls that act on a container, whose author may make them slow: sources take turns, and none has all. */

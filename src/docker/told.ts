@@ -1,5 +1,6 @@
 import { beginning, COMPOSE_LABELS, errors, LABELS } from "../model/mod.ts";
 import { asRecord, asText, asTexts, type Json } from "./json.ts";
+import { UNREAD_LABELS } from "./kept_parts.ts";
 
 /** Characters of an id. */
 export const LONGEST_ID = 128;
@@ -53,10 +54,7 @@ export function asLabels(value: Json | undefined): Readonly<Record<string, strin
 /** Characters of labels that are read of one thing in a list of everybody's. */
 const MOST_READ = 8192;
 /** Labels that compose and we give to containers, as long as what their authors wrote. */
-const LONG_LABELS: readonly string[] = [
-  ...[COMPOSE_LABELS.dependsOn, COMPOSE_LABELS.configFiles, COMPOSE_LABELS.workingDirectory],
-  LABELS.jobStops,
-];
+const LONG_LABELS: readonly string[] = [...UNREAD_LABELS, COMPOSE_LABELS.configFiles];
 
 /**
  * Labels of one thing in a list of everybody's, of which nobody decides how much memory it takes. Those

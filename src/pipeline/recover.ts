@@ -27,7 +27,7 @@ import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { requireOwnContainers } from "./stack_owner.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
-import { whileIntended } from "./waits.ts";
+import { isOpen, whileIntended } from "./waits.ts";
 
 /**
  * Finishes the intents that were open when the process ended, before other work may deploy, and
@@ -60,7 +60,7 @@ export async function recover(
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
         // A concurrent call may have finished it while this one waited for the lock.
-        if (!ledger.openIntents().some(({ id }) => id === intent.id)) return;
+        if (!isOpen(ledger, intent)) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(`resuming an interrupted ${intent.kind}`);
         if (intent.kind === "destroy") await resume(signal, () => {});
@@ -69,9 +69,8 @@ export async function recover(
     } catch (thrown) {
       signal.throwIfAborted();
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
-      const isOpen = ledger.openIntents().some(({ id }) => id === intent.id);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
-        (isOpen ? "; it is tried again at the next start" : "");
+        (isOpen(ledger, intent) ? "; it is tried again at the next start" : "");
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };

@@ -216,6 +216,14 @@ export async function lockedForTarget<T>(
   return await locked();
 }
 
+/** Whether an intent of this process, or of one that has ended, is not closed yet. */
+export function isOpen(
+  ledger: Pick<PipelineParts["ledger"], "openIntents">,
+  intent: Pick<Intent, "id">,
+): boolean {
+  return ledger.openIntents().some(({ id }) => id === intent.id);
+}
+
 /**
  * Carries an intent to deploy out as {@link whileOwned} does, in the name of its release's owner. Closes it
  * where the stack was handed over: nobody may resume it, and what is there is the new owner's.
@@ -238,9 +246,7 @@ export async function whileIntended<T>(
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
     if (mayWait && release?.swarm === undefined) await cleared(parts, key);
     // What is recorded as deployed stays so: only the tidying up after it was ended.
-    if (ledger.openIntents().some(({ id }) => id === intent.id)) {
-      ledger.fail(intent, "failed", over.message);
-    }
+    if (isOpen(ledger, intent)) ledger.fail(intent, "failed", over.message);
     throw error;
   }
 }

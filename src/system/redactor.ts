@@ -18,8 +18,8 @@ export interface Redactor {
    * called again with the same value. `owner` is what the value belongs to; those of the program itself
    * have none, and are never forgotten. Ordinary words of a stack or source are masked in texts about it
    * alone: nobody decides what the texts of others say. Beyond the room for all, the one with the most in
-   * the source with the most of the author with the most is closed: its texts are let go and it gets none, and texts about it, or
-   * about its source, are `***` until it is forgotten or {@link reopen}ed.
+   * the source with the most of the author with the most is closed: its texts are let go and it gets none,
+   * and texts about it, or about its source, are `***` until it is forgotten or {@link reopen}ed.
    */
   add(value: string, owner?: string): void;
   /**
@@ -42,8 +42,9 @@ export interface Redactor {
   belongs(stack: string, source: string, from?: string, owns?: boolean): void;
   /**
    * Notes that the configuration in the source `by` names `source` to deploy from: what that one adds
-   * counts for the author of `by`, who may invent any number of names. The first one to name it counts, until there is one that
-   * owns a stack with files from there: then that one does, and with several authors `source` itself.
+   * counts for the author of `by`, who may invent any number of names. The first one to name it counts,
+   * until there is one that owns a stack with files from there: then that one does, and with several
+   * authors `source` itself.
    */
   names(source: string, by: string): void;
   /**
