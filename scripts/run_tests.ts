@@ -14,6 +14,13 @@ import {
   NO_TESTS,
 } from "./lib/test_counts.ts";
 import { inLanes } from "./lib/lanes.ts";
+import {
+  type Failure,
+  failureOfCommand,
+  failuresOfBun,
+  failuresOfJunit,
+  toldFailures,
+} from "./lib/test_failures.ts";
 import { judge } from "./lib/test_verdict.ts";
 import { ALL, chosenSteps, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
@@ -34,6 +41,7 @@ interface Result {
   readonly ok: boolean;
   readonly counts: Counts;
   readonly seconds: number;
+  readonly failures: readonly Failure[];
 }
 
 async function main(names: readonly string[]): Promise<number> {
@@ -60,15 +68,18 @@ function conclude(results: readonly Result[]): number {
   }
   const broken = results.filter(({ ok }) => !ok).map(({ stage }) => stage.name);
   if (broken.length > 0) say(`stopped: the stage "${broken.join('" and "')}" failed, see above`);
+  for (const { stage, failures } of results.filter(({ ok }) => !ok)) {
+    say(toldFailures(stage.name, failures));
+  }
   say(countsLine(results.map(({ counts }) => counts).reduce(addCounts, NO_TESTS)));
   return broken.length === 0 ? 0 : 1;
 }
 
 async function runStage(stage: Stage, live: boolean): Promise<Result> {
   const started = performance.now();
-  const done = (ok: boolean, counts: Counts): Result => {
+  const done = (ok: boolean, counts: Counts, failures: readonly Failure[] = []): Result => {
     const seconds = (performance.now() - started) / 1000;
-    return { stage, ok, counts, seconds };
+    return { stage, ok, counts, seconds, failures };
   };
   const skip = stage.isSweep === true && performance.now() > SWEEPS_MS
     ? "NOT TRIED: this machine is slow, and the time for sweeps is up"
@@ -85,13 +96,13 @@ async function runStage(stage: Stage, live: boolean): Promise<Result> {
       ? [...stage.argv, ...together(stage, scratch), `--junit-path=${report}`]
       : [...stage.argv];
     const { code, output } = await run(argv, stage.env ?? {}, live);
-    const counts = countOf(stage, report, output);
+    const { counts, failures } = readResults(stage, report, output);
     const verdict = judge(stage, code, counts);
     if (!live) {
       say(`\n== ${stage.name}: ${verdict.ok ? "ok" : "failed"}\n${shown(output, verdict.ok)}`);
     }
     if (verdict.problem !== undefined) say(`${stage.name}: ${verdict.problem}`);
-    return done(verdict.ok, verdict.counts);
+    return done(verdict.ok, verdict.counts, failures);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -106,14 +117,21 @@ function together({ together: files = [] }: Stage, scratch: string): string[] {
   return [module];
 }
 
-function countOf(stage: Stage, report: string, output: string): Counts {
-  if (stage.runner === "plain") return NO_TESTS;
-  if (stage.runner === "bun") return countBun(output);
+/** What a stage's runner reported of its tests. */
+function readResults(
+  stage: Stage,
+  report: string,
+  output: string,
+): { counts: Counts; failures: Failure[] } {
+  const asCommand = { counts: NO_TESTS, failures: [failureOfCommand(stage.name, output)] };
+  if (stage.runner === "plain") return asCommand;
+  if (stage.runner === "bun") return { counts: countBun(output), failures: failuresOfBun(output) };
   try {
-    return countJunit(readFileSync(report, "utf8"));
+    const junit = readFileSync(report, "utf8");
+    return { counts: countJunit(junit), failures: failuresOfJunit(junit) };
   } catch {
     // The runner ended before it could write one; its exit code tells.
-    return NO_TESTS;
+    return asCommand;
   }
 }
 
