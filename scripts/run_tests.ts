@@ -21,6 +21,7 @@ import {
   failuresOfJunit,
   toldFailures,
 } from "./lib/test_failures.ts";
+import { mayBeLoad, secondAttempt } from "./lib/second_attempt.ts";
 import { judge } from "./lib/test_verdict.ts";
 import { ALL, chosenSteps, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
@@ -41,6 +42,7 @@ interface Result {
   readonly ok: boolean;
   readonly counts: Counts;
   readonly seconds: number;
+  /** What failed; of a stage that is good nevertheless, at the first attempt. */
   readonly failures: readonly Failure[];
 }
 
@@ -54,10 +56,32 @@ async function main(names: readonly string[]): Promise<number> {
   const results: Result[] = [];
   for (const stages of chosenSteps(testSteps(root), names)) {
     // Output of stages that run side by side is shown when each has ended.
-    results.push(...await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1)));
+    const step = await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1));
+    results.push(...await withSecondAttempts(step));
     if (results.some(({ ok }) => !ok)) break;
   }
   return conclude(results);
+}
+
+/** The results of a step, after one more attempt at the few tests that failed in it, one after the other. */
+async function withSecondAttempts(step: readonly Result[]): Promise<Result[]> {
+  const failed = step.filter(({ ok }) => !ok);
+  const isAlone = step.length === 1;
+  if (isAlone || !mayBeLoad(failed.map(({ failures }) => failures))) return [...step];
+  const results = [...step];
+  for (const first of failed) {
+    say(`\n== ${first.stage.name}: once more, alone, what failed`);
+    const { ok, seconds } = await runStage(secondAttempt(first.stage, first.failures), true);
+    if (!ok) continue;
+    const { passed, failed, skipped } = first.counts;
+    results[results.indexOf(first)] = {
+      ...first,
+      ok,
+      counts: { passed: passed + failed, failed: 0, skipped },
+      seconds: first.seconds + seconds,
+    };
+  }
+  return results;
 }
 
 function conclude(results: readonly Result[]): number {
@@ -68,8 +92,9 @@ function conclude(results: readonly Result[]): number {
   }
   const broken = results.filter(({ ok }) => !ok).map(({ stage }) => stage.name);
   if (broken.length > 0) say(`stopped: the stage "${broken.join('" and "')}" failed, see above`);
-  for (const { stage, failures } of results.filter(({ ok }) => !ok)) {
-    say(toldFailures(stage.name, failures));
+  for (const { stage, ok, failures } of results.filter(({ failures }) => failures.length > 0)) {
+    const how = ok ? "FAILED BESIDE OTHERS, and passed alone," : "failed";
+    say(toldFailures(`${how} in "${stage.name}"`, failures));
   }
   say(countsLine(results.map(({ counts }) => counts).reduce(addCounts, NO_TESTS)));
   return broken.length === 0 ? 0 : 1;
@@ -102,7 +127,7 @@ async function runStage(stage: Stage, live: boolean): Promise<Result> {
       say(`\n== ${stage.name}: ${verdict.ok ? "ok" : "failed"}\n${shown(output, verdict.ok)}`);
     }
     if (verdict.problem !== undefined) say(`${stage.name}: ${verdict.problem}`);
-    return done(verdict.ok, verdict.counts, failures);
+    return done(verdict.ok, verdict.counts, verdict.ok ? [] : failures);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

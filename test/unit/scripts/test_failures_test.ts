@@ -48,6 +48,7 @@ describe("tests that failed", () => {
   it("are the innermost cases of a JUnit report, with what the error says", () => {
     const [failure, ...others] = failuresOfJunit(JUNIT);
     assert.deepEqual(others, []);
+    assert.equal(failure?.file, "./a_test.ts");
     assert.equal(failure?.name, "outer > mid > fails & <so>");
     assert.match(failure?.message ?? "", /^Error: boom & <x>\nsecond\n\s+at .*a_test\.ts:2:90/);
   });
@@ -57,9 +58,22 @@ describe("tests that failed", () => {
       {
         name: "outer > mid > fails & <so>",
         message: "error: boom & <x>\nsecond\n      at <anonymous> (/tmp/a_test.ts:2:94)",
+        file: "a_test.ts",
       },
-      { name: "outer > waits too long", message: "" },
+      { name: "outer > waits too long", message: "", file: "a_test.ts" },
     ]);
+  });
+
+  it("are what happened between tests", () => {
+    const between =
+      "b_test.ts:\n\n# Unhandled error between tests\n-----\nerror: at load\n      at b\n-----";
+    const failure = {
+      name: "between tests",
+      message: "error: at load\n      at b",
+      file: "b_test.ts",
+    };
+    assert.deepEqual(failuresOfBun(`${between}\n\n 1 pass\n 1 fail`), [failure]);
+    assert.deepEqual(failuresOfBun(`${between}\nc_test.ts:\n(pass) c\n 1 pass`), [failure]);
   });
 
   it("are none where all passed", () => {
@@ -77,10 +91,10 @@ describe("tests that failed", () => {
   it("are told a few at a time, each shortened", () => {
     const failures = Array.from(
       { length: 7 },
-      (_, index) => ({ name: `test ${index}`, message: "a\nb" }),
+      (_, index) => ({ name: `test ${index}`, message: "a\nb", file: undefined }),
     );
     assert.equal(
-      toldFailures("flows", failures.slice(0, 1)),
+      toldFailures('failed in "flows"', failures.slice(0, 1)),
       'failed in "flows":\n  test 0\n    a\n    b',
     );
     assert.match(toldFailures("flows", failures), /test 4\n {4}a\n {4}b\n {2}and 2 more$/);
