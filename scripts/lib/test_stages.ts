@@ -101,8 +101,6 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         env: { SWARM_TESTS: "1", SWARM_NODES: "3" },
         repeats: true,
       },
-      // They ask no engine, and keep two processors at work until the last of the others has ended.
-      ...walks(2001, 10).map(inTheBackground),
     ],
     // What waits for an engine or a client, the longest first, and then walks for as long as there is time.
     [
@@ -130,6 +128,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         sample: { FLOW_ENGINES: "fake", SWEEP: "sample" },
         shares: stage.argv.filter((word) => word.endsWith("_test.ts")),
       })),
+      ...walks(2001, 10),
       ...walks(3001, 24),
     ],
   ];
