@@ -206,7 +206,7 @@ function isMeasuring(file: string): boolean {
 
 function onBun(name: string, files: readonly string[]): Stage {
   // A test that runs beside others may take long.
-  const argv = ["bun", "test", "--timeout", "300000", ...files.map((file) => `./${file}`)];
+  const argv = ["bun", "test", "--timeout", "900000", ...files.map((file) => `./${file}`)];
   return { group: "unit", name, runner: "bun", argv, sample: FEWER_TEXTS };
 }
 
