@@ -1,10 +1,9 @@
 import { NOT_YET, type NotYetRow } from "../../src/settings/not_yet_table.ts";
-import type { SettingRow } from "../../src/settings/setting_row.ts";
 import { SETTINGS_TABLE } from "../../src/settings/settings_table.ts";
 
 /** The table as Markdown, with the rules that hold for all of it. */
 export function settingsReference(): string {
-  const rows = SETTINGS_TABLE.map((setting: SettingRow) => {
+  const rows = SETTINGS_TABLE.map((setting) => {
     const names = [setting.name, ...(setting.file ? [`${setting.name}_FILE`] : [])];
     const also = setting.aliases.length > 0 ? ` Also ${code(setting.aliases)}.` : "";
     const fallback = setting.default === "" ? "" : code([setting.default]);

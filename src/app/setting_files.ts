@@ -1,11 +1,6 @@
 import { errors, messageOf, StackwrightError, utf8 } from "../model/mod.ts";
 import { createSops, createSopsProgram } from "../secrets/mod.ts";
-import {
-  type Environment,
-  type ReadFile,
-  type SettingRow,
-  SETTINGS_TABLE,
-} from "../settings/mod.ts";
+import { type Environment, type ReadFile, SETTINGS_TABLE } from "../settings/mod.ts";
 import { type Commands, createTurns, type Redactor, systemClock } from "../system/mod.ts";
 
 interface SettingFilesParts {
@@ -32,7 +27,7 @@ export async function settingFiles(
   const program = createSopsProgram({ commands, env, ageKey });
   const sops = createSops({ ageKey, program, redactor, turns: createTurns(systemClock) });
   const read = new Map<string, string | StackwrightError>();
-  for (const { name, file } of SETTINGS_TABLE as readonly SettingRow[]) {
+  for (const { name, file } of SETTINGS_TABLE) {
     const path = env[`${name}_FILE`] ?? "";
     if (!file || name === KEYS || path.trim() === "" || read.has(path)) continue;
     const text = textOf(readFile, path);

@@ -2,7 +2,6 @@ import { secretsOfProvider } from "../config/mod.ts";
 import { percentDecoded } from "../model/mod.ts";
 import type { Settings } from "./settings.ts";
 import { SETTINGS_TABLE } from "./settings_table.ts";
-import type { SettingRow } from "./setting_row.ts";
 import type { Environment, ReadFile } from "./variable_reader.ts";
 
 /**
@@ -54,8 +53,7 @@ interface WrittenSetting {
  * is said about a setting that cannot be read does not repeat it. Files that cannot be read are left out.
  */
 export function writtenSettings(environment: Environment, readFile: ReadFile): WrittenSetting[] {
-  return (SETTINGS_TABLE as readonly SettingRow[])
-    .filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
+  return SETTINGS_TABLE.filter(({ type }) => ["secret", "URL", "YAML"].includes(type))
     .flatMap(({ name, type, file }) => {
       const path = file ? environment[`${name}_FILE`]?.trim() ?? "" : "";
       const texts = [environment[name] ?? "", path === "" ? "" : textOf(readFile, path)];

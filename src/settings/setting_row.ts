@@ -1,18 +1,21 @@
-/** The form that the text of a setting must have. */
-type SettingType =
-  | "boolean"
-  | "integer"
-  | "duration"
-  | "text"
-  | "secret"
-  | "path"
-  | "URL"
-  | "list"
-  | "YAML";
+/** The forms that the text of a setting may have to have. */
+const TYPES = [
+  "boolean",
+  "integer",
+  "duration",
+  "text",
+  "secret",
+  "path",
+  "URL",
+  "list",
+  "YAML",
+] as const;
+
+type SettingType = (typeof TYPES)[number];
 
 /** One environment variable. */
-export interface SettingRow {
-  readonly name: string;
+export interface SettingRow<Name extends string = string> {
+  readonly name: Name;
   readonly type: SettingType;
   /** Text of the default; empty for none. */
   readonly default: string;
@@ -39,13 +42,13 @@ export const POSITIVE: Extra = { range: [1, Number.MAX_SAFE_INTEGER] };
 /** A variable whose value a file may hold. */
 export const FILE: Extra = { file: true };
 
-/** One row of the table, typed by its name. */
-export function row<N extends string>(
-  name: N,
-  type: SettingType,
-  fallback: string,
-  description: string,
-  extra: Extra = {},
-): SettingRow & { readonly name: N } {
-  return { name, type, default: fallback, file: false, aliases: [], description, ...extra };
-}
+type MakeRow = (fallback: string, description: string, extra?: Extra) => Omit<SettingRow, "name">;
+
+const makeRow = (type: SettingType): MakeRow => (fallback, description, extra) => {
+  return { type, default: fallback, file: false, aliases: [], description, ...extra };
+};
+
+/** Rows of the table without their names, by type. */
+export const is: Readonly<Record<SettingType, MakeRow>> = Object.fromEntries(
+  TYPES.map((type) => [type, makeRow(type)]),
+) as Record<SettingType, MakeRow>;

@@ -87,9 +87,8 @@ const VALUES: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 describe("every setting", () => {
-  const rows = SETTINGS_TABLE as readonly SettingRow[];
   let texts: readonly string[] | undefined;
-  for (const row of rows) {
+  for (const row of SETTINGS_TABLE) {
     it(`${row.name} is read by the program, or is said to be not there yet`, async () => {
       if (NOT_YET.some((each) => each.name === row.name)) return;
       const leaves = changedBy(row);
