@@ -8,10 +8,7 @@ export const contextInput = z.string().max(128).regex(/^(?:[a-zA-Z0-9][a-zA-Z0-9
     "Container context; omitted, empty or `default` is the default one.",
   );
 
-/**
- * Restricts an operation to existing contexts: a call whose input names another one throws
- * `bad_request`.
- */
+/** Restricts an operation to existing contexts; a call that names another throws `bad_request`. */
 export function ofKnownContext<Output>(
   operation: Operation<Output>,
   contexts: () => Promise<readonly string[]>,

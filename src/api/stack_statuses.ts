@@ -294,10 +294,7 @@ export function heldBack(
   return hold === undefined ? {} : { heldBack: formatPersonHold(hold) };
 }
 
-/**
- * True for a stack without a release that is gone, not new: destroyed, or without a recent
- * decision.
- */
+/** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */
 function isOver(decision: DecisionSummary | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;

@@ -28,10 +28,7 @@ const OWN_SECRETS: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/**
- * Variables that `PASS_ENV` lets into interpolation. Never the secrets of the settings, under
- * whatever name.
- */
+/** Variables that `PASS_ENV` lets into interpolation; never the settings' secrets, whatever name. */
 export function passedVariables(settings: Settings, env: Environment): Record<string, string> {
   if (!settings.deploy.passEnv) return {};
   const secrets = secretValues(settings);

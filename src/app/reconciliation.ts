@@ -14,10 +14,7 @@ import type { System } from "./system.ts";
 
 /** Reconciliation of the stacks of all contexts. */
 interface Reconciliation {
-  /**
-   * Works until the signal aborts; begins when `able` resolves, on the default context when
-   * `settled` does.
-   */
+  /** Works until the signal aborts; begins with `able`, on the default context with `settled`. */
   run(
     signal: AbortSignal,
     when: { readonly able: Promise<void>; readonly settled: Promise<void> },

@@ -11,10 +11,7 @@ export interface System {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Version of this program, for metrics and documents. */
   readonly version: string;
-  /**
-   * Milliseconds for which a list of stacks waits for an engine; 5 s when absent. For clocks that
-   * run fast.
-   */
+  /** Milliseconds that a list of stacks waits for an engine, 5 s when absent: for fast clocks. */
   readonly engineLimitMs?: number;
   /** Address to listen on; every IPv4 address when absent. */
   readonly hostname?: string;

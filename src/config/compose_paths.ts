@@ -40,10 +40,7 @@ const MOST_NAMED = 2000;
 /** Tags that every YAML parser reads alike, and those of compose itself. */
 const TAGS =
   /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|timestamp))$/;
-/**
- * Line ends of YAML 1.1 that are none in 1.2: for compose they end a comment, for our parser they do
- * not.
- */
+/** Line ends of YAML 1.1 but not 1.2: they end a comment for compose, but not for our parser. */
 // deno-lint-ignore no-control-regex -- these characters are what must be refused
 const OTHER_LINE_ENDS = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
 /** Characters that make compose read a text differently from us, with the message of the refusal. */

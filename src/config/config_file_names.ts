@@ -28,9 +28,7 @@ export function configFileNames(target: string): readonly string[] {
   return [OURS, MIGRATED].flatMap((name) => [`${name}${middle}.yaml`, `${name}${middle}.yml`]);
 }
 
-/**
- * True when a file carries the migration's name, where the version `doco.v1` means `service.v1`.
- */
+/** True when a file carries the migration's name, where version `doco.v1` means `service.v1`. */
 export function isMigrationFile(path: string): boolean {
   return path.slice(path.lastIndexOf("/") + 1).startsWith(`${MIGRATED}.`);
 }

@@ -5,10 +5,7 @@ import { configFileNames } from "./config_file_names.ts";
 /** Directories that never hold stacks of their own. */
 const IGNORED = new Set([".git", ".github", ".vscode", ".idea", "node_modules"]);
 
-/**
- * The directories in which stacks are looked for. Paths are POSIX and relative to the root, `.` is
- * the root.
- */
+/** Directories in which stacks are looked for: POSIX, relative to the root, which is `.` itself. */
 interface DiscoveryScope {
   readonly workingDir: string;
   /** Levels below the working directory; 0 is unlimited. */

@@ -13,10 +13,7 @@ export const LONGEST_URL = 4096;
 // deno-lint-ignore no-control-regex -- control characters are exactly what is refused
 export const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/**
- * The URLs that {@link checkRepositoryUrl} accepts, as a pattern for schemas: flags do not survive
- * there.
- */
+/** The URLs that {@link checkRepositoryUrl} accepts, for schemas, where flags do not survive. */
 export const REPOSITORY_PATTERN =
   "^(?:[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]+(?:[/?#]\\S*)?|[Ss][Ss][Hh]://[^\\s/?#]+/\\S+|" +
   "[A-Za-z0-9_][A-Za-z0-9_.+-]*@[A-Za-z0-9][^\\s/:]*:(?!//)\\S+|(?:[Ff][Ii][Ll][Ee]://)?/\\S*)$";

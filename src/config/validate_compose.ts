@@ -151,9 +151,7 @@ const PREFIXES = ["stackwright.", MIGRATION_LABEL_PREFIX];
 /** Most reported labels of one service: more are hardly typing mistakes. */
 const MOST_MISSPELLED = 10;
 
-/**
- * Messages about unknown labels with our prefix or doco-cd's, which have no effect; at most `most`.
- */
+/** At most `most` messages about unknown labels with our prefix or doco-cd's, which do nothing. */
 export function misspelledLabels(
   labels: Readonly<Record<string, string>>,
   most = MOST_MISSPELLED,

@@ -111,9 +111,7 @@ function stepsOf(work: Rollout, { containers }: ObservedStack, rolled: ReadonlyS
   });
 }
 
-/**
- * Networks to make anew; none without an earlier release to restore, since containers are stopped.
- */
+/** Networks to make anew; none without an earlier release to restore: containers are stopped. */
 async function networksToRemake(
   { engine }: RolloutParts,
   { next: { release }, previous }: Rollout,

@@ -33,9 +33,7 @@ export function inTheWay(
   return holders.filter((each) => found.has(each));
 }
 
-/**
- * Services of `names`, which are replaced together, that hold a container name another one needs.
- */
+/** Services of `names`, replaced together, that hold a container name which another one needs. */
 export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
   const onlyNames = (name: string, claims: Claims) => ({
     name,
@@ -48,9 +46,7 @@ export function exchange(names: readonly string[], neighbours: Neighbours): stri
   return names.filter((each) => found.has(each));
 }
 
-/**
- * Claims of a service's existing containers: from the release that made them, and from the engine.
- */
+/** Claims of a service's existing containers: of the release that made them, and of the engine. */
 function heldBy(name: string, { previousModel, containers }: Neighbours): Claims {
   const known = claimsOf(previousModel ?? {}, name);
   const mine = containers.filter((each) => each.service === name);

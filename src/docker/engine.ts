@@ -54,9 +54,7 @@ export interface Engine {
   look?(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Starts a container; may run already. */
   startContainer(id: string, signal: AbortSignal): Promise<void>;
-  /**
-   * Mutating. Waits for the container's grace period, or `timeoutSeconds`; may be stopped already.
-   */
+  /** Mutating. Waits for its grace period or `timeoutSeconds`; may be stopped already. */
   stopContainer(id: string, timeoutSeconds: number | undefined, signal: AbortSignal): Promise<void>;
   /** Mutating. Stops and starts a container, with `timeoutSeconds` and `signalName` if given. */
   restartContainer(

@@ -37,10 +37,7 @@ export function asName(value: Json | undefined, most: number = LONGEST_NAME): st
   );
 }
 
-/**
- * Labels that an engine tells. Throws as {@link asName} does for those that name something, and for
- * too many.
- */
+/** Labels that an engine tells. Throws for too many, and as {@link asName} for those that name. */
 export function asLabels(value: Json | undefined): Readonly<Record<string, string>> {
   const labels = asTexts(value);
   for (const each of NAMING) asName(asRecord(value)[each]);

@@ -78,9 +78,7 @@ export interface OciOptions {
   readonly ignoreTlog: boolean | undefined;
 }
 
-/**
- * Refers to the value of an external secret: a provider's own text, or fields of a webhook store.
- */
+/** The value of an external secret: a provider's own text, or fields of a webhook store. */
 export type SecretReference =
   | { readonly kind: "text"; readonly text: string }
   | {

@@ -2,9 +2,7 @@ import type { ReleaseService } from "./release.ts";
 
 /** An image, and the name under which a release records the id that it ran. */
 export interface NamedImage {
-  /**
-   * The service's name for its own image; for a side image `web/tool:1`, which names no service.
-   */
+  /** The service's name for its own image; for a side image `web/tool:1`, which names none. */
   readonly name: string;
   /** The reference in the compose model. */
   readonly image: string;

@@ -58,9 +58,7 @@ export interface EngineVerdict {
 /** Containers of one stack on an engine, without one-off ones (`run`, jobs). */
 export interface ObservedStack {
   readonly containers: readonly ObservedContainer[];
-  /**
-   * Swarm services that want no tasks, and so have no containers; absent where no swarm was asked.
-   */
+  /** Swarm services that want no tasks and so have no containers; absent if no swarm was asked. */
   readonly idle?: readonly Pick<ObservedContainer, "service" | "labels">[];
   /** Updates of swarm services that did not end well. */
   readonly verdicts?: readonly EngineVerdict[];

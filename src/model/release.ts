@@ -1,9 +1,7 @@
 import type { Revision } from "./revision.ts";
 import type { StackKey } from "./stack_key.ts";
 
-/**
- * The rendered compose model, as `docker compose config --format json` prints it. May hold secrets.
- */
+/** The rendered model as `docker compose config --format json` prints it. May hold secrets. */
 export type ComposeModel = { readonly [key: string]: unknown };
 
 /** Conditions of a started service that must hold before its release counts as good. */

@@ -21,10 +21,7 @@ export type RetryDecision =
 /** First and longest pause between automatic attempts at a failed release, in seconds. */
 const BACK_OFF_SECONDS = { first: 10, longest: 15 * 60 } as const;
 
-/**
- * Decides whether a release that failed may be tried again; others, and manual attempts, always
- * may.
- */
+/** Decides whether a release that failed may be tried again; others and manual tries always may. */
 export function decideRetry(input: RetryInput): RetryDecision {
   const { failure, retry, origin } = input;
   if (failure === undefined || failure.release !== input.release) {
@@ -42,9 +39,7 @@ export function decideRetry(input: RetryInput): RetryDecision {
   return { kind: "attempt", isRetry: true };
 }
 
-/**
- * Seconds to wait after a release failed `failures` times: doubling, up to a quarter of an hour.
- */
+/** Seconds to wait after a release failed `failures` times: doubling, to a quarter of an hour. */
 export function backOffSeconds(failures: number): number {
   const doubled = BACK_OFF_SECONDS.first * 2 ** Math.max(0, failures - 1);
   return Math.min(doubled, BACK_OFF_SECONDS.longest);

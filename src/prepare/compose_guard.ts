@@ -66,9 +66,7 @@ export async function guardRendering(
 
 /** Findings of the guard about a project that is safe to render. */
 export interface GuardedInputs {
-  /**
-   * Absolute paths of dotenv files that compose files name, as by `env_file`; some may be missing.
-   */
+  /** Absolute paths of dotenv files that compose files name, as by `env_file`; may be missing. */
   readonly files: readonly string[];
   /** Whether a path has variables: rendering must use the same variables as the guard. */
   readonly interpolates: boolean;

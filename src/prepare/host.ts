@@ -3,9 +3,7 @@ import type { ContainerDetails, Engine, EngineInfo } from "../docker/engine.ts";
 import type { EngineSlots } from "../system/mod.ts";
 import type { Images } from "./images.ts";
 
-/**
- * One engine, with this process's view of the engine's machine. Every engine is a separate host.
- */
+/** One engine, with this process's view of its machine. Every engine is a separate host. */
 export interface Host {
   readonly engine: Engine;
   /** The engine's report about itself; requested again after it was unreachable. */
@@ -17,10 +15,7 @@ export interface Host {
   readonly images: Images;
   /** The slots for work on this engine; absent for the default context, which has the pipeline's. */
   readonly slots?: EngineSlots;
-  /**
-   * Whether the engine may see this machine's files. Otherwise only data sent through its API
-   * arrives.
-   */
+  /** Whether the engine may see this machine's files; else it gets only what its API is sent. */
   readonly sharesFiles: boolean;
   /**
    * Whether the engine runs on this machine, so that a path of its host may be one of ours: also when

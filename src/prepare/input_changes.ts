@@ -11,9 +11,7 @@ export function lacksTexts({ encrypted = [], recordsTexts = false }: InputClosur
   return encrypted.length > 0 && !recordsTexts;
 }
 
-/**
- * Changes of a target compared with a release's closure; `undefined` if only rendering can tell.
- */
+/** Changes of a target against a release's closure; `undefined` if only rendering can tell. */
 export async function changesSince(
   parts: PrepareParts,
   target: ResolvedTarget,

@@ -152,9 +152,7 @@ function besideIt([path, id]: [string, string]): [string, string] {
   return [`configuration:${path}`, id];
 }
 
-/**
- * Names of a target and its sources in messages: they stay visible even if a dotenv file has them.
- */
+/** Names of a target and its sources, which stay visible even if a dotenv file has them. */
 function namesOf({ key, revision, configuration, deployment }: ResolvedTarget): string[] {
   const sources = [revision, configuration].flatMap(({ source, reference, id }) => [
     source.name,

@@ -35,9 +35,7 @@ export interface Target {
   readonly progress: Progress;
   /** Shared observations of the stacks of one run; by default each is observed separately. */
   readonly glance?: Glance;
-  /**
-   * Whether another target may make a missing network or volume, which justifies another attempt.
-   */
+  /** Whether another target may make a missing network or volume: another try is worth it. */
   readonly mayLack?: boolean;
   /** Shared reads of external secrets by the targets of one run; separate by default. */
   readonly secretSession?: SecretSession;

@@ -11,9 +11,7 @@ export interface Intent {
   readonly kind: "deploy" | "destroy";
   /** The release being deployed; absent for a destroy. */
   readonly releaseId?: string;
-  /**
-   * For a destroy, what it removes besides containers and networks; for a deploy, `removeOrphans`.
-   */
+  /** What a destroy removes besides containers and networks; `removeOrphans` of a deploy. */
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];

@@ -230,9 +230,7 @@ function isBusy(error: unknown): boolean {
   return !(error instanceof StackwrightError) && /\b(?:locked|busy)\b/i.test(messageOf(error));
 }
 
-/**
- * The error as a {@link StackwrightError}; `check` throws what is known about the ledger's version.
- */
+/** The error as a {@link StackwrightError}; `check` throws what the ledger's version tells. */
 function explain(error: unknown, path: string, check: () => unknown): StackwrightError {
   if (error instanceof StackwrightError) return error;
   const text = messageOf(error);

@@ -22,9 +22,7 @@ export interface Exchange {
    */
   readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
-  /**
-   * Reads the raw body instead; `error` is the text of a refusal. Throws like `readJson`.
-   */
+  /** Reads the raw body; `error` is the text of a refusal. Throws like `readJson`. */
   readonly readBytes: (error: string) => Promise<Uint8Array>;
 }
 

@@ -14,9 +14,7 @@ export function procTextNow(path: string): string {
   }
 }
 
-/**
- * True when there is anything at a path, at once: for what may not be interrupted by other work.
- */
+/** True when there is anything at a path, at once: for what other work may not interrupt. */
 export function existsNow(path: string): boolean {
   return existsSync(path);
 }

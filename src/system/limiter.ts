@@ -13,10 +13,7 @@ export interface Slot {
 
 /** Lets a bounded number of pieces of work run at once; the others wait in order of arrival. */
 export interface Limiter {
-  /**
-   * Runs `work` on behalf of `who` when a slot is free. Rejects with the signal's reason while still
-   * waiting.
-   */
+  /** Runs `work` on behalf of `who` when a slot is free; before, rejects with the signal's reason. */
   run<T>(work: (slot: Slot) => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
 }
 

@@ -76,9 +76,7 @@ export function isSecretVariable(name: string, value: string): boolean {
   return !NAMES_A_THING.test(wordsOf(name).at(-1) ?? "") && looksRandom(value);
 }
 
-/**
- * Parts to hide of the value of a name that sounds secret; nothing of a host, a path or an address.
- */
+/** Parts to hide of a value whose name sounds secret; nothing of a host, a path or an address. */
 export function namedSecretParts(name: string, value: string): string[] {
   return soundsSecret(name) && !isPlace(value) ? secretParts(value) : [];
 }

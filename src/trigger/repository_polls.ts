@@ -217,9 +217,7 @@ export class RepositoryPolls {
     };
   }
 
-  /**
-   * Waits as long as the host asked for, and a random time, so that not all polls start at once.
-   */
+  /** Waits as long as the host asked, and a random time, so that polls do not all start at once. */
   async #waitForHost(): Promise<void> {
     const { heldUntil, log, clock, random } = this.#parts;
     const [{ request }] = this.#entries;

@@ -9,9 +9,7 @@ import {
   withExplicitBinds,
 } from "../../compose/mod.ts";
 
-/**
- * Valid names of variables: compose interpolates no others, and shells export functions by others.
- */
+/** Valid names of variables: compose interpolates no others, shells export functions by others. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
@@ -49,9 +47,7 @@ const INHERITED = [
   ...["DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"],
 ];
 
-/**
- * Remote compose files are off: only files of the deployment's own source are checked and recorded.
- */
+/** No remote compose files: only files of the deployment's own source are checked and recorded. */
 const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
   COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
@@ -70,9 +66,7 @@ const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
  */
 const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
 
-/**
- * Variable that docker sets for plugins: without it the plugin expects a different command line.
- */
+/** Variable that docker sets for plugins, which expect a different command line without it. */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
 
 /** The part of our environment that every compose command gets. */

@@ -90,9 +90,7 @@ export class Compose {
     return utf8(result.stdout).trim();
   }
 
-  /**
-   * The version as asked once: a program replaced since may have another. Empty when it is unknown.
-   */
+  /** The version as asked once; empty when unknown. A program replaced since may have another. */
   async knownVersion(signal: AbortSignal): Promise<string> {
     this.#known.version ??= await this.version(signal).catch(() => undefined);
     signal.throwIfAborted();
@@ -158,10 +156,7 @@ export class Compose {
     return await this.#parts.findProgram?.() ?? "docker";
   }
 
-  /**
-   * Fills in what versions leave out. Asks for the version only where it matters: that takes a
-   * start.
-   */
+  /** Fills in what versions leave out; asks for the version, a start, only where it matters. */
   async #normal(model: ComposeModel, signal: AbortSignal): Promise<ComposeModel> {
     const said = bindsSay(model);
     const byDefault = said === "true" ||

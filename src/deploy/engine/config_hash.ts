@@ -39,9 +39,7 @@ function withoutUsualPaths(service: JsonObject): JsonObject {
   };
 }
 
-/**
- * JSON as Go writes it, with keys like numbers in their order: JavaScript moves them to the front.
- */
+/** JSON as Go writes it: JavaScript would move keys like numbers to the front. */
 function goJson(value: unknown): string {
   return write(value).replace(
     /[<>&\u2028\u2029]/g,

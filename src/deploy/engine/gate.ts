@@ -49,9 +49,7 @@ function withChosenRanges(model: ComposeModel): string[] {
   }).map(({ name }) => name);
 }
 
-/**
- * A container without aliases in these networks, so that its service's name does not lead to it.
- */
+/** A container without aliases in these networks: its service's name does not lead to it. */
 export function withoutAliases(wish: ContainerWish, networks: ReadonlySet<string>): ContainerWish {
   const hidden = (endpoints: Readonly<Record<string, EndpointBody>>) =>
     Object.fromEntries(

@@ -41,10 +41,7 @@ export function mountBodies(
   return filled({ Binds: binds, Mounts: [...mounts.values()] });
 }
 
-/**
- * Anonymous volumes of the replaced container, at paths where the service or its image still asks
- * for one.
- */
+/** Anonymous volumes of the replaced container where the service or its image still wants one. */
 function inheritedMounts(
   volumes: ReadonlyMap<string, JsonObject>,
   { inherited, imageVolumes }: ContainerParts,

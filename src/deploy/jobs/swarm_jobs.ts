@@ -33,10 +33,7 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "s
   readonly auth: (image: string) => Promise<string>;
 }
 
-/**
- * Runs jobs in a swarm: the job's own service again, or a new one made like it, at first without
- * tasks.
- */
+/** Runs jobs in a swarm: the job's own service again, or a new one like it, first without tasks. */
 export class SwarmJobs implements JobEngine<StoppedService> {
   readonly noun = "service";
   readonly #facts: SwarmJobFacts;

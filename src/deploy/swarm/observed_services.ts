@@ -40,9 +40,7 @@ export function observedServices(
   return { containers, idle };
 }
 
-/**
- * Whether a service was made for one run of a job; its name does not tell, as anybody may use it.
- */
+/** Whether a service was made for one run of a job. Its name does not tell: anybody may use it. */
 export function isRunOfJob({ labels }: Pick<SwarmService, "labels">): boolean {
   return labels[LABELS.jobRun] !== undefined;
 }

@@ -115,10 +115,7 @@ function modeName({ spec }: SwarmService): string {
   return Object.keys(asRecord(spec["Mode"]))[0] ?? "Replicated";
 }
 
-/**
- * Whether tasks must be replaced although the template stays the same: they ended, or somebody
- * asked for it.
- */
+/** Whether tasks are replaced although their template stays: they ended, or it was asked for. */
 function isForced(
   { action }: ServicePlan,
   body: ServiceBody,

@@ -14,10 +14,7 @@ import { EVERY_NODE, STACK_LABELS, type StackParts } from "./stack_parts.ts";
 import { taskBody, time } from "./task_body.ts";
 import { withoutCompose } from "./task_mounts.ts";
 
-/**
- * Request for a service of a stack; a pure function of its parts. The model must pass
- * {@link notForSwarm}.
- */
+/** Request for a service of a stack; a pure function. The model must pass {@link notForSwarm}. */
 export function serviceBody(name: string, parts: StackParts): ServiceBody {
   const { stack, model } = parts;
   const service = serviceOf(model, name);

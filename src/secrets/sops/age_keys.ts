@@ -16,10 +16,7 @@ export function isNativeIdentity(identity: string): boolean {
 const MOST_RECIPIENTS = 200;
 const LONGEST_ENTRY = 8192;
 
-/**
- * The data key, by the first recipient that one of the identities belongs to; `undefined` when there
- * is none.
- */
+/** The data key, by the first recipient that an identity belongs to; `undefined` without one. */
 export async function ageDataKey(
   recipients: readonly AgeRecipient[],
   identities: readonly string[],

@@ -119,10 +119,7 @@ async function checkTree(
   checkLinks(links);
 }
 
-/**
- * Publishes a missing tree, or marks an existing one as used. Must not run twice at once for one
- * revision.
- */
+/** Publishes a missing tree, or marks a present one as used; not twice at once for one revision. */
 export async function ensureTree(
   parts: TreeParts,
   job: TreeJob,
@@ -143,9 +140,7 @@ async function touchIfThere(files: Files, path: string): Promise<void> {
   }
 }
 
-/**
- * Puts the new tree in place. A tree that is already there is damaged, or another process's equal one.
- */
+/** Puts the new tree in place of one that is damaged, or another process's equal one, if any. */
 async function swap(
   files: Files,
   made: string,

@@ -3,9 +3,7 @@ import type { Files } from "../../system/mod.ts";
 import type { TreeFile } from "./expanded_tree.ts";
 import { wholeUtf8 } from "../../model/mod.ts";
 
-/**
- * Most bytes in all files that are written without git: they pass through this process's memory.
- */
+/** Most bytes in all files that are written without git: they pass through this process. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const PARALLEL_WRITES = 16;
 

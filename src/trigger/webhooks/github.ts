@@ -2,10 +2,7 @@ import { valueAt } from "../../model/mod.ts";
 import { otherEvent, pingEvent, type WebhookEvent, type WebhookRepository } from "./event.ts";
 import { fullReference, isCommit, textAt } from "./payload.ts";
 
-/**
- * Reads payloads of GitHub, and of Gitea, Forgejo, Gogs and others that copy its format. `name` is
- * the event.
- */
+/** Reads payloads of GitHub and of Gitea, Forgejo, Gogs and others like it; `name` is the event. */
 export function readGithubPayload(name: string, payload: unknown): WebhookEvent {
   const repository = {
     fullName: textAt(payload, "repository", "full_name"),
