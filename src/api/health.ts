@@ -24,10 +24,7 @@ export interface HealthParts {
   readonly clock: Clock;
 }
 
-/**
- * The operation that tells whether Stackwright can work: the container engine answers, and shutdown
- * has not begun.
- */
+/** Tells whether Stackwright can work: the engine answers, and shutdown has not begun. */
 export function healthOperation(parts: HealthParts): Operation<HealthView> {
   let underWay: Promise<HealthView> | undefined;
   // Concurrent callers share one question to the engine, as asking takes no key.

@@ -74,10 +74,7 @@ export function holdOperation(
   });
 }
 
-/**
- * Ends the hold of a stack, and the pin of a rollback. A call throws `not_found` when nothing is
- * recorded about the stack.
- */
+/** Ends a stack's hold and the pin of a rollback. Throws `not_found` when nothing is recorded about it. */
 export function resumeOperation(
   { ledger }: Pick<HoldParts, "ledger">,
 ): Operation<z.output<typeof resumeView>> {

@@ -191,10 +191,7 @@ function seenOf(there: Seen, current: RecordedRelease | undefined): SeenEngine |
   return current?.swarm !== undefined && there?.isPartial ? undefined : there;
 }
 
-/**
- * Judges a stack as under way, not drifted, while a job has services of it stopped. `stopped` is
- * the sentence about the job.
- */
+/** Judges a stack under way, not drifted, while a job stopped services: `stopped` tells of that job. */
 function withoutStopped(
   judged: StackJudgement,
   facts: Parameters<typeof judgeStack>[0],

@@ -4,10 +4,7 @@ import { TOLD_LABELS } from "./projects.ts";
 
 const count = z.int().min(0);
 
-/**
- * One service of a swarm stack in an answer, without fields that may hold secrets. The field names
- * are those of the Engine API.
- */
+/** A swarm service as the Engine API names its fields, without those that may hold secrets. */
 export const stackServiceView = z.strictObject({
   ID: z.string(),
   Version: z.strictObject({ Index: z.int() }),

@@ -80,10 +80,7 @@ const applyInput = stackInput.extend({
   wait: waitInput,
 });
 
-/**
- * Deploys what the source of a stack says about it now, in a run. A call throws `conflict` when the
- * given plan is out of date.
- */
+/** Deploys what a stack's source says now, in a run. Throws `conflict` when the given plan is outdated. */
 export function applyStackOperation(parts: SyncStackParts): Operation<RunResult> {
   return defineOperation({
     id: "applyDeployment",

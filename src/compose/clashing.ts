@@ -39,10 +39,7 @@ export function clashing(
   );
 }
 
-/**
- * Makes a function that finds the holders of ports which clash with given ones, with the first
- * clashing port of each.
- */
+/** A function that finds the holders of ports that clash with given ones, with each one's first. */
 export function portHolders<Holder extends { readonly hostPorts?: readonly HostPort[] }>(
   holders: readonly Holder[],
 ): (others: readonly HostPort[]) => ReadonlyMap<Holder, HostPort> {

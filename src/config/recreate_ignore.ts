@@ -2,10 +2,7 @@ import type { Document } from "yaml";
 import { errors, StackwrightError } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 
-/**
- * Kinds of things that an author may name: mounted configs and secrets by name, bind mounts by
- * their target path.
- */
+/** What an author may name: mounted configs and secrets by name, bind mounts by target path. */
 const IGNORE_SCOPES = ["configs", "secrets", "bindMounts"] as const;
 
 /** One scope of {@link IGNORE_SCOPES}. */

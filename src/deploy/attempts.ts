@@ -24,10 +24,7 @@ const FINAL: ReadonlySet<ErrorCode> = new Set([
 
 /** Ways from one release to the next, and back, for containers or for the services of a swarm. */
 interface Attempts<Previous> {
-  /**
-   * Carries the plan out, or the rest of it when an engine that went away interrupted it. Returns
-   * the image of each service.
-   */
+  /** Carries out the plan, or what an unreachable engine left of it. Returns the image of each service. */
   forward(isRest: boolean): Promise<Readonly<Record<string, string>>>;
   /** Clears up after a failure; returns the author's `failure_action`, where one is set. */
   failed?(error: StackwrightError): Promise<FailureAction | undefined>;

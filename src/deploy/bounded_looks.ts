@@ -25,10 +25,7 @@ export class BoundedLooks {
     this.#parts = parts;
   }
 
-  /**
-   * The result of `look`; `undefined` where it failed or took too long, which is logged. Rejects with the
-   * signal's reason.
-   */
+  /** The result of `look`; `undefined`, and logged, where it failed or took too long. Can be aborted. */
   async run<T>(
     { key, revision, configuration = revision }: Inspected,
     look: (signal: AbortSignal) => Promise<T>,

@@ -1,9 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 
-/**
- * An engine for one judgement, which asks only once for the volumes of the same names: several rules
- * look at those of a model.
- */
+/** An engine for one judgement by several rules, which asks only once for the volumes of the same names. */
 export function findingOnce<Finding extends Pick<Engine, "findVolumes">>(engine: Finding): Finding {
   const found = new Map<string, ReturnType<Engine["findVolumes"]>>();
   return {

@@ -9,10 +9,7 @@ export interface Neighbours {
   readonly containers: readonly ObservedContainer[];
 }
 
-/**
- * Services among `holders`, whose containers are removed or replaced, that hold something which a
- * service of `started` needs.
- */
+/** Services among `holders`, which are removed or replaced, that hold what one of `started` needs. */
 export function inTheWay(
   holders: readonly string[],
   started: readonly string[],

@@ -24,10 +24,7 @@ interface Restoration extends Rollout {
 /** Containers that end one after the other, each of which is waited for; an engine may go on. */
 const MOST_LATE = 100;
 
-/**
- * Puts the previous release back after a failed one; returns what was restored, in words. May be
- * called again after it failed.
- */
+/** Puts the previous release back after a failed one; tells what was restored. May be called again. */
 export async function restore(
   parts: RolloutParts,
   work: Restoration,

@@ -61,10 +61,7 @@ export function stackPlaceOf(dataDir: string, written: string): StackPlace | und
   return { key: { context, name }, kind, path: path.join("/") || "." };
 }
 
-/**
- * The files that the containers of a stack see: `current`, a link to the tree of its release, and
- * `live`, where they may write.
- */
+/** The files that a stack's containers see: `current`, a link to a release's tree, and writable `live`. */
 export class StackFiles {
   readonly #files: Files;
   readonly #directories: StackDirectories;

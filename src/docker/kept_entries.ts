@@ -39,10 +39,7 @@ export class KeptEntries<T> {
     return this.#leftOut.has(whose);
   }
 
-  /**
-   * Adds what was made of an entry, in somebody's name. Throws `engine_refused` for too much in a list
-   * that has none.
-   */
+  /** Adds what was made of an entry. Throws `engine_refused` for too much in nobody's name. */
   add(value: T, { text = "", values }: ListEntry, whose: string | undefined): void {
     const size = ENTRY + (text.length > SHORT ? sizeOf(value) : text.length + VALUE * values);
     this.#kept.push({ value, whose, size });

@@ -95,10 +95,7 @@ export interface ServiceChange {
   readonly auth: string;
 }
 
-/**
- * Calls for managers of a swarm. They throw like the calls of an engine; those marked mutating
- * change something.
- */
+/** Calls for managers of a swarm; they throw like an engine's. Some are marked mutating. */
 export interface Swarm {
   /** Services with all `labels`; without any, the `spec` of each has only a part of its container. */
   services(labels: LabelFilter, signal: AbortSignal): Promise<SwarmService[]>;

@@ -14,10 +14,7 @@ interface EndFacts extends RunEnd {
   readonly isTold?: boolean;
 }
 
-/**
- * Ends a run and logs that; fails the open targets of a failed run. May be called twice: the first
- * end counts.
- */
+/** Ends a run, logs it, and fails the open targets of a failed one. The first of several ends counts. */
 export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndParts): Run {
   const before = runs.get(id);
   const message = redactor.redact(end.message, ...sourceOf(before));

@@ -6,10 +6,7 @@ import type { ReconciliationEvent } from "./deployment.ts";
  */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
 
-/**
- * Called with the stack's lock held: returns the events to look for, and the milliseconds until the
- * retry if the look fails.
- */
+/** Called under the stack's lock: the events to look for, and milliseconds until a retry if that fails. */
 export type LookBecause = () => {
   readonly heard: Heard | undefined;
   readonly retryMs: number;

@@ -49,10 +49,7 @@ export function parseObject(text: string): JsonObject {
   return recordOf(parseJson(text));
 }
 
-/**
- * A record's own value under a name: repositories may name things `constructor` or `toString`,
- * which every object inherits.
- */
+/** A record's own value under a name, which may be `constructor`, as every object inherits. */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -98,10 +98,7 @@ export interface ComposeInvocation {
   /** Dotenv files of the configuration's source, if that is another one; `envFiles` beat them. */
   readonly configurationEnvFiles?: readonly string[];
   readonly profiles: readonly string[];
-  /**
-   * Values that configs and secrets take from variables of dotenv files. Absent in releases of
-   * older versions.
-   */
+  /** What configs and secrets take from variables of dotenv files; absent in older versions' releases. */
   readonly values?: Readonly<Record<string, string>>;
   /** Names of the variables that hold external secrets. */
   readonly secretVariables?: readonly string[];

@@ -48,10 +48,7 @@ export function isTerminal(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "skipped";
 }
 
-/**
- * Receives the step under way as a few words for people who wait (`pulling web`); may get the same
- * words again.
- */
+/** Receives the step under way in a few words (`pulling web`); may get the same words again. */
 export type Progress = (step: string) => void;
 
 /** Receives what becomes of a run from the work behind it. */

@@ -8,10 +8,7 @@ export const TRIGGERS = ["webhook", "poll", "scheduled_job", "mirror_compaction"
 /** One member of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number];
 
-/**
- * Who is behind a piece of work. Manual work passes retry delays and `manual_sync` windows,
- * automatic work never does.
- */
+/** Who is behind work: `manual` passes retry delays and `manual_sync` windows, `automatic` never does. */
 export type Origin = "automatic" | "manual";
 
 /** One source to deploy from, as a poll entry or a webhook names it. */

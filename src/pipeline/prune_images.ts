@@ -78,10 +78,7 @@ async function ownNames(
   return names;
 }
 
-/**
- * The images that all stacks but `key` need; for removing that stack with its images. Throws what
- * the engine throws.
- */
+/** The images that all stacks but `key` need, to remove that with its own. Throws as the engine does. */
 export async function imagesOfOthers(
   { ledger, host: { engine }, options }: Pick<PipelineParts, "ledger" | "host" | "options">,
   key: StackKey,
@@ -155,10 +152,7 @@ function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): 
   return id === undefined ? [] : [id];
 }
 
-/**
- * The newest good releases of a stack, at most `count`. Equal ones count once: a repair or a
- * rollback records a release again.
- */
+/** The newest good releases of a stack, at most `count`. Equal ones, as of repairs, count once. */
 function goodReleases(
   ledger: Pick<Ledger, "history">,
   key: StackKey,

@@ -278,10 +278,7 @@ async function redeploy(
   return await deploying(parts, holder, mend, signal);
 }
 
-/**
- * The stacks of a context that need a repair, by one look at all containers: for events that were
- * missed while nobody listened.
- */
+/** The stacks of a context that need a repair, by one look at all containers: for missed events. */
 export async function strayedStacks(
   anyParts: PipelineParts,
   context: string,

@@ -122,10 +122,7 @@ export async function waitForProcess(
   }
 }
 
-/**
- * Takes locks in the order of their names, so that no two jobs wait for each other, and waits for the
- * secrets of all at once.
- */
+/** Takes locks in the order of their names, so that no jobs block each other; waits for all secrets. */
 export async function locked<T>(
   parts: PipelineParts,
   keys: readonly StackKey[],

@@ -24,9 +24,6 @@ export interface DecideInput {
    * image may move under the same name.
    */
   readonly images: Readonly<Record<string, string>>;
-  /**
-   * Images that the deployed release ran: containers do not show which image a hook ran or which
-   * one is mounted.
-   */
+  /** Images that the deployed release ran: containers do not show those of hooks and of mounts. */
   readonly ran?: Readonly<Record<string, string>>;
 }

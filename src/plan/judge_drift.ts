@@ -15,10 +15,7 @@ interface JudgedDrift {
   readonly found: FoundDrift;
 }
 
-/**
- * Judges the drift that a list of containers (`listed`) and inspecting them (`fields`) show, given
- * what was found `before`.
- */
+/** Judges drift that a list of containers (`listed`) and inspections (`fields`) show, after `before`. */
 export function judgeDrift(
   { listed, fields: looked, before, policy }: {
     readonly listed: readonly Drift[];

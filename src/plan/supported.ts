@@ -1,9 +1,6 @@
 import { type Deployment, errors, type SwarmRelease } from "../model/mod.ts";
 
-/**
- * A sentence for each field that this version ignores without harm: it does less then, but still
- * deploys what the author wrote.
- */
+/** A sentence for each field that is ignored without harm: what the author wrote is still deployed. */
 export function ignoredFields(
   { name, source }: Deployment,
   given: ReadonlySet<string>,

@@ -30,10 +30,7 @@ export async function contentIds(
   return found;
 }
 
-/**
- * Every file and link at or below a path, those of submodules too; a submodule that cannot be entered
- * is an entry itself.
- */
+/** Every file and link at or below a path, also in submodules; one that cannot be entered is an entry. */
 export async function filesAt(
   source: Source,
   revision: Revision,

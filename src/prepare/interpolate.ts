@@ -3,10 +3,7 @@ import { objectAt, serviceOf } from "../compose/mod.ts";
 import { errors } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 
-/**
- * Texts interpolated by compose itself, as labels of a service in a model made for this. Throws
- * `render_failed`.
- */
+/** Texts as compose interpolates them, in a model made for this. Throws `render_failed`. */
 export async function interpolate(
   { host: { compose } }: Pick<PrepareParts, "host">,
   { project, variables }: Pick<ComposeCall, "project" | "variables">,

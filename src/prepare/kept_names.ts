@@ -32,10 +32,7 @@ export async function keepImages(
   return kept;
 }
 
-/**
- * Removes our names from images that have another one. After a failure, images are kept longer than
- * needed, which is harmless.
- */
+/** Removes our names from images that have another. A failure keeps images longer, which is harmless. */
 export async function letNamedGo(
   { engine, log }: { readonly engine: KeepingEngine; readonly log: Log },
   ids: readonly string[],

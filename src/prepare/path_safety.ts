@@ -26,10 +26,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireMountsNotOurs } from "./real_mounts.ts";
 import type { Target } from "./target.ts";
 
-/**
- * Ensures that rendering a project reads only its own source; see {@link guardRendering}, also for
- * the result.
- */
+/** Ensures that rendering reads only the project's own source; see {@link guardRendering}. */
 export async function requireSafeInputs(
   parts: PrepareParts,
   project: ComposeProject,

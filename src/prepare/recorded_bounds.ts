@@ -12,10 +12,7 @@ export const RECORDED_BOUNDS = {
   files: { most: 50_000, characters: 4 * 1024 * 1024 },
 } as const;
 
-/**
- * Makes a counter for the paths of a release, which throws `config_invalid` at the first one beyond
- * the limits.
- */
+/** A counter for paths of a release that throws `config_invalid` at the first one beyond the limits. */
 export function countPaths(kind: keyof typeof RECORDED_BOUNDS): (path: string) => void {
   const { most, characters } = RECORDED_BOUNDS[kind];
   let [count, length] = [0, 0];

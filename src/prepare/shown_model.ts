@@ -19,10 +19,7 @@ export function shownModel(parts: PrepareParts, release: Release): string {
   });
 }
 
-/**
- * Hides a release's secrets from all output, with pauses for other work; await it before anything of the
- * release is shown.
- */
+/** Hides a release's secrets everywhere, with pauses for other work; await it before showing any. */
 export async function hideSecrets(parts: Hiding, release: HiddenRelease): Promise<void> {
   const pauses = createPauses(STEPS_AT_ONCE);
   for (const _ of hidingSteps(parts, release)) await pauses.after(1);

@@ -111,10 +111,7 @@ const LEADS_NOWHERE = "is a link to something that does not exist in the reposit
 const NOT_FETCHED = "lies in a submodule without content here: submodules are not fetched " +
   "(GIT_CLONE_SUBMODULES=false), or it is empty or has no URL in .gitmodules";
 
-/**
- * Refuses dangling links, and submodules that are not fetched: containers would see an empty
- * directory instead.
- */
+/** Refuses dangling links and submodules that are not fetched: containers would see nothing there. */
 async function requireContent(
   parts: PrepareParts,
   { revision }: Target,

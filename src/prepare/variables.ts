@@ -4,10 +4,7 @@ import type { PrepareParts } from "./parts.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { readText } from "../system/mod.ts";
 
-/**
- * The variables of a deployment: external secrets win over the configuration's own, and those over
- * `PASS_ENV`.
- */
+/** Variables of a deployment: external secrets win over the configuration's, those over `PASS_ENV`. */
 export function variablesOf(
   parts: Pick<PrepareParts, "options">,
   target: ResolvedTarget,

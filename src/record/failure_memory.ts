@@ -4,10 +4,7 @@ import { RedactedTable } from "./ledger_table.ts";
 /** Longest message that is kept, in characters. */
 const MOST_MESSAGE = 2000;
 
-/**
- * Records the failed release of each stack, durably: a restart must not cause a bad release to be
- * tried again and again.
- */
+/** Records each stack's failed release, durably: a restart must not make it be tried again and again. */
 export class FailureMemory extends RedactedTable {
   /**
    * The failure of a stack, if its last attempt failed; with `source`, only one of that source:

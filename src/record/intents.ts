@@ -17,10 +17,7 @@ export interface Intent {
   readonly ranBefore: readonly string[];
 }
 
-/**
- * The ledger's table of intents. Call methods that write in a transaction of the ledger; times are
- * milliseconds since 1970.
- */
+/** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
   readonly #owner: ProcessOwner;
 
@@ -52,10 +49,7 @@ export class Intents extends LedgerTable {
     return `${row?.["id"]} ${row?.["closed_at"]}`;
   }
 
-  /**
-   * Intents of a stack that ended processes left open. Throws `conflict` while another running
-   * process is changing the stack.
-   */
+  /** Intents that ended processes left open. Throws `conflict` while another process changes the stack. */
   leftOpen(key: StackKey): Intent[] {
     const rows = this.#openOf(key);
     const other = rows.find((row) => this.#isElsewhere(row));

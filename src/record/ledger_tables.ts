@@ -131,10 +131,7 @@ export class LedgerTables {
     return { services: this.services(recorded), live: this.live(recorded) };
   }
 
-  /**
-   * A text that changes when anybody begins or ends an intent of a stack, pins it, holds it, ends
-   * the hold, or hands it over.
-   */
+  /** A text that changes with each begin or end of a stack's intents, pin and hold, and its hand-over. */
   mark(key: StackKey): string {
     const held = this.holds.get(key)?.heldAt.getTime() ?? "";
     return [this.intents.mark(key), this.pins.mark(key), held, this.owners.mark(key)].join(" ");

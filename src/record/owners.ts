@@ -105,10 +105,7 @@ export class Owners extends LedgerTable {
     return known.adopted ? formatOwner(known) : "";
   }
 
-  /**
-   * Hands a stack to another owner, as a person asked. Forgets the refused claimants. Call it in a
-   * transaction of the ledger.
-   */
+  /** Hands a stack over, as a person asked; forgets refused claimants. Needs the ledger's transaction. */
   adopt(key: StackKey, owner: StackOwner): void {
     const sql = "SELECT coalesce(max(adopted), 0) AS last FROM owners WHERE name = ?";
     const [row] = this.database.all(sql, key.name);

@@ -45,10 +45,7 @@ const COLUMNS = "r.id, r.number, r.status, r.message, r.created_at, r.finished_a
 /** Releases whose containers may be there besides the current one's: of what failed, or ran before. */
 const NEWEST = 3;
 
-/**
- * The ledger's table of releases. Call methods that write in a transaction of the ledger; times are
- * milliseconds since 1970.
- */
+/** The ledger's releases. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Releases extends LedgerTable {
   /** The large parts of releases. */
   readonly contents: ReleaseContents;

@@ -17,10 +17,7 @@ export const RUNS_PER_TRIGGER = 50;
 /** Milliseconds from its creation for which a finished run is kept: seven days. */
 export const RUN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
-/**
- * A store with the runs that earlier processes `kept`; none by default. `clock` dates events and
- * decides what has expired.
- */
+/** A store with the runs `kept` by earlier processes. `clock` dates events and tells what has expired. */
 export function createRuns(
   { clock, kept }: { readonly clock: Clock; readonly kept?: KeptRuns },
 ): RunStore {

@@ -24,10 +24,7 @@ export function openApiDocumentsOf(operations: Operations, version: string): Doc
 /** Loaders of the files that pages need, by name. */
 type Assets = Readonly<Record<string, () => Promise<Answer>>>;
 
-/**
- * The routes of the OpenAPI documents and their pages. All a page needs is in the
- * program; it asks no other host for anything.
- */
+/** The routes of the OpenAPI documents and their pages, which ask no other host for anything. */
 export function documentRoutes({ rest, webhooks }: Documents, files: Assets = ASSETS): Route[] {
   const assets = new Map<string, Promise<Answer>>();
   return [

@@ -7,10 +7,7 @@ export type QueryReader = (query: URLSearchParams, name: string) => unknown;
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
-/**
- * A boolean. Accepts the usual spellings of Go's clients: 1, t, true, 0, f, false, in lower, upper or
- * title case.
- */
+/** A boolean as Go's clients spell it: 1, t, true, 0, f, false, in lower, upper or title case. */
 export function boolean(query: URLSearchParams, name: string): boolean | undefined {
   const given = query.get(name) ?? "";
   if (given === "") return undefined;

@@ -31,10 +31,7 @@ export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<Tl
   );
 }
 
-/**
- * A stamp that changes whenever one of the files is replaced or written; empty while one is missing or
- * inaccessible.
- */
+/** A stamp that changes whenever a file is replaced or written; empty while one cannot be read. */
 export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<string> {
   const stamps: string[] = [];
   for (const path of [paths.certFile, paths.keyFile]) {

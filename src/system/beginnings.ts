@@ -112,10 +112,7 @@ export class Beginnings {
     return this.#marks.length - FEWEST_MARKS / 8;
   }
 
-  /**
-   * Adds a text of four to {@link LONGEST} characters; counts repeated additions. Beginnings of plain
-   * ones count, too.
-   */
+  /** Adds a text of four to {@link LONGEST} characters, counting repetitions, also as plain beginnings. */
   add(text: string, isPlain: boolean): void {
     const beginning = text.slice(0, SHORTEST_SECRET);
     const root = this.#roots.get(beginning);

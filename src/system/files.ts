@@ -39,10 +39,7 @@ export interface Files {
   readIfExists(path: string): Promise<Uint8Array | undefined>;
   /** The bytes in pieces of at most a mebibyte, for files of any size. Fails for a missing file. */
   readInPieces(path: string): AsyncIterable<Uint8Array>;
-  /**
-   * A plain file; `undefined` for what is none, a link as well, and for one of more than `mostBytes`.
-   * Nothing else is opened.
-   */
+  /** A plain file of at most `mostBytes`; `undefined` for anything else, which is not opened. */
   readPlain(
     path: string,
     mostBytes: number,

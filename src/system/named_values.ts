@@ -166,10 +166,7 @@ function blanksBefore(text: string, place: number): number {
   return end;
 }
 
-/**
- * Passwords of URLs: between the user and the first, and the last, `@` of the word, since some write
- * them without escapes.
- */
+/** Passwords of URLs: from the user to the first and to the last `@`, as some are not escaped. */
 export function urlPasswordsIn(text: string): string[] {
   const found: string[] = [];
   for (let begin = text.indexOf("://"); begin >= 0;) {
@@ -193,10 +190,7 @@ export function urlPasswordsIn(text: string): string[] {
   return found;
 }
 
-/**
- * Values of lines that assign something, `name = value` and `name: value`; one that stands on the next
- * line counts as well.
- */
+/** Values of assigning lines, `name = value` and `name: value`; also those that stand on the next line. */
 export function assignedLines(text: string): string[] {
   const found: string[] = [];
   let isOpen = false;

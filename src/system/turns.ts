@@ -6,10 +6,7 @@ import { createFairLimiter } from "./fair_limiter.ts";
  * piece at a time in the process, and whatever they took, everything else gets as much time after them.
  */
 export interface Turns {
-  /**
-   * The result of a piece, once it is its turn. Rejects with what it throws, and with the signal's reason
-   * while it waits.
-   */
+  /** The result of a piece in its turn. Rejects with what it throws, and while it waits with the signal. */
   take<T>(piece: () => T, signal: AbortSignal): Promise<T>;
   /** The same turns on behalf of a source: sources take turns, whatever each of them has waiting. */
   by(who: string): Turns;

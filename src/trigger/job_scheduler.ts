@@ -20,10 +20,7 @@ interface JobSchedulerParts {
   readonly meter: Pick<Meter, "count">;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
-  /**
-   * Runs that may go on at once, and a quarter of them for one source; any number by default. Others
-   * that are due wait.
-   */
+  /** Runs at once, any number by default, a quarter of them for one source. Others that are due wait. */
   readonly mostRuns?: number;
 }
 

@@ -130,10 +130,7 @@ function explain(args: ComposeArguments, stderr: string, services: JsonObject): 
   return `docker compose ${subcommand} failed: ${text.trimStart() || "it gave no reason"}`;
 }
 
-/**
- * Text without the value of a failed interpolation or dotenv line: it is often a password, or the
- * rest of one.
- */
+/** Text without the value of a failed interpolation or dotenv line, which is often a password. */
 function withoutValue(text: string): string {
   return text.replace(/(You may need to escape any \$ with another \$\.)\n[^]*$/, "$1")
     .replace(/(in variable name|unterminated quoted value|Invalid template):? ["'][^\n]*/g, "$1");

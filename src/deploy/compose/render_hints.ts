@@ -1,7 +1,4 @@
-/**
- * Advice for errors of compose, which says what is wrong but rarely where, in words that vary with
- * its versions.
- */
+/** Advice for errors of compose, which rarely says where, in words that vary with its versions. */
 const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[] = [
   [
     /refers to undefined (network|volume|config|secret)/,

@@ -84,10 +84,7 @@ function without<Wanted extends { readonly name: string }>(
   return wanted.filter(({ name }) => !known.has(name));
 }
 
-/**
- * Checks, before anything is changed, that the external networks and volumes of services exist.
- * Throws `deploy_failed`.
- */
+/** Checks beforehand that the external networks and volumes of services exist. Throws `deploy_failed`. */
 export async function requireExternals(
   engine: Pick<Engine, "findNetworks" | "findVolumes">,
   model: ComposeModel,

@@ -23,10 +23,7 @@ export interface JobRunFacts {
   readonly spec: JobOrder;
   readonly leaves: () => boolean;
   readonly progress: Progress;
-  /**
-   * Throws when the job must not run; asked before anything is stopped. Returns the files for a
-   * container of the run.
-   */
+  /** Throws, before anything is stopped, when the job must not run. Returns files for its container. */
   readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
   /** Throws when nothing of a stack may be started now, by what its containers did to its files. */
   readonly requireStartable: (stack: string, signal: AbortSignal) => Promise<void>;

@@ -119,10 +119,7 @@ export function getsTasks(body: JsonRecord): boolean {
   return tasks !== 0 && !isNowhere(body);
 }
 
-/**
- * The body that runs a job's own service again. Throws `unsupported` for a service that Stackwright
- * did not deploy as a job.
- */
+/** The body that runs a job's own service again. Throws `unsupported` if we did not deploy it as a job. */
 export function rerunBody({ name, spec, mode }: SwarmService, at: Date): JsonRecord {
   const labels = asRecord(spec["Labels"]);
   const tasks = Number(labels[LABELS.jobTasks]);

@@ -69,10 +69,7 @@ export function convergence(
   return { kind: "waiting", why: why === undefined ? count : `${count} (${why})` };
 }
 
-/**
- * Final verdicts of a swarm on failed updates, with the errors of their tasks. Updates and
- * rollbacks under way have no verdict.
- */
+/** A swarm's verdicts on failed updates, with the errors of their tasks; none while they are under way. */
 export function engineVerdicts(
   stack: string,
   services: readonly SwarmService[],

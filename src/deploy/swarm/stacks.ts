@@ -99,10 +99,7 @@ export class Stacks {
     return results;
   }
 
-  /**
-   * Removes a stack, except for the data in its volumes. May be called again after a failure.
-   * Throws `not_found` and `timeout`.
-   */
+  /** Removes a stack, except its volumes. May be called again. Throws `not_found` and `timeout`. */
   async remove(
     key: StackKey,
     { timeoutSeconds }: { readonly timeoutSeconds: number },

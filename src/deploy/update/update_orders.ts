@@ -110,10 +110,7 @@ function handOver(
   return `${taker.name} needs a port, a name, an address or data that it holds until it is stopped`;
 }
 
-/**
- * The plan, with the update order in the reasons of services that ask for one. Throws as
- * {@link findUpdates} does.
- */
+/** The plan, with the update order services ask for as a reason. Throws as {@link findUpdates} does. */
 export async function withUpdateOrders(
   engine: PlanEngine,
   plan: Plan,

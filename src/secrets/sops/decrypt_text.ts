@@ -102,10 +102,7 @@ function checkMac({ mac, lastModified }: SopsMetadata, key: Uint8Array, found: s
 /** Characters of an encrypted comment that is opened: it is tried for each of up to 400 keys. */
 const LONGEST_COMMENT = 64 * 1024;
 
-/**
- * Older versions of SOPS left comments alone or bound them to other keys: those are left out, and so are
- * very long ones.
- */
+/** Older versions of SOPS left comments alone or bound to other keys: left out, as very long ones are. */
 function openComment(
   paths: readonly (readonly string[])[],
   text: string,

@@ -103,10 +103,7 @@ export class Git {
     return await this.#questions.ask(key, signal, ask, round);
   }
 
-  /**
-   * The references of a remote with these full names, asked over HTTP without git; `undefined` when
-   * only git can ask.
-   */
+  /** A remote's references of these full names, by HTTP without git; `undefined` when only git can ask. */
   async refs(
     url: RepositoryUrl,
     names: readonly string[],

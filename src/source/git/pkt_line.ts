@@ -20,10 +20,7 @@ export function writePackets(packets: readonly (string | "flush" | "delimiter")[
 /** Most packets of an answer: references have sixty bytes, and empty packets take as long to read. */
 const MOST_PACKETS = 32_768;
 
-/**
- * Reads packets; `undefined` when the bytes are anything else, end in the middle of one, or are more
- * than {@link MOST_PACKETS}.
- */
+/** Reads packets; `undefined` for other or cut bytes, and for more than {@link MOST_PACKETS}. */
 export function readPackets(bytes: Uint8Array): Packet[] | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const packets: Packet[] = [];

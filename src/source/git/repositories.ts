@@ -12,10 +12,7 @@ type RepositoriesParts =
   & Pick<ReaderParts, "idleMs" | "answerMs" | "largest">
   & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
 
-/**
- * Most repositories that stay open: each caches megabytes, and deployments may name any number of
- * repositories.
- */
+/** Most repositories that stay open: each caches megabytes, and deployments name any number. */
 export const MOST_OPEN = 100;
 
 /** The repositories of this process; those that were used lately are opened once. */

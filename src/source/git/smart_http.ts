@@ -77,10 +77,7 @@ export class SmartHttp {
     return void this.leave(url);
   }
 
-  /**
-   * The pack for a commit that the remote just listed; `undefined` when git has to fetch. Throws as
-   * {@link ask} does.
-   */
+  /** The pack for a commit just listed; `undefined` when git has to fetch. Throws as {@link ask} does. */
   async pack(
     url: RepositoryUrl,
     question: PackQuestion,

@@ -27,10 +27,7 @@ interface ModuleRoot {
   readonly level: number;
 }
 
-/**
- * Opens one submodule, fetching its pinned commit; `undefined` when it has no URL. Throws what
- * {@link expandTree} throws.
- */
+/** Opens a submodule at its pinned commit; `undefined` without a URL. Throws as {@link expandTree}. */
 export async function openSubmodule(
   parent: TreePart,
   { path, commit, level }: ModuleRoot,

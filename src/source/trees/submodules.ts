@@ -5,10 +5,7 @@ import { MOST_ENTRIES, newDirectories, tooManyEntries } from "../git/tree_object
 import type { ExpandedTree, ExpandOptions, TreeFile, TreePart } from "./expanded_tree.ts";
 import { firstPart, openModules, rootOf } from "./open_submodules.ts";
 
-/**
- * Most repositories of one tree: a few commits that name each other's repositories would otherwise
- * expand without end.
- */
+/** Most repositories of one tree: commits that name each other's would else expand without end. */
 const MOST_PARTS = 500;
 
 /**

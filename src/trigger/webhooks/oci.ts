@@ -1,10 +1,7 @@
 import type { WebhookEvent } from "./event.ts";
 import { malformed, textAt } from "./payload.ts";
 
-/**
- * Reads the event of an artifact: `{"source":"oci","artifact":"registry/name:tag","digest":"sha256:…"}`.
- * Throws `bad_request`.
- */
+/** Reads `{"source":"oci","artifact":"registry/name:tag","digest":"sha256:…"}`. Throws `bad_request`. */
 export function readOciPayload(_name: string, payload: unknown): WebhookEvent {
   const artifact = textAt(payload, "artifact");
   const digest = textAt(payload, "digest");
