@@ -41,22 +41,23 @@ export function insideTree(path: string, tree: string): string | undefined {
   return inside === ".." || inside.startsWith("../") || isAbsolute(inside) ? undefined : inside;
 }
 
-function bindUses(
+type UsesOf = (
   service: string,
   definition: JsonObject,
   model: ComposeModel,
   tree: string,
-): TreeUse[] {
-  return objectsAt(definition, "volumes").flatMap((volume) => {
+) => TreeUse[];
+
+const bindUses: UsesOf = (service, definition, model, tree) =>
+  objectsAt(definition, "volumes").flatMap((volume) => {
     const path = insideTree(mountedPath(volume, model), tree);
     if (path === undefined) return [];
     const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
     // A named volume is another stack's to mount, too, and another key's that has its name.
     const writable = volume["type"] === "volume" || volume["read_only"] !== true;
     const item = textAt(volume, "target");
-    return [{ service, kind: "bind" as const, item, path, writable, required: !createsPath }];
+    return [{ service, kind: "bind", item, path, writable, required: !createsPath }];
   });
-}
 
 /** The host path of a mount: its own, or its named volume's. */
 function mountedPath(mount: JsonObject, model: ComposeModel): string {
@@ -66,12 +67,7 @@ function mountedPath(mount: JsonObject, model: ComposeModel): string {
   return textAt(objectAt(volume, "driver_opts"), "device");
 }
 
-function fileUses(
-  service: string,
-  definition: JsonObject,
-  model: ComposeModel,
-  tree: string,
-): TreeUse[] {
+const fileUses: UsesOf = (service, definition, model, tree) => {
   const uses = (kind: "config" | "secret", references: readonly JsonObject[]) =>
     references.flatMap((reference) => {
       const item = textAt(reference, "source");
@@ -83,14 +79,9 @@ function fileUses(
     ...uses("config", objectsAt(definition, "configs")),
     ...uses("secret", objectsAt(definition, "secrets")),
   ];
-}
+};
 
-function buildUses(
-  service: string,
-  definition: JsonObject,
-  model: ComposeModel,
-  tree: string,
-): TreeUse[] {
+const buildUses: UsesOf = (service, definition, model, tree) => {
   const build = definition["build"];
   if (!isObject(build)) return [];
   const contexts = Object.values(objectAt(build, "additional_contexts"));
@@ -108,7 +99,7 @@ function buildUses(
     ...[context, ...contexts, ...secrets, dockerfile].flatMap((each) => use(each, true)),
     ...(dockerfile === undefined ? [] : use(`${dockerfile}.dockerignore`, false)),
   ];
-}
+};
 
 /**
  * A Dockerfile outside of the build context, whose content id does not cover it. Compose prints it

@@ -16,7 +16,7 @@ import { containerEvents } from "./events.ts";
 import { imageCalls } from "./images.ts";
 import { resourceCalls } from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
-import { createSshForward, type SshForward } from "./ssh_forward.ts";
+import { SshForward } from "./ssh_forward.ts";
 import { createTransport, type TransportOptions } from "./transport.ts";
 import { asNumber, asRecord, asText, type JsonRecord } from "./json.ts";
 import { asName } from "./told.ts";
@@ -62,7 +62,7 @@ export function createEngine(options: EngineOptions = {}): EngineClient {
   const env = options.env ?? {};
   const endpoint = options.endpoint ??
     parseEndpoint(options.host ?? env["DOCKER_HOST"] ?? "", env);
-  const forward = endpoint.kind === "ssh" ? createSshForward(endpoint, env) : undefined;
+  const forward = endpoint.kind === "ssh" ? new SshForward(endpoint, env) : undefined;
   const way = forward === undefined ? options : { ...options, forward };
   const transport = createTransport(endpoint, way);
   const api = new EngineApi(transport, {

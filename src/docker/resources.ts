@@ -7,32 +7,32 @@ import { asList, asRecord, asText, asTexts, type Json, type JsonRecord } from ".
 import { anyMembers, FEW_LABELS, members, short } from "./kept_parts.ts";
 import { asFewLabels, asName } from "./told.ts";
 
-/** The calls of an engine about existing volumes and networks. */
-export function resourceCalls(api: EngineApi) {
-  return {
-    listVolumes: (labels, signal) =>
-      volumesOf(api, labelFilters(labels), everybodys(labels, labelsOf), signal),
-    findVolumes: async (names, signal) => {
-      if (names.length === 0) return [];
-      const filters = { name: exactly(names) };
-      return await volumesOf(api, { filters }, { of: wanted(names, volumeSummary) }, signal);
-    },
-    removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
-    listNetworks: (labels, signal) =>
-      networksOf(api, labelFilters(labels), everybodys(labels, labelsOf), signal),
-    findNetworks: (references, signal) => findNetworks(api, references, signal),
-    removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
-  } satisfies Partial<Engine>;
-}
-
-async function volumesOf(
-  api: EngineApi,
+type Listing = (
   query: Query,
   how: Partial<EntryReading<ResourceSummary>>,
   signal: AbortSignal,
-): Promise<ResourceSummary[]> {
-  const shape = { keep: VOLUMES, under: "Volumes", of: volumeSummary, ...how };
-  return await api.list({ method: "GET", path: "/volumes", query }, shape, signal);
+) => Promise<ResourceSummary[]>;
+
+/** The calls of an engine about existing volumes and networks. */
+export function resourceCalls(api: EngineApi) {
+  const listing =
+    (path: string, shape: EntryReading<ResourceSummary>): Listing => (query, how, signal) =>
+      api.list({ method: "GET", path, query }, { ...shape, ...how }, signal);
+  const [volumes, networks] = [listing("/volumes", VOLUMES), listing("/networks", NETWORKS)];
+  return {
+    listVolumes: (labels, signal) =>
+      volumes(labelFilters(labels), everybodys(labels, labelsOf), signal),
+    findVolumes: async (names, signal) => {
+      if (names.length === 0) return [];
+      const filters = { name: exactly(names) };
+      return await volumes({ filters }, { of: wanted(names, volumeSummary) }, signal);
+    },
+    removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
+    listNetworks: (labels, signal) =>
+      networks(labelFilters(labels), everybodys(labels, labelsOf), signal),
+    findNetworks: (references, signal) => findNetworks(networks, references, signal),
+    removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
+  } satisfies Partial<Engine>;
 }
 
 /**
@@ -45,13 +45,12 @@ function exactly(names: readonly string[]): string[] {
 
 /** The existing networks with these names or full ids. */
 async function findNetworks(
-  api: EngineApi,
+  networks: Listing,
   references: readonly string[],
   signal: AbortSignal,
 ): Promise<ResourceSummary[]> {
   const of = wanted(references, networkSummary);
-  const found = async (filters: Readonly<Record<string, readonly string[]>>) =>
-    await networksOf(api, { filters }, { of }, signal);
+  const found = (filters: Query) => networks({ filters }, { of }, signal);
   const ids = references.filter((each) => ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
   // the manager of a swarm takes the text for the beginning of a name.
@@ -64,16 +63,6 @@ async function findNetworks(
 
 const ID = /^[0-9a-f]{64}$/;
 
-async function networksOf(
-  api: EngineApi,
-  query: Query,
-  how: Partial<EntryReading<ResourceSummary>>,
-  signal: AbortSignal,
-): Promise<ResourceSummary[]> {
-  const request = { method: "GET", path: "/networks", query } as const;
-  return await api.list(request, { ...NETWORKS, ...how }, signal);
-}
-
 /** Reads what has one of these names or ids: engines also find others, whose length others decide. */
 function wanted<T>(references: readonly string[], of: (entry: JsonRecord) => T) {
   const all = new Set(references);
@@ -85,11 +74,15 @@ function labelsOf(resource: JsonRecord): Json | undefined {
   return resource["Labels"];
 }
 
-const VOLUMES = members({
-  ...short("Name", "Driver"),
-  Labels: FEW_LABELS,
-  Options: anyMembers("short"),
-});
+const VOLUMES = {
+  keep: members({
+    ...short("Name", "Driver"),
+    Labels: FEW_LABELS,
+    Options: anyMembers("short"),
+  }),
+  under: "Volumes",
+  of: volumeSummary,
+};
 
 function volumeSummary(volume: JsonRecord): ResourceSummary {
   return { ...summary(volume, "Name"), options: asTexts(volume["Options"]) };

@@ -5,19 +5,6 @@ import { join } from "node:path";
 import { scratchPrefix } from "../system/mod.ts";
 import type { EngineEnvironment, SshEndpoint } from "./endpoint.ts";
 
-/**
- * A local socket that leads to an engine on a machine reached by SSH. Both our client and compose
- * use it, so that no program that a repository could influence runs with a key agent.
- */
-export interface SshForward {
-  /** Opens the socket when first called; returns its path. */
-  open(): Promise<string>;
-  /** SSH's last message after a failed connection; empty otherwise. */
-  readonly trouble: string;
-  /** Ends all connections and removes the socket. May be called twice. */
-  close(): void;
-}
-
 /** Seconds until SSH gives up connecting, and until it probes a silent machine. */
 const CONNECT_SECONDS = 10;
 const ALIVE_SECONDS = 15;
@@ -62,12 +49,12 @@ export function sshCommand({ host, port, user, socketPath }: SshEndpoint): strin
   ];
 }
 
-/** Makes a forward, which opens its socket and starts processes only when used. */
-export function createSshForward(endpoint: SshEndpoint, env: EngineEnvironment): SshForward {
-  return new Forward(endpoint, env);
-}
-
-class Forward implements SshForward {
+/**
+ * A local socket that leads to an engine on a machine reached by SSH, opened when it is used. Both our
+ * client and compose use it, so that no program that a repository could influence runs with a key agent.
+ */
+export class SshForward {
+  /** SSH's last message after a failed connection; empty otherwise. */
   trouble = "";
   readonly #endpoint: SshEndpoint;
   readonly #env: Record<string, string>;
@@ -82,6 +69,7 @@ class Forward implements SshForward {
     );
   }
 
+  /** Opens the socket when first called; returns its path. */
   async open(): Promise<string> {
     this.#opened ??= this.#listen().catch((error) => {
       this.#opened = undefined;
@@ -90,6 +78,7 @@ class Forward implements SshForward {
     return socketIn((await this.#opened).directory);
   }
 
+  /** Ends all connections and removes the socket. May be called twice. */
   close(): void {
     for (const child of this.#children) child.kill("SIGTERM");
     const opened = this.#opened;

@@ -22,7 +22,6 @@ import {
   requireApart,
   requireImages,
   requireSafeRelease,
-  requireSafeStill,
   revealFiles,
   withValues,
 } from "../prepare/mod.ts";
@@ -62,21 +61,23 @@ export async function placeReleaseFiles(
   await placeFiles({ engine, files, clock, progress }, work, signal);
 }
 
+type ToDisk = (
+  parts: PipelineParts,
+  recorded: RecordedRelease,
+  signal: AbortSignal,
+) => Promise<ReleaseOnDisk | undefined>;
+
 /**
  * A recorded release with its tree on disk, checked again for safety, and for whose its volumes and
  * networks are by now; `undefined` when its tree can neither be found nor fetched. Throws as
  * {@link requireRules} does.
  */
-export async function bringToDisk(
-  parts: PipelineParts,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<ReleaseOnDisk | undefined> {
+export const bringToDisk: ToDisk = async (parts, recorded, signal) => {
   const onDisk = await placeOnDisk(parts, recorded, signal);
   if (onDisk === undefined) return undefined;
   await requireRules(parts, { ...onDisk, number: recorded.number }, signal);
   return onDisk;
-}
+};
 
 /** A release to judge. */
 interface Judged extends Pick<ReleaseOnDisk, "release"> {
@@ -88,8 +89,7 @@ interface Judged extends Pick<ReleaseOnDisk, "release"> {
 
 /**
  * Refuses a release that today's rules refuse, by whose its volumes and networks are, and by what its
- * mounts lead to. Throws as {@link requireNothingForeign}, {@link requireSafeRelease} and
- * {@link requireSafeStill} do.
+ * mounts lead to. Throws as {@link requireNothingForeign} and {@link requireSafeRelease} do.
  */
 async function requireRules(
   parts: PipelineParts,
@@ -99,9 +99,7 @@ async function requireRules(
   const { host } = parts;
   const looking = { ...parts, host: { ...host, engine: findingOnce(host.engine) } };
   await requireNothingForeign(looking, release, release.model, signal);
-  if (tree === undefined) return;
-  if (number === undefined) return await requireSafeStill(looking, { release, tree }, signal);
-  await requireSafeRelease(looking, { release, tree }, number, signal);
+  if (tree !== undefined) await requireSafeRelease(looking, { release, tree }, number, signal);
 }
 
 /**
@@ -126,11 +124,7 @@ export async function requireAllowed(
 }
 
 /** The current release on disk, to roll back to; `undefined` when that is impossible. */
-export async function bringBeforeToDisk(
-  parts: PipelineParts,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<ReleaseOnDisk | undefined> {
+export const bringBeforeToDisk: ToDisk = async (parts, recorded, signal) => {
   try {
     return await bringToDisk(parts, recorded, signal);
   } catch (error) {
@@ -139,13 +133,9 @@ export async function bringBeforeToDisk(
     notPutBack(parts, recorded, error);
     return undefined;
   }
-}
+};
 
-async function placeOnDisk(
-  parts: PipelineParts,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<ReleaseOnDisk | undefined> {
+const placeOnDisk: ToDisk = async (parts, recorded, signal) => {
   try {
     const tree = await parts.source.materialise(recorded.revision, signal);
     const release = parts.ledger.open(recorded);
@@ -163,7 +153,7 @@ async function placeOnDisk(
     notPutBack(parts, recorded, error);
     return undefined;
   }
-}
+};
 
 function notPutBack(
   { log }: Pick<PipelineParts, "log">,

@@ -8,20 +8,26 @@ import { requireSafeModel } from "./path_safety.ts";
 
 /**
  * Checks a recorded release as if it were rendered now, since checks may have become stricter. The
- * files that its rendering read are unknown by now.
+ * files that its rendering read are unknown by now. One without a number was checked before something
+ * slow, such as a build: what its mounts lead to may have changed, and warnings were given then.
  *
- * Throws what {@link requireSafeModel} throws, with what to do.
+ * Throws what {@link requireSafeModel} throws, with what to do about one that was deployed before.
  */
 export async function requireSafeRelease(
   parts: PrepareParts,
   { release, tree }: Pick<ReleaseOnDisk, "release" | "tree">,
-  number: number,
+  number: number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  const { key, swarm } = release;
+  const target = { key, ...(swarm === undefined ? {} : { swarm }) };
+  const judging = number === undefined ? { ...parts, log: SILENT_LOG } : parts;
   try {
-    await judge(parts, { release, tree }, signal);
+    // A kept release may have paths in the tree of an earlier commit, so all trees are allowed.
+    const trees = dirname(tree);
+    await requireSafeModel(judging, target, inTree(parts, release, tree), trees, signal);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (number === undefined || !isRefusal(error)) throw error;
     const { code, message } = error as StackwrightError;
     throw new StackwrightError(
       code,
@@ -30,32 +36,6 @@ export async function requireSafeRelease(
       { cause: error },
     );
   }
-}
-
-/**
- * Checks a release again that was checked before something slow, such as a build or a wait for a slot:
- * what its mounts lead to may have changed. Logs nothing, as its warnings were given then.
- *
- * Throws what {@link requireSafeModel} throws.
- */
-export async function requireSafeStill(
-  parts: PrepareParts,
-  onDisk: Pick<ReleaseOnDisk, "release" | "tree">,
-  signal: AbortSignal,
-): Promise<void> {
-  await judge({ ...parts, log: SILENT_LOG }, onDisk, signal);
-}
-
-async function judge(
-  parts: PrepareParts,
-  { release, tree }: Pick<ReleaseOnDisk, "release" | "tree">,
-  signal: AbortSignal,
-): Promise<void> {
-  const { key, swarm } = release;
-  const target = { key, ...(swarm === undefined ? {} : { swarm }) };
-  // A kept release may have paths in the tree of an earlier commit, so all trees are allowed.
-  const trees = dirname(tree);
-  await requireSafeModel(parts, target, inTree(parts, release, tree), trees, signal);
 }
 
 const REFUSED = ["path_escapes", "unsupported", "config_invalid"] as const;

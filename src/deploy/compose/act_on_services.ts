@@ -30,28 +30,25 @@ export async function stopAndRemove(
   await engine.removeContainer(id, { force: true, volumes }, signal);
 }
 
-/** Stops and removes the containers of services; volumes stay. */
-export async function removeServices(
+type OnServices<Result = void> = (
   engine: Engine,
   release: Release,
   services: readonly string[],
   signal: AbortSignal,
-): Promise<void> {
+) => Promise<Result>;
+
+/** Stops and removes the containers of services; volumes stay. */
+export const removeServices: OnServices = async (engine, release, services, signal) => {
   for (const container of await containersOf(engine, release, services, signal)) {
     await stopAndRemove(engine, container.id, signal);
   }
-}
+};
 
 /**
  * Stops the containers of services and keeps them for a rollback, with their anonymous volumes. A
  * container whose name a service of the release needs is renamed; see {@link mendContainers}.
  */
-export async function stopServices(
-  engine: Engine,
-  release: Release,
-  services: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
+export const stopServices: OnServices = async (engine, release, services, signal) => {
   const wanted = wantedNames(release.model);
   for (const container of await containersOf(engine, release, services, signal)) {
     await engine.stopContainer(container.id, undefined, signal);
@@ -59,18 +56,13 @@ export async function stopServices(
     if (owner === undefined || owner === container.service) continue;
     await engine.renameContainer(container.id, nameAside(container.id, container.name), signal);
   }
-}
+};
 
 /**
  * Repairs what compose ignores when it starts services: restores the names of containers that were
  * put aside or renamed by hand, and unpauses paused ones.
  */
-export async function mendContainers(
-  engine: Engine,
-  release: Release,
-  services: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
+export const mendContainers: OnServices = async (engine, release, services, signal) => {
   for (const container of await containersOf(engine, release, services, signal)) {
     const service = release.services.find((each) => each.name === container.service);
     const wanted = service === undefined ? undefined : wantedName(service, container);
@@ -78,7 +70,7 @@ export async function mendContainers(
     if (name !== container.name) await engine.renameContainer(container.id, name, signal);
     if (container.state === "paused") await engine.unpauseContainer(container.id, signal);
   }
-}
+};
 
 function nameBefore({ id, name }: ObservedContainer): string {
   return id.startsWith(name.slice(0, 12)) ? name.replace(ASIDE, "") : name;
@@ -92,16 +84,11 @@ function wantedNames(model: ComposeModel): ReadonlyMap<string, string> {
   );
 }
 
-async function containersOf(
-  engine: Engine,
-  release: Release,
-  services: readonly string[],
-  signal: AbortSignal,
-) {
+const containersOf: OnServices<ObservedContainer[]> = async (engine, release, services, signal) => {
   const project = { [COMPOSE_LABELS.project]: release.key.name };
   const containers = await engine.listContainers(project, signal);
   return containers.filter((each) => services.includes(each.service));
-}
+};
 
 /** Signals running containers that their files changed. */
 export async function signalServices(
