@@ -49,11 +49,11 @@ function choose(more: Partial<ObsoleteInput> = {}) {
 }
 
 describe("chooseObsolete()", () => {
-  it("compares a thousand stacks with as many scans as there may be, however deep they lie", () => {
+  it("compares a thousand stacks with as many scans as there may be, however deep they lie", async () => {
     const directories = Array.from({ length: 1000 }, (_, at) => `${"d/".repeat(1000)}${at}`);
     const stacks = directories.map((directory) => candidate({ directory }));
     const scans = directories.slice(500).map((each) => scan({ workingDir: each.slice(0, 1000) }));
-    assert.ok(takesAtMost(1000, () => assert.equal(choose({ stacks, scans }).length, 1000)));
+    assert.ok(await takesAtMost(1000, () => assert.equal(choose({ stacks, scans }).length, 1000)));
   });
 
   const rows: readonly (readonly [what: string, input: Partial<ObsoleteInput>, kept?: RegExp])[] = [

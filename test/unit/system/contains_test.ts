@@ -21,9 +21,9 @@ describe("contains()", () => {
     assert.equal(contains("a".repeat(300), "a".repeat(301)), false);
   });
 
-  it("takes time in proportion to both, also when they say the same again and again", () => {
+  it("takes time in proportion to both, also when they say the same again and again", async () => {
     const text = "a".repeat(4_000_000);
     const part = `${"a".repeat(30_000)}b${"a".repeat(30_000)}`;
-    assert.ok(takesAtMost(1000, () => assert.equal(contains(text, part), false)));
+    assert.ok(await takesAtMost(1000, () => assert.equal(contains(text, part), false)));
   });
 });
