@@ -9,7 +9,7 @@ import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
-import { errors, type Run, sourcesOf, type StackwrightError, type Work } from "./model/mod.ts";
+import { errors, type Run, sourcesOf, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
 export type { Admission, Intake, SubmitOptions } from "./intake/admission.ts";
@@ -199,8 +199,6 @@ export const CANCELLED_BY_SHUTDOWN = "cancelled by shutdown";
 export const CANCELLED_BY_CLIENT = "cancelled: the client that waited for it disconnected";
 
 /** The error to abort work with; its message becomes the run's. */
-function cancellation(
-  message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT,
-): StackwrightError {
+function cancellation(message: typeof CANCELLED_BY_SHUTDOWN | typeof CANCELLED_BY_CLIENT) {
   return errors.cancelled(message);
 }

@@ -24,10 +24,7 @@ export function ofKnownContext<Output>(
   };
 }
 
-async function requireKnown(
-  context: string,
-  contexts: () => Promise<readonly string[]>,
-): Promise<void> {
+async function requireKnown(context: string, contexts: () => Promise<readonly string[]>) {
   const names = await contexts();
   if (names.includes(context)) return;
   const message = `use one of ${[...new Set(names)].join(", ")}`;

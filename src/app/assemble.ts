@@ -160,12 +160,7 @@ export async function assemble(
 }
 
 /** Has the redactor learn the secrets of recorded releases; a command waits for them, the service does not. */
-function askLedger(
-  system: System,
-  ledger: Ledger,
-  secrets: ExternalSecrets,
-  serves: boolean,
-): () => void {
+function askLedger(system: System, ledger: Ledger, secrets: ExternalSecrets, serves: boolean) {
   warnOfClosed(system);
   const recorded = recordedSecrets(ledger, secrets, { waits: !serves });
   const learn = limitedLearning(recorded.learned, system.clock);

@@ -140,10 +140,7 @@ interface Written {
 }
 
 /** Services that hold a volume or path which another one needs, or an outer or inner path of it. */
-function clashingPaths(
-  held: readonly ServiceClaims[],
-  needed: readonly ServiceClaims[],
-): ReadonlySet<string> {
+function clashingPaths(held: readonly ServiceClaims[], needed: readonly ServiceClaims[]) {
   const nodes = new Map<string, Written>();
   const nodeOf = (write: string): Written => {
     // With a final slash, a path is sorted directly before everything inside of it.

@@ -33,12 +33,7 @@ export function withoutLonger(texts: readonly string[]): readonly string[] {
 }
 
 /** Whether a text begins at a position: only the last one sorted before what is there can match. */
-function beginsAt(
-  text: string,
-  at: number,
-  sorted: readonly string[],
-  effort: { left: number },
-): boolean {
+function beginsAt(text: string, at: number, sorted: readonly string[], effort: { left: number }) {
   let [from, to] = [0, sorted.length];
   while (from < to) {
     const middle = (from + to) >> 1;

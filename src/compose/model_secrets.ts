@@ -133,10 +133,7 @@ export function secretsInVariables(
 }
 
 /** The parts to hide of each variable. */
-function* lookedAtVariables(
-  model: ComposeModel,
-  variables: Readonly<Record<string, string>>,
-): Generator<readonly string[]> {
+function* lookedAtVariables(model: ComposeModel, variables: Readonly<Record<string, string>>) {
   const asSecret = new Set(
     resourcesOf(model, "secrets").map(({ definition }) => textAt(definition, "environment")),
   );

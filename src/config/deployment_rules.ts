@@ -82,11 +82,7 @@ export function buildDeployment(
 /** A day: a waiting deployment holds a slot that all share, and a repository sets the timeout. */
 const LONGEST_TIMEOUT = 24 * 60 * 60;
 
-function repositoryUrlOf(
-  written: WrittenDeployment,
-  origin: DeploymentOrigin,
-  report: Report,
-): string {
+function repositoryUrlOf(written: WrittenDeployment, origin: DeploymentOrigin, report: Report) {
   const text = (written.repository_url ?? D.repository_url).trim();
   if (text === "") return "";
   const allowLocal = origin.trusted || origin.allowLocalRepositoryUrl === true;

@@ -152,10 +152,7 @@ function* directoriesOf(path: string, names: NamePart): Generator<string | undef
   }
 }
 
-function overrideIn(
-  listing: ReadonlyMap<string, { readonly kind: string }>,
-  directory: string,
-): string | undefined {
+function overrideIn(listing: ReadonlyMap<string, { readonly kind: string }>, directory: string) {
   return configFileNames("").map((name) => posix.join(directory, name))
     .find((path) => isFile(listing.get(path)?.kind ?? ""));
 }

@@ -51,11 +51,7 @@ function refuseScheduling(node: Located, report: Report): void {
 }
 
 /** Seconds of the interval; `undefined` for an absent key. `null` means 0, as in doco-cd. */
-function intervalSeconds(
-  written: WrittenPollEntry,
-  node: Located,
-  report: Report,
-): number | undefined {
+function intervalSeconds(written: WrittenPollEntry, node: Located, report: Report) {
   if (written.interval === undefined || written.interval === null) {
     return node.kind === "map" && node.entries.has("interval") ? 0 : undefined;
   }

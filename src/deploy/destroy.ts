@@ -165,10 +165,7 @@ export async function removeUnusedImages(
   }
 }
 
-function inRemovalOrder(
-  containers: readonly ObservedContainer[],
-  dependsOn: Destroy["dependsOn"],
-): ObservedContainer[] {
+function inRemovalOrder(containers: readonly ObservedContainer[], dependsOn: Destroy["dependsOn"]) {
   const services = [...new Set(containers.map((each) => each.service))];
   const order = inOrder(services, (name) => own(dependsOn, name) ?? []).reverse();
   return [...containers].sort((a, b) => order.indexOf(a.service) - order.indexOf(b.service));

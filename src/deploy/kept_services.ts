@@ -106,11 +106,7 @@ function checkedAt({ lastCheck }: ContainerDetails): number {
 }
 
 /** Why a kept container is not proven to work yet; `undefined` when it is. */
-function unproven(
-  details: ContainerDetails,
-  lastStart: number,
-  isPatient: boolean,
-): string | undefined {
+function unproven(details: ContainerDetails, lastStart: number, isPatient: boolean) {
   const { container: { health }, lastCheck } = details;
   if (health === "none" || lastCheck === undefined) return undefined;
   if (checkedAt(details) <= lastStart) {

@@ -111,10 +111,7 @@ async function servicesOf(
 }
 
 /** What is found of each stack; nothing of one whose own answer is too large to read. */
-async function eachStack<T>(
-  stacks: readonly string[],
-  find: (label: LabelFilter) => Promise<T[]>,
-): Promise<T[]> {
+async function eachStack<T>(stacks: readonly string[], find: (label: LabelFilter) => Promise<T[]>) {
   const found: T[] = [];
   for (const stack of stacks) {
     const own = await find({ [STACK_LABELS.namespace]: stack }).catch((error) => {

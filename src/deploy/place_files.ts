@@ -142,10 +142,7 @@ export async function placedFiles(
 }
 
 /** Refuses volumes that are no copies for the stack: their content may be another repository's. */
-function requireCopies(
-  found: readonly Pick<ResourceSummary, "name" | "labels">[],
-  key: StackKey,
-): void {
+function requireCopies(found: readonly Pick<ResourceSummary, "name" | "labels">[], key: StackKey) {
   const other = found.find(({ name, labels }) => {
     const copy = labels[LABELS.files] ?? "";
     return !isOurs({ labels }) || labels[LABELS.deployment] !== key.name ||
@@ -185,11 +182,7 @@ async function discard(
 }
 
 /** Removes the marker last: a copy that is still mounted stays, and stays marked. */
-async function removeCopy(
-  engine: Pick<Engine, "removeVolume">,
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function removeCopy(engine: Pick<Engine, "removeVolume">, name: string, signal: AbortSignal) {
   await engine.removeVolume(name, signal);
   await engine.removeVolume(markOf(name), signal);
 }

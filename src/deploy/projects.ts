@@ -256,9 +256,7 @@ async function stop(
 }
 
 /** Containers after those of services they depend on, by the labels that compose gave them. */
-function ordered<Container extends ObservedContainer>(
-  containers: readonly Container[],
-): Container[] {
+function ordered<Container extends ObservedContainer>(containers: readonly Container[]) {
   const labels = new Map(containers.map((each) => [each.service, each.labels]));
   const order = inOrder([...labels.keys()], (name) => dependenciesInLabels(labels.get(name) ?? {}));
   return containers.toSorted((a, b) => order.indexOf(a.service) - order.indexOf(b.service));

@@ -60,11 +60,7 @@ export async function waitHealthy(
   return await withLooks(wait, (looks) => untilHealthy(wait, looks, signal), signal);
 }
 
-async function untilHealthy(
-  wait: HealthWait,
-  looks: Looks,
-  signal: AbortSignal,
-): Promise<ObservedStack> {
+async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal) {
   const { clock, services, deadline, known } = wait;
   const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());

@@ -44,11 +44,7 @@ function exactly(names: readonly string[]): string[] {
 }
 
 /** The existing networks with these names or full ids. */
-async function findNetworks(
-  networks: Listing,
-  references: readonly string[],
-  signal: AbortSignal,
-): Promise<ResourceSummary[]> {
+async function findNetworks(networks: Listing, references: readonly string[], signal: AbortSignal) {
   const of = wanted(references, networkSummary);
   const found = (filters: Query) => networks({ filters }, { of }, signal);
   const ids = references.filter((each) => ID.test(each));

@@ -104,12 +104,7 @@ async function serviceLogs(
   });
 }
 
-async function removeObject(
-  api: EngineApi,
-  kind: ObjectKind,
-  id: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function removeObject(api: EngineApi, kind: ObjectKind, id: string, signal: AbortSignal) {
   await api.remove(`/${kind}/${pathName(id)}`, signal).catch((error) => {
     if (!messageOf(error).includes("is in use by the following service")) throw error;
   });

@@ -217,10 +217,7 @@ class HttpTransport implements Transport {
   }
 }
 
-async function* readBody(
-  incoming: IncomingMessage,
-  explain: (error: unknown) => unknown,
-): AsyncGenerator<Uint8Array> {
+async function* readBody(incoming: IncomingMessage, explain: (error: unknown) => unknown) {
   try {
     for await (const chunk of incoming) yield chunk as Uint8Array;
   } catch (error) {

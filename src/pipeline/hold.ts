@@ -188,12 +188,7 @@ export async function pinHold(
 }
 
 /** The pin, moved to the target's revision where its inputs are the same; else `undefined`. */
-async function samePin(
-  parts: PipelineParts,
-  target: Target,
-  pin: Pin,
-  signal: AbortSignal,
-): Promise<Pin | undefined> {
+async function samePin(parts: PipelineParts, target: Target, pin: Pin, signal: AbortSignal) {
   const revision = target.revision.id;
   const resolved = await resolveSecrets(parts, target, signal);
   const { refused } = pin;

@@ -149,11 +149,7 @@ function heldBy(other: string, { name }: StackKey, source: string, target: strin
 }
 
 /** The stacks that a source names now; `undefined` where its configuration cannot be read now. */
-async function namedBy(
-  parts: PipelineParts,
-  request: SourceRequest,
-  signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
+async function namedBy(parts: PipelineParts, request: SourceRequest, signal: AbortSignal) {
   try {
     const run = { request, trigger: "poll", origin: "automatic" } as const;
     const { expansion } = await readSource(parts, run, { describe: () => {} }, signal);

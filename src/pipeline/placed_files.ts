@@ -247,10 +247,7 @@ export async function readyJob(
 }
 
 /** The release of a stack's containers: the current one, or the first, which is being deployed. */
-function releaseOfContainers(
-  ledger: Pick<Ledger, "current" | "history">,
-  key: StackKey,
-): RecordedRelease | undefined {
+function releaseOfContainers(ledger: Pick<Ledger, "current" | "history">, key: StackKey) {
   const current = ledger.current(key);
   if (current !== undefined) return current;
   const [newest] = ledger.history(key, 1);

@@ -153,11 +153,7 @@ function imageNamed({ image }: NamedImage, byTag: ReadonlyMap<string, string>): 
 }
 
 /** The newest good releases of a stack, at most `count`. Equal ones, as of repairs, count once. */
-function goodReleases(
-  ledger: Pick<Ledger, "history">,
-  key: StackKey,
-  count: number,
-): RecordedRelease[] {
+function goodReleases(ledger: Pick<Ledger, "history">, key: StackKey, count: number) {
   const found = new Map<string, RecordedRelease>();
   let before = Number.MAX_SAFE_INTEGER;
   while (found.size < count) {

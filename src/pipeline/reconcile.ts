@@ -139,11 +139,7 @@ function laterBy({ clock }: PipelineParts, retryMs: number): Required<Pick<Targe
   return { retryAt: new Date(clock.now().getTime() + retryMs) };
 }
 
-function tellOfVerdicts(
-  parts: PipelineParts,
-  current: RecordedRelease,
-  observed: ObservedStack,
-): void {
+function tellOfVerdicts(parts: PipelineParts, current: RecordedRelease, observed: ObservedStack) {
   const verdicts = newVerdicts(parts.ledger, current.key, observed);
   if (verdicts.length === 0) return;
   const { ledger } = parts;

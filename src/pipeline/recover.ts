@@ -3,7 +3,6 @@ import {
   deletedText,
   engineWasAway,
   observe,
-  type ReleaseOnDisk,
   startAgain,
 } from "../deploy/mod.ts";
 import {
@@ -171,11 +170,7 @@ async function resumeWithEngine(
   }
 }
 
-async function resumeDestroy(
-  parts: PipelineParts,
-  { intent, teller }: Found,
-  signal: AbortSignal,
-): Promise<void> {
+async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, signal: AbortSignal) {
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
@@ -231,11 +226,7 @@ async function resumeDeploy(
 }
 
 /** Brings a release to disk whose stack's containers nobody else has made since. Throws `conflict`. */
-async function bringStillOwn(
-  parts: PipelineParts,
-  recorded: RecordedRelease,
-  signal: AbortSignal,
-): Promise<ReleaseOnDisk | undefined> {
+async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, signal: AbortSignal) {
   const next = await bringToDisk(parts, recorded, signal);
   if (next === undefined) return undefined;
   const { release } = next;

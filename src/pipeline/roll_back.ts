@@ -282,11 +282,7 @@ async function pinTo(
  * The commit that must not be deployed again by itself after a rollback: the newest one of the
  * reference; the deployed one when the source does not answer.
  */
-async function newestRevision(
-  parts: PipelineParts,
-  current: RecordedRelease,
-  signal: AbortSignal,
-): Promise<string> {
+async function newestRevision(parts: PipelineParts, current: RecordedRelease, signal: AbortSignal) {
   const { source: location, reference, id } = current.revision;
   try {
     const depth = parts.options.cloneDepth;

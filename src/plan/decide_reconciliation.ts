@@ -208,10 +208,7 @@ function isExplained(
 }
 
 /** Containers in the namespaces of restarted ones, where they would stay without a restart. */
-function sharers(
-  restarts: readonly Restart[],
-  { services, observed }: ReconciliationInput,
-): Restart[] {
+function sharers(restarts: readonly Restart[], { services, observed }: ReconciliationInput) {
   const restarted = new Set(restarts.map(({ container }) => container.service));
   const found: Restart[] = [];
   for (let grows = true; grows;) {

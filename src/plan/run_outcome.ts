@@ -67,21 +67,14 @@ export function splitFailure(message: string): FailureParts {
   return { headline: parts?.[1] ?? message, detail: parts?.[2] ?? "" };
 }
 
-function success(
-  targets: readonly RunTarget[],
-  { trigger, origin, isOfStacks }: RunContext,
-): string {
+function success(targets: readonly RunTarget[], { trigger, origin, isOfStacks }: RunContext) {
   if (isOfStacks === true) {
     return targets.map(({ stack, message = "done" }) => `${stack}: ${message}`).join("; ");
   }
   return trigger === "poll" && origin === "manual" ? "poll jobs complete" : SUCCESS[trigger];
 }
 
-function failure(
-  causes: readonly string[],
-  targets: readonly RunTarget[],
-  context: RunContext,
-): string {
+function failure(causes: readonly string[], targets: readonly RunTarget[], context: RunContext) {
   const detail = causes.join("; ");
   if (context.trigger !== "poll" || context.origin !== "manual") return detail;
   if (context.isOfStacks === true) return detail;

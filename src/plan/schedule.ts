@@ -111,11 +111,7 @@ function rememberingLast(next: Next): Next {
 }
 
 /** The first instant up to `to` at which the offset from UTC is not that at `from`. */
-function changeWithin(
-  offset: (time: number) => number,
-  from: number,
-  to: number,
-): number | undefined {
+function changeWithin(offset: (time: number) => number, from: number, to: number) {
   const ahead = offset(from);
   for (let before = from; before < to;) {
     // Looks at multiples of `SETTLED_MS`, whose offsets are remembered.

@@ -190,12 +190,7 @@ export function tooManyFiles(): StackwrightError {
   );
 }
 
-function missingFile(
-  name: string,
-  field: string,
-  missing: readonly string[],
-  workingDir: string,
-): StackwrightError {
+function missingFile(name: string, field: string, missing: readonly string[], workingDir: string) {
   return errors.config_invalid(
     `deployment ${name}: ${field}: no such file in the repository: ${missing.join(", ")} ` +
       `(working_dir is ${workingDir})`,

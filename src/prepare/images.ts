@@ -113,11 +113,7 @@ const HELPER_LIMIT_MS = 60_000;
 const HELPERS_AT_ONCE = 4;
 
 /** Credentials from the configuration or its credential helper; empty without any. */
-async function credentials(
-  parts: ImagesParts,
-  image: string,
-  signal: AbortSignal,
-): Promise<string> {
+async function credentials(parts: ImagesParts, image: string, signal: AbortSignal) {
   const configuration = await clientConfiguration(parts);
   const own = registryAuth(configuration, image);
   const helper = credentialHelper(configuration, image);
@@ -147,11 +143,7 @@ async function credentials(
 }
 
 /** Hides the credentials that compose will use from all output: a registry may repeat them. */
-async function hideCredentials(
-  parts: ImagesParts,
-  images: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
+async function hideCredentials(parts: ImagesParts, images: readonly string[], signal: AbortSignal) {
   const configuration = await clientConfiguration(parts);
   const kept = new Map(images.map((each) => [credentialHelper(configuration, each)?.server, each]));
   kept.delete(undefined);
@@ -277,11 +269,7 @@ async function imagesNamed(
  * Restores names that successful builds took, when another build beside them failed: those images
  * were never released. Builds cannot use other names, as one Dockerfile may name another's image.
  */
-async function nameAgain(
-  { engine, log }: ImagesParts,
-  named: Named,
-  signal: AbortSignal,
-): Promise<void> {
+async function nameAgain({ engine, log }: ImagesParts, named: Named, signal: AbortSignal) {
   try {
     for (const [image, before] of named) {
       if (await engine.imageId(image, signal) === before) continue;

@@ -64,11 +64,7 @@ export async function requireNotOurs(
 }
 
 /** Whether a path is written as a file in `live` of a single stack, where others may write, too. */
-async function isOfOneStack(
-  parts: JudgingParts,
-  path: string,
-  real: string | undefined,
-): Promise<boolean> {
+async function isOfOneStack(parts: JudgingParts, path: string, real: string | undefined) {
   const { dataDir } = parts.host;
   const written = stackPlaceOf(dataDir, path);
   if (real === undefined || written?.kind !== "live") return false;
@@ -77,10 +73,7 @@ async function isOfOneStack(
 }
 
 /** The host path with links resolved; `undefined` for one that leads through a process. */
-async function placeOf(
-  { files, root, places }: JudgingParts,
-  path: string,
-): Promise<string | undefined> {
+async function placeOf({ files, root, places }: JudgingParts, path: string) {
   if (await leadsThroughProcess(files, places.mounts, path)) return undefined;
   // The engine creates missing directories, even behind a link.
   return join("/", await nearest(root, path.slice(1)) ?? path);

@@ -102,10 +102,7 @@ export async function requireMountsNotOurs(
 const NOWHERE = "/dev/null/nowhere";
 
 /** Whether a path is one of the files of a stack, as we mount them, and leads to nothing else. */
-async function isOfStack(
-  { files, host, options }: JudgingParts,
-  path: string,
-): Promise<boolean> {
+async function isOfStack({ files, host, options }: JudgingParts, path: string) {
   const place = stackPlaceOf(host.dataDir, path);
   if (place === undefined) return false;
   const tree = new RealTree(files, stackDirectories(options.dataDir, place.key)[place.kind]);

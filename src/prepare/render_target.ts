@@ -266,11 +266,7 @@ function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
 }
 
 /** Fails the deployment for a job that cannot run: otherwise nobody notices until it is due. */
-function requireJobs(
-  model: ComposeModel,
-  { key: { name }, swarm }: ResolvedTarget,
-  now: Date,
-): void {
+function requireJobs(model: ComposeModel, { key: { name }, swarm }: ResolvedTarget, now: Date) {
   for (const [service, definition] of Object.entries(servicesOf(model))) {
     try {
       const spec = readJobLabels(labelsOf(definition), { project: name, service });

@@ -59,11 +59,7 @@ function contextsBeside({ owners }: OwnersOfLedger, key: StackKey): string[] {
 }
 
 /** Words for what other repository has the name of a discovered stack by one of `contexts`. */
-function whyNotFree(
-  ledger: OwnersOfLedger,
-  found: DiscoveredStack,
-  contexts: readonly string[],
-): string | undefined {
+function whyNotFree(ledger: OwnersOfLedger, found: DiscoveredStack, contexts: readonly string[]) {
   const takenBy = (context: string) => {
     const from = deployedFrom(ledger, { ...found.key, context });
     return from === undefined || from === found.repository ? [] : [{ from, context }];

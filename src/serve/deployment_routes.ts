@@ -60,9 +60,7 @@ function runRoute(
   });
 }
 
-function lookingRoutes(
-  { getDeployment, listReleases, listDecisions, diffReleases }: Operations,
-): OperationRoute[] {
+function lookingRoutes({ getDeployment, listReleases, listDecisions, diffReleases }: Operations) {
   const page = { limit: positiveInteger, before: positiveInteger };
   return [
     stackRoute(["GET", "", "get deployment"], getDeployment, {
@@ -88,9 +86,7 @@ function lookingRoutes(
   ];
 }
 
-function actingRoutes(
-  { adopt, forget, unpin, hold, resume, ...operations }: Operations,
-): OperationRoute[] {
+function actingRoutes({ adopt, forget, unpin, hold, resume, ...operations }: Operations) {
   return [
     stackRoute(["POST", "/adopt", "hand over deployment"], adopt, {
       bodyFields: ["source", "reference"],

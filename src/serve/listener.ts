@@ -229,10 +229,7 @@ async function serve(turn: Turn, equipment: Equipment): Promise<void> {
   }
 }
 
-async function respond(
-  { incoming, outgoing, expected }: Turn,
-  { handler, limits }: Equipment,
-): Promise<Response> {
+async function respond({ incoming, outgoing, expected }: Turn, { handler, limits }: Equipment) {
   if (incoming.rawHeaders.length > 2 * limits.headers) return refuse(431, "too many headers");
   const onRead = () => expected && outgoing.writeContinue();
   let request: HttpRequest | undefined;

@@ -134,9 +134,7 @@ function projectRoutes(
   ];
 }
 
-function stackRoutes(
-  { listStacks, getStack, controlStack, removeStack }: Operations,
-): OperationRoute[] {
+function stackRoutes({ listStacks, getStack, controlStack, removeStack }: Operations) {
   const path = "/v1/api/stack/{stackName}";
   const params = { stackName: "stack_name" };
   const timeout = seconds(MOST_TIMEOUT_SECONDS, "stack");

@@ -210,10 +210,7 @@ async function readInput(
 }
 
 /** The members of a body; refuses names that belong to the path or the query. */
-async function readMembers(
-  fields: readonly string[],
-  { readJson }: Exchange,
-): Promise<Record<string, unknown>> {
+async function readMembers(fields: readonly string[], { readJson }: Exchange) {
   const body = await readJson({});
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw requestError("invalid input", "the body is no JSON object");

@@ -171,10 +171,7 @@ class RunningServer implements Server {
   }
 }
 
-async function listenAt(
-  address: ListenAddress,
-  { handler, limits }: ServerOptions,
-): Promise<Listener> {
+async function listenAt(address: ListenAddress, { handler, limits }: ServerOptions) {
   try {
     return await listen(address, { handler, limits: { ...SERVER_LIMITS, ...limits } });
   } catch (error) {

@@ -78,11 +78,7 @@ function headersOf({ headers }: Response, { last }: SendOptions): string[] {
   return last ? [...names, "connection", "close"] : names;
 }
 
-async function sendPieces(
-  bytes: Uint8Array,
-  outgoing: Outgoing,
-  options: SendOptions,
-): Promise<void> {
+async function sendPieces(bytes: Uint8Array, outgoing: Outgoing, options: SendOptions) {
   for (let at = 0; at < bytes.length; at += PIECE) {
     const piece = bytes.subarray(at, at + PIECE);
     await within(options, outgoing, (done) => outgoing.write(piece, done));

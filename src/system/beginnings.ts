@@ -258,12 +258,7 @@ interface Cut {
 }
 
 /** Length of what is masked from a beginning on; `undefined` if that does not count. */
-function lengthOfCut(
-  { branch, common, length }: Cut,
-  text: string,
-  at: number,
-  effort: Effort,
-): number | undefined {
+function lengthOfCut({ branch, common, length }: Cut, text: string, at: number, effort: Effort) {
   const place = at + length;
   const end = endOfWord(text, place, at + LONGEST);
   if (text[end] === "…") return end - at;

@@ -52,11 +52,7 @@ async function findPlugin(
 }
 
 /** The plugin in a directory; like docker, passes over a directory that cannot be read. */
-async function pluginIn(
-  files: Files,
-  directory: string,
-  name: string,
-): Promise<string | undefined> {
+async function pluginIn(files: Files, directory: string, name: string) {
   try {
     const program = await files.realPath(join(directory, name));
     const info = program === undefined ? undefined : await files.stat(program);

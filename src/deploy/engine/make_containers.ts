@@ -132,10 +132,7 @@ export async function makeContainers(
  * Ids of the first containers of services, as others may name them. What a person made has mounts that no
  * model names, and what is to go has those of earlier releases: neither hands anything on.
  */
-function firstIds(
-  { model }: EngineWork,
-  containers: readonly ObservedContainer[],
-): Map<string, string> {
+function firstIds({ model }: EngineWork, containers: readonly ObservedContainer[]) {
   const stays = (each: ObservedContainer) =>
     isOurs(each) && expectationOf(each.service, model).replicas > 0;
   const sorted = containers.filter(stays).sort((a, b) => numberOf(b) - numberOf(a));

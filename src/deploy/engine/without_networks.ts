@@ -51,10 +51,7 @@ async function takeBack(
 }
 
 /** The projects with most networks of an engine, to end a sentence with. */
-async function holdersOf(
-  engine: Pick<Engine, "listNetworks">,
-  signal: AbortSignal,
-): Promise<string> {
+async function holdersOf(engine: Pick<Engine, "listNetworks">, signal: AbortSignal) {
   const networks = await engine.listNetworks({}, signal);
   const counts = new Map<string, number>();
   for (const { labels } of networks) {

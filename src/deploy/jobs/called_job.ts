@@ -163,10 +163,7 @@ export async function awaitedJobs<R extends Recorded>(
   );
 }
 
-async function filtered<T>(
-  values: readonly T[],
-  isWanted: (value: T) => Promise<boolean>,
-): Promise<T[]> {
+async function filtered<T>(values: readonly T[], isWanted: (value: T) => Promise<boolean>) {
   const wanted: T[] = [];
   for (const value of values) if (await isWanted(value)) wanted.push(value);
   return wanted;

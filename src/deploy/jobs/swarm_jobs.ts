@@ -177,11 +177,7 @@ export class SwarmJobs implements JobEngine<StoppedService> {
 }
 
 /** The service with another number of tasks; nothing when it does not have `from` tasks now. */
-function scaled(
-  { spec, mode }: SwarmService,
-  replicas: number,
-  from?: number,
-): JsonRecord | undefined {
+function scaled({ spec, mode }: SwarmService, replicas: number, from?: number) {
   if (mode.kind !== "replicated") return undefined;
   if (from !== undefined && mode.replicas !== from) return undefined;
   return { ...spec, Mode: { Replicated: { Replicas: replicas } } };

@@ -76,11 +76,7 @@ async function tasksEnded(
 }
 
 /** Repeats work while a resource is in use: the engine releases it some time after a task ended. */
-async function patiently<Result>(
-  clock: Clock,
-  work: () => Promise<Result>,
-  signal: AbortSignal,
-): Promise<Result> {
+async function patiently<Result>(clock: Clock, work: () => Promise<Result>, signal: AbortSignal) {
   for (let attempt = 1;; attempt++) {
     try {
       return await work();

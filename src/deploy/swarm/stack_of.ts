@@ -79,10 +79,7 @@ function requireConvertible(name: string, model: ComposeModel): void {
 }
 
 /** Digest of the mounted files of a service, which appear nowhere else in its tasks. */
-function contentDigest(
-  { inputs }: ReleaseService,
-  digest: SwarmParts["digest"],
-): string | undefined {
+function contentDigest({ inputs }: ReleaseService, digest: SwarmParts["digest"]) {
   const files = Object.entries(inputs).filter(([name]) => name.startsWith("file:"));
   return files.length === 0 ? undefined : digest(canonicalJson(Object.fromEntries(files)));
 }

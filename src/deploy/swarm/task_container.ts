@@ -77,11 +77,7 @@ function onlyTrue(value: unknown): true | undefined {
  * would replace every task. The digest of mounted files is added, as nothing else shows their
  * content.
  */
-function taskLabels(
-  name: string,
-  service: JsonObject,
-  { stack, content }: StackParts,
-): Record<string, string> {
+function taskLabels(name: string, service: JsonObject, { stack, content }: StackParts) {
   const moving = new Set<string>([LABELS.digest, LABELS.sourceConfiguration, LABELS.autoDiscovery]);
   const labels = Object.entries(labelsOf(service)).filter(([label]) => !moving.has(label));
   const seen = own(content, name);

@@ -155,11 +155,7 @@ function orderText(
 }
 
 /** Existing networks in which a container loses its address when its names change. */
-async function addressLosers(
-  engine: PlanEngine,
-  model: ComposeModel,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function addressLosers(engine: PlanEngine, model: ComposeModel, signal: AbortSignal) {
   const networks = await networksThere(engine, model, signal);
   const keepers = addressKeepers(networks, model, await engine.apiVersion(signal));
   return networks.map((each) => each.name).filter((name) => !keepers.has(name));

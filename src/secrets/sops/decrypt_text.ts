@@ -103,11 +103,7 @@ function checkMac({ mac, lastModified }: SopsMetadata, key: Uint8Array, found: s
 const LONGEST_COMMENT = 64 * 1024;
 
 /** Older versions of SOPS left comments alone or bound to other keys: left out, as very long ones are. */
-function openComment(
-  paths: readonly (readonly string[])[],
-  text: string,
-  key: Uint8Array,
-): string | undefined {
+function openComment(paths: readonly (readonly string[])[], text: string, key: Uint8Array) {
   if (text.length > LONGEST_COMMENT) return undefined;
   for (const path of paths) {
     try {

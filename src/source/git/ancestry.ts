@@ -49,11 +49,7 @@ export class Ancestry {
 }
 
 /** The answer from the history in the mirror; `undefined` when the mirror has too little of it. */
-async function told(
-  older: CommitPlace,
-  newer: CommitPlace,
-  signal: AbortSignal,
-): Promise<boolean | undefined> {
+async function told(older: CommitPlace, newer: CommitPlace, signal: AbortSignal) {
   if (!await isHere(older, signal) || !await isHere(newer, signal)) return undefined;
   // History has no cycles, so `newer` being an ancestor of `older` rules out the reverse.
   if (await isClose(older.commit, newer, signal)) return true;
@@ -127,10 +123,7 @@ async function guess(
 }
 
 /** Committer time in seconds since 1970. */
-async function committedAt(
-  { repository, commit }: CommitPlace,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function committedAt({ repository, commit }: CommitPlace, signal: AbortSignal) {
   const object = await repository.objects.read(`${commit}^{commit}`, signal);
   const [header = ""] = utf8(object?.data).split("\n\n", 1);
   const time = /^committer .*> (\d+) [+-]\d{4}$/m.exec(header)?.[1];

@@ -96,10 +96,7 @@ const ISOLATED = {
   GIT_ATTR_NOSYSTEM: "1",
 };
 
-function environment(
-  surroundings: GitSurroundings,
-  { access, indexFile }: GitInvocation,
-): Record<string, string> {
+function environment(surroundings: GitSurroundings, { access, indexFile }: GitInvocation) {
   return {
     PATH: surroundings.path,
     HOME: surroundings.home,

@@ -62,11 +62,7 @@ async function realPlaces(files: Files, { remote }: RepositoryUrl): Promise<stri
 }
 
 /** The nearest checkout that a directory lies in, looking no further up than `top`. */
-async function checkoutAround(
-  files: Files,
-  place: string,
-  top: string,
-): Promise<string | undefined> {
+async function checkoutAround(files: Files, place: string, top: string) {
   for (let at = dirname(place); isAtOrBelow(at, top); at = dirname(at)) {
     if (await files.stat(`${at}/.git`) !== undefined) return at;
     if (at === "/") return undefined;

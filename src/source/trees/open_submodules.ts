@@ -128,10 +128,7 @@ function named(error: unknown, path: string, signal: AbortSignal): unknown {
 const MOST_CONFIG_BYTES = 256 * 1024;
 
 /** URLs by path, as the commit's own `.gitmodules` has them. */
-async function readConfig(
-  part: TreePart,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
+async function readConfig(part: TreePart, signal: AbortSignal) {
   const entry = await part.repository.paths.find(part.commit, ".gitmodules", signal);
   if (entry?.kind !== "file" && entry?.kind !== "executable") return new Map();
   const size = await part.repository.paths.size(entry.id, signal);

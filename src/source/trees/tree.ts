@@ -103,11 +103,7 @@ function useOf({ write }: TreePlan, { files }: ExpandedTree) {
 }
 
 /** Refuses a tree with a link that leaves it, before anything is written. */
-async function checkTree(
-  { place }: TreeJob,
-  { files }: ExpandedTree,
-  signal: AbortSignal,
-): Promise<void> {
+async function checkTree({ place }: TreeJob, { files }: ExpandedTree, signal: AbortSignal) {
   const found = [...files].filter(([, { kind }]) => kind === "symlink");
   checkLinkSizes(new Map(found.map(([path, { size }]) => [path, size])));
   const links = new Map<string, string>();

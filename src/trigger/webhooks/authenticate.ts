@@ -39,12 +39,7 @@ const SIGNATURE = {
   always: /^sha256=([0-9a-f]{64})$/i,
 } as const;
 
-function isSigned(
-  prefix: keyof typeof SIGNATURE,
-  given: string,
-  body: Uint8Array,
-  secret: string,
-): boolean {
+function isSigned(prefix: keyof typeof SIGNATURE, given: string, body: Uint8Array, secret: string) {
   const expected = createHmac("sha256", secret).update(body).digest();
   const hex = SIGNATURE[prefix].exec(given.trim())?.[1];
   const claimed = hex === undefined ? Buffer.alloc(DIGEST_BYTES) : Buffer.from(hex, "hex");
