@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { BUILD_DEFAULTS, DEPLOYMENT_DEFAULTS, DESTROY_DEFAULTS } from "./deployment_defaults.ts";
+import {
+  BUILD_DEFAULTS,
+  DEPLOYMENT_DEFAULTS,
+  DESTROY_DEFAULTS,
+  DISCOVERY_DEFAULTS,
+} from "./deployment_defaults.ts";
 import {
   choice,
   closed,
@@ -13,9 +18,6 @@ import {
 } from "./schema_words.ts";
 import { secretReferenceSchema, secretStore } from "./secret_reference_schema.ts";
 import { reconciliation } from "./reconciliation_schema.ts";
-import { keylessIdentity, oci } from "./oci_schema.ts";
-import { autoDiscovery } from "./auto_discovery_schema.ts";
-import { swarm } from "./swarm_schema.ts";
 
 const build = closed({
   args: field(scalarMap(), "Build-time arguments."),
@@ -32,6 +34,46 @@ const destroy = closed({
   ),
   remove_images: field(flag(), "Remove its images too; not supported in swarm mode."),
 }, DESTROY_DEFAULTS);
+
+const autoDiscovery = closed({
+  enabled: field(flag(), "Find the compose projects below the working directory and deploy each."),
+  depth: field(whole(0), "Levels of directories to look at; 0 is all."),
+  delete: field(flag(), "Remove discovered deployments that the repository no longer has."),
+  remove_volumes: field(
+    flag(),
+    "Remove the volumes of those as well, and what they wrote to relative mounts.",
+  ),
+  remove_images: field(flag(), "Remove the images of those as well."),
+}, DISCOVERY_DEFAULTS);
+
+const RETENTION = "revisions kept per resource besides the active one; -1 keeps all. Unset, the " +
+  "global setting applies.";
+
+const swarm = z.strictObject({
+  enabled: field(
+    flag(),
+    "Selects swarm mode, or refuses it; unset, the container context decides.",
+  ),
+  config_retention: field(whole(-1), `Old swarm config ${RETENTION}`),
+  secret_retention: field(whole(-1), `Old swarm secret ${RETENTION}`),
+});
+
+/** One item of `oci.keyless_identities`. */
+const keylessIdentity = z.strictObject({
+  issuer: field(scalar(), "Trusted OIDC issuer."),
+  subject: field(scalar(), "Exact trusted identity."),
+  subject_regexp: field(scalar(), "Regular expression for trusted identities."),
+});
+
+const oci = z.strictObject({
+  verify: field(flag(), "Verify signatures; cannot switch off what is on globally."),
+  keyless_identities: field(
+    z.array(keylessIdentity),
+    "Trusted identities of signatures without a key, instead of the global ones.",
+  ),
+  public_keys: field(scalars(), "Public keys to verify with, instead of the global ones."),
+  ignore_tlog: field(flag(), "Skip the transparency log."),
+});
 
 const retry = z.strictObject({
   limit: field(

@@ -7,10 +7,9 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
-import { readText, type Slot } from "../system/mod.ts";
+import { type Files, readText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
-import { holdsSomething } from "./holds_something.ts";
 import { keptDataOwner } from "./kept_data.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -175,4 +174,14 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
       `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
       `on with the second, remove the container`,
   );
+}
+
+/** Bytes of a directory whose names alone would take seconds to read: it is taken not to be empty. */
+const LARGE_DIRECTORY = 1 << 20;
+
+/** Whether there is a file at a path, or a directory that is not empty. */
+async function holdsSomething(files: Pick<Files, "list" | "stat">, place: string) {
+  const info = await files.stat(place);
+  if (info?.kind !== "directory") return info !== undefined;
+  return info.size > LARGE_DIRECTORY || (await files.list(place)).length > 0;
 }
