@@ -42,7 +42,7 @@ export interface TreeEngine {
 /** Parts of {@link createTreeCollector}. */
 export interface TreeCollectorParts {
   readonly trees: TreeStore;
-  readonly mirrors: Pick<MirrorStore, "list" | "removeUnused">;
+  readonly mirrors: Pick<MirrorStore, "list" | "pathOf" | "removeUnused">;
   /** Returns the engines whose containers may have trees mounted. */
   readonly engines: (signal: AbortSignal) => Promise<readonly TreeEngine[]>;
   readonly ledger: Ledger;
@@ -125,12 +125,12 @@ async function collectMirrors(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const sources = releases.flatMap((each) => [each.revision, each.configuration ?? each.revision]);
-  const needed = new Set(sources.map(({ source }) => source.name));
+  const needed = new Set(sources.flatMap(({ source }) => mirrors.pathOf(source) ?? []));
   const removed = await mirrors.removeUnused({ needed, usedBefore }, signal);
   if (removed > 0) {
     log.info(`removed ${removed} mirrors of repositories that nothing needs any more`);
   }
-  return new Set((await mirrors.list()).map(({ path }) => join(dirname(path), "trees")));
+  return new Set((await mirrors.list()).map(({ path }) => join(dirname(dirname(path)), "trees")));
 }
 
 /** The trees that the `current` links of all stacks lead to. */

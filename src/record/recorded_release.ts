@@ -54,7 +54,10 @@ export function clearFacts(release: Release, { images, owner }: BesideRelease): 
   return JSON.stringify({ ...withoutCredentials(facts), images, ...(owner && { owner }) });
 }
 
-/** Removes credentials from URLs, since this part of the ledger is not sealed. */
+/**
+ * Removes credentials from URLs, since this part of the ledger is not sealed. The account of SSH is none:
+ * without it the URL would lead elsewhere.
+ */
 export function withoutCredentials<T extends Pick<Release, "revision" | "configuration">>(
   facts: T,
 ): T {
@@ -68,6 +71,9 @@ export function withoutCredentials<T extends Pick<Release, "revision" | "configu
 
 function withoutUserInfo(revision: Release["revision"]): Release["revision"] {
   const { source } = revision;
-  const url = source.url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
+  const { url: given } = source;
+  const url = /^ssh:/i.test(given)
+    ? given.replace(/^(ssh:\/\/[^:/?#]*)(?::[^/?#]*)?@/i, "$1@")
+    : given.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1");
   return { ...revision, source: { ...source, url } };
 }

@@ -63,7 +63,11 @@ class GitSource implements GitSourceWithTrees {
     this.#access = new GitAccess({ files, redactor, dataDir, lender, credentials, options });
     this.#git = new Git({ commands, clock, redactor, access: this.#access, options });
     const shared = { git: this.#git, files, clock, lock: createKeyedLock() };
-    this.mirrors = createMirrorStore({ ...shared, dataDir });
+    this.mirrors = createMirrorStore({
+      ...shared,
+      dataDir,
+      pathOf: (source) => this.#layout.mirror(source, this.#reach(source)),
+    });
     this.#repositories = new Repositories({
       ...shared,
       log: parts.log,
@@ -75,24 +79,22 @@ class GitSource implements GitSourceWithTrees {
 
   async resolve(request: ResolveRequest, signal: AbortSignal): Promise<Revision> {
     const { location, reference, depth, round } = request;
-    const url = reach(location.url, this.#options.rewrites);
+    const { repository: { mirror }, url } = this.#repositoryOf(location);
     await this.#checkPlace(url);
-    const repository = this.#repositories.open(this.#layout.mirror(location), location.name);
-    const found = await repository.mirror.resolve({ url, reference, depth, round }, signal);
+    const found = await mirror.resolve({ url, reference, depth, round }, signal);
     return { source: location, ...found };
   }
 
-  heldUntil({ url }: SourceLocation): Date | undefined {
-    return this.#git.heldUntil(reach(url, this.#options.rewrites));
+  heldUntil(location: SourceLocation): Date | undefined {
+    return this.#git.heldUntil(this.#reach(location));
   }
 
   async lastKnown(
     { location, reference }: ResolveRequest,
     signal: AbortSignal,
   ): Promise<Revision | undefined> {
-    const url = reach(location.url, this.#options.rewrites);
-    const { mirror } = this.#repositories.open(this.#layout.mirror(location), location.name);
-    const found = await mirror.lastKnown({ url, reference }, signal);
+    const { repository: { mirror } } = this.#repositoryOf(location);
+    const found = await mirror.lastKnown(reference, signal);
     return found === undefined ? undefined : { source: location, ...found };
   }
 
@@ -133,7 +135,7 @@ class GitSource implements GitSourceWithTrees {
   async isAncestor(older: Revision, newer: Revision, signal: AbortSignal): Promise<IsAncestor> {
     if (older.source.name !== newer.source.name) return "unknown";
     try {
-      // The sources may have different mirrors (GitLayout.mirror): ask the newer revision's for both.
+      // Each URL has a mirror of its own: ask the newer revision's for both.
       const before = this.#place({ ...older, source: newer.source });
       return await this.#ancestry.tell(before, this.#place(newer), signal);
     } catch (error) {
@@ -171,12 +173,19 @@ class GitSource implements GitSourceWithTrees {
     if (root !== undefined) await refuseOutsideRoot(files, url, root);
   }
 
-  #place(revision: Revision): CommitPlace {
-    const { source, id } = revision;
+  #place({ source, id }: Revision): CommitPlace {
+    return { ...this.#repositoryOf(source), commit: id };
+  }
+
+  #repositoryOf(source: SourceLocation): Omit<CommitPlace, "commit"> {
+    const url = this.#reach(source);
     return {
-      repository: this.#repositories.open(this.#layout.mirror(source), source.name),
-      url: reach(source.url, this.#options.rewrites),
-      commit: id,
+      repository: this.#repositories.open(this.#layout.mirror(source, url), source.name),
+      url,
     };
+  }
+
+  #reach({ url }: SourceLocation): RepositoryUrl {
+    return reach(url, this.#options.rewrites);
   }
 }

@@ -38,6 +38,8 @@ export interface TestSource {
   readonly warnings: string[];
   /** The revision a reference of a URL names now. */
   resolve(url: string, reference: string, depth?: number): Promise<Revision>;
+  /** Directory of the mirror of a URL, whether or not it exists. */
+  mirror(url: string): string;
   /** How many commands of a kind (`fetch`, `ls-remote`) were started so far. */
   count(verb: string): number;
   /** Another source, as a restarted process would have it, on the same data directory. */
@@ -94,6 +96,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
     warnings,
     resolve: (url, reference, depth = 0) =>
       source.resolve({ location: sourceLocation("git", url), reference, depth }, never()),
+    mirror: (url) => source.mirrors.pathOf(sourceLocation("git", url)) ?? "",
     count: (verb) => started.filter(({ argv }) => argv.includes(verb)).length,
     again: () => build(directory, settings),
     close: async () => {

@@ -275,7 +275,9 @@ export async function createCanaryHouse(): Promise<CanaryHouse> {
       assert.equal(found.length, 0, found.slice(0, 8).join("\n"));
     },
     async mirrored() {
-      const mirrors = (await filesBelow(dataDir)).filter((each) => /\/mirror\/HEAD$/.test(each));
+      const mirrors = (await filesBelow(dataDir)).filter((each) =>
+        /\/mirror\/[0-9a-f]{64}\/HEAD$/.test(each)
+      );
       assert.notEqual(mirrors.length, 0);
       const texts = await Promise.all(mirrors.map(async (head) => {
         const args = ["--git-dir", join(head, ".."), "cat-file", "--batch", "--batch-all-objects"];

@@ -116,7 +116,7 @@ async function commitEarlier(repository: FakeRepository): Promise<void> {
 async function commitsOf(world: World, tip: string): Promise<number> {
   const sources = join(world.dataDir, "sources");
   const entries = await readdir(sources, { recursive: true, withFileTypes: true });
-  const mirrors = entries.filter((each) => each.isDirectory() && each.name === "mirror")
+  const mirrors = entries.filter((each) => each.isDirectory() && /\/mirror$/.test(each.parentPath))
     .map((each) => join(each.parentPath, each.name));
   for (const mirror of mirrors) {
     const count = run("git", ["--git-dir", mirror, "rev-list", "--count", tip]);

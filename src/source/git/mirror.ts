@@ -6,7 +6,7 @@ import type { GitInvocation } from "./git_command.ts";
 import { blamingRemote, isDamaged, isTooLarge } from "./git_failure.ts";
 import { MirrorContent } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
-import { removeFormerNames, removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
+import { removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
 import { isReference, localName, namesOf, parseReference } from "./reference.ts";
 import { pickRef, type RemoteRef, type RemoteRefs } from "./remote_refs.ts";
@@ -67,19 +67,13 @@ export class Mirror {
     return { reference: name, id };
   }
 
-  /**
-   * The commit that a reference of this very URL named at its last fetch; `undefined` for `HEAD`, which
-   * is not kept.
-   */
-  async lastKnown(
-    { url, reference: text }: Pick<MirrorRequest, "url" | "reference">,
-    signal: AbortSignal,
-  ): Promise<Resolved | undefined> {
+  /** The commit that a reference named at its last fetch; `undefined` for `HEAD`, which is not kept. */
+  async lastKnown(text: string, signal: AbortSignal): Promise<Resolved | undefined> {
     const reference = parseReference(text);
     if (reference.kind === "head") return undefined;
     const names = reference.kind === "commit" ? [reference.id] : reference.candidates;
     for (const name of names) {
-      const id = await this.#content.commitId(localName(url, name), signal);
+      const id = await this.#content.commitId(localName(name), signal);
       if (id !== undefined) return { reference: name, id };
     }
     return undefined;
@@ -126,18 +120,12 @@ export class Mirror {
     await this.#noteUse();
     if (await this.#content.isCurrent(wanted, id, signal)) return id;
     return await this.#exclusive(signal, async () => {
-      const at = await this.#bring(wanted, id, signal);
-      await removeFormerNames(this.#parts.files, this.directory);
-      return at;
+      // The previous holder of the lock may have fetched the commit, under this name or another.
+      const isHere = await this.#content.has(wanted, id, signal);
+      if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
+      if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
+      return await this.#fetch(wanted, signal);
     });
-  }
-
-  async #bring(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
-    // The previous holder of the lock may have fetched the commit, under this name or another.
-    const isHere = await this.#content.has(wanted, id, signal);
-    if (isHere && await this.#content.keep(this.directory, wanted, id, signal)) return id;
-    if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
-    return await this.#fetch(wanted, signal);
   }
 
   async #ask(request: MirrorRequest, names: readonly string[], signal: AbortSignal) {

@@ -52,7 +52,7 @@ export class MirrorContent {
 
   /** Whether our reference of that name is at the commit, with the wanted depth of history. */
   async isCurrent(wanted: Wanted, id: string, signal: AbortSignal): Promise<boolean> {
-    const known = await this.commitId(localName(wanted.url, wanted.name), signal);
+    const known = await this.commitId(localName(wanted.name), signal);
     return known === id && await this.has(wanted, id, signal);
   }
 
@@ -105,14 +105,9 @@ export class MirrorContent {
     return (await this.#parts.files.list(join(directory, "objects", "pack"))).length === 0;
   }
 
-  /** Remembers a commit under our name of what is wanted, if the commit is here. */
-  async keep(
-    directory: string,
-    { url, name }: Wanted,
-    id: string,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const args = ["update-ref", "--no-deref", localName(url, name), id];
+  /** Remembers a commit under our name of a remote reference, if the commit is here. */
+  async keep(directory: string, name: string, id: string, signal: AbortSignal): Promise<boolean> {
+    const args = ["update-ref", "--no-deref", localName(name), id];
     return (await this.#parts.git.local({ args, gitDir: directory }, signal)).failure === undefined;
   }
 }

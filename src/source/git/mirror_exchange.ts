@@ -1,4 +1,4 @@
-import { join } from "node:path/posix";
+import { dirname, join } from "node:path/posix";
 import { errors, utf8 } from "../../model/mod.ts";
 import { requireRoom } from "../../system/mod.ts";
 import {
@@ -33,6 +33,7 @@ export class MirrorExchange {
   async prepare(directory: string, signal: AbortSignal): Promise<void> {
     const { files } = this.#parts;
     if (await files.stat(join(directory, "HEAD")) === undefined) {
+      await this.#removeFormer(signal);
       await files.makeDirectory(directory);
       const args = ["init", "--quiet", "--bare", "--template=", "--object-format=sha1", directory];
       const result = await this.#parts.git.local({ args }, signal);
@@ -47,12 +48,25 @@ export class MirrorExchange {
     }
   }
 
+  /**
+   * Removes what earlier versions had: one mirror of all URLs of a source, whose commits nobody can
+   * tell apart by the URLs that named them, and one for plain http.
+   */
+  async #removeFormer(signal: AbortSignal): Promise<void> {
+    const { files, lock, directory } = this.#parts;
+    const place = dirname(directory);
+    await lock.run(place, async () => {
+      if (await files.stat(join(place, "HEAD")) !== undefined) await files.remove(place);
+      await files.remove(join(dirname(place), "submodules", "http"));
+    }, signal);
+  }
+
   /** Fetches the wanted reference or commit; returns the commit that it leads to now. */
   async fetchInto(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
     const isNew = await this.#content.isEmpty(directory);
     await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
     const isCommit = /^[0-9a-f]{40}$/.test(wanted.name);
-    const refspec = `+${wanted.name}:${localName(wanted.url, wanted.name)}`;
+    const refspec = `+${wanted.name}:${localName(wanted.name)}`;
     const depth = await this.#chooseDepth(directory, wanted, signal);
     const result = await this.#exchange(directory, wanted.url, {
       args: fetchArgs(wanted.url.remote, [refspec], depth),
@@ -69,13 +83,12 @@ export class MirrorExchange {
    * Fetches the next commit of a branch over HTTP without `git fetch`, into a mirror with full history.
    * False when that is not possible and git has to fetch.
    */
-  async fetchSmall(wanted: Wanted, want: string, signal: AbortSignal): Promise<boolean> {
-    const { url, name } = wanted;
+  async fetchSmall({ url, name }: Wanted, want: string, signal: AbortSignal): Promise<boolean> {
     const { git, directory, files, clock } = this.#parts;
     if (!name.startsWith("refs/heads/") || await this.#content.shallow(directory) !== "") {
       return false;
     }
-    const have = await this.#content.commitId(localName(url, name), signal);
+    const have = await this.#content.commitId(localName(name), signal);
     if (have === undefined) return false;
     await this.#tidy(directory);
     // File times lag behind the clock by a tick.
@@ -90,7 +103,7 @@ export class MirrorExchange {
         await removeStaleLocks(files, directory, (madeAt) => madeAt >= started);
       }
     }
-    return isThere === true && await this.#content.keep(directory, wanted, want, signal);
+    return isThere === true && await this.#content.keep(directory, name, want, signal);
   }
 
   /** Removes lock files and half packs of a git that was killed with an earlier process. */
@@ -109,7 +122,7 @@ export class MirrorExchange {
     if (await this.#content.isEmpty(directory)) return commits(wanted.depth);
     if (await this.#content.shallow(directory) === "") return { kind: "as_is" };
     if (wanted.depth === 0) return { kind: "all" };
-    const before = await this.#content.commitId(localName(wanted.url, wanted.name), signal);
+    const before = await this.#content.commitId(localName(wanted.name), signal);
     const reached = before === undefined ? 0 : await this.#content.depthOf(before, signal);
     // What is new of a history that is too long to be measured: the rest may be larger than a fetch.
     return commits(reached >= DEEPEST ? 0 : Math.max(reached, wanted.depth));
@@ -117,7 +130,7 @@ export class MirrorExchange {
 
   /** The commit that was fetched. */
   async #fetched(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
-    const name = localName(wanted.url, wanted.name);
+    const name = localName(wanted.name);
     const id = directory === this.#parts.directory
       ? await this.#content.commitId(name, signal)
       : await this.#commitIn(directory, name, signal);
@@ -146,7 +159,7 @@ export class MirrorExchange {
       if (result.failure !== undefined) {
         throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
       }
-      if (await this.#content.keep(directory, wanted, wanted.name, signal)) return;
+      if (await this.#content.keep(directory, wanted.name, wanted.name, signal)) return;
       if (await this.#content.shallow(directory) === "") break;
     }
     throw errors.reference_not_found(

@@ -1,6 +1,6 @@
 import { join } from "node:path/posix";
 import type { Files } from "../../system/mod.ts";
-import { FORMERLY_NAMED, NAMED, SEARCH } from "./reference.ts";
+import { SEARCH } from "./reference.ts";
 
 /**
  * Removes lock files and half-received packs that a killed git left in a mirror, when `isStale` says
@@ -13,7 +13,7 @@ export async function removeStaleLocks(
   mirror: string,
   isStale: (madeAt: Date) => boolean,
 ): Promise<void> {
-  const places = ["", NAMED, SEARCH, "objects/pack"].map((each) => join(mirror, each));
+  const places = ["", "refs/stackwright", SEARCH, "objects/pack"].map((each) => join(mirror, each));
   for (const place of places) {
     for (const name of await files.list(place)) {
       if (!/\.lock$|^tmp_|^\.tmp-/.test(name)) continue;
@@ -22,14 +22,6 @@ export async function removeStaleLocks(
       if (info?.kind === "file" && isStale(info.modifiedAt)) await files.remove(path);
     }
   }
-}
-
-/**
- * Removes what earlier versions noted of a mirror's references. Call it after a fetch, which tells the
- * remote by them what is here.
- */
-export async function removeFormerNames(files: Files, mirror: string): Promise<void> {
-  await files.remove(join(mirror, FORMERLY_NAMED));
 }
 
 /**

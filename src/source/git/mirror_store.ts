@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { basename, dirname, join, relative } from "node:path/posix";
-import { byText, type Compaction, messageOf } from "../../model/mod.ts";
+import { join, relative } from "node:path/posix";
+import { byText, type Compaction, messageOf, type SourceLocation } from "../../model/mod.ts";
 import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { Git } from "./git.ts";
@@ -33,6 +33,8 @@ type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 export interface MirrorStore {
   /** Every mirror, those of submodules included, sorted by repository and path. */
   list(): Promise<StoredMirror[]>;
+  /** Directory of the mirror of a source, whether or not it exists; `undefined` for an invalid URL. */
+  pathOf(source: SourceLocation): string | undefined;
   /** Removes mirrors that nobody needs; returns how many. Throws `data_dir_unusable`. */
   removeUnused(use: MirrorUse, signal: AbortSignal): Promise<number>;
   /** The packfiles of every mirror, and their bytes. */
@@ -55,6 +57,8 @@ export interface MirrorStoreParts {
   readonly clock: Clock;
   /** Absolute path of the data directory. */
   readonly dataDir: string;
+  /** Directory of the mirror of a source. Throws for an invalid URL. */
+  readonly pathOf: (source: SourceLocation) => string;
   /** The lock that mirrors are fetched under; the key is the directory. */
   readonly lock: WatchableLock;
 }
@@ -73,6 +77,13 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   };
   return {
     list,
+    pathOf(source) {
+      try {
+        return parts.pathOf(source);
+      } catch {
+        return undefined;
+      }
+    },
     removeUnused: (use, signal) =>
       onDisk(sources, async () => await removeUnused(parts, await list(), use, signal)),
     packs: async () =>
@@ -103,7 +114,10 @@ function partOfName(directory: string): string {
   return directory.replace(/%$/, "").replaceAll("%25", "%");
 }
 
-/** A source has `mirror` and one mirror each in `submodules`; no part of a source name is called so. */
+/**
+ * A source has mirrors in `mirror` and in `submodules`; no part of a source name is called so. The
+ * `mirror` of earlier versions is one itself.
+ */
 async function mirrorsBelow(
   files: Files,
   root: string,
@@ -114,10 +128,10 @@ async function mirrorsBelow(
   for (const name of await shownIn(files, directory)) {
     const path = join(directory, name);
     if (name === "trees") continue;
-    if (name === "mirror") found.push({ repository, path });
-    else if (name === "submodules") {
+    if (name === "mirror" || name === "submodules") {
       const names = await shownIn(files, path);
-      found.push(...names.map((each) => ({ repository, path: join(path, each) })));
+      const paths = names.includes("HEAD") ? [path] : names.map((each) => join(path, each));
+      found.push(...paths.map((each) => ({ repository, path: each })));
     } else if ((await files.stat(path))?.kind === "directory") {
       found.push(...await mirrorsBelow(files, root, path));
     }
@@ -151,7 +165,7 @@ async function compact(
   if (done.failure !== undefined) {
     await removeStaleLocks(parts.files, path, (madeAt) => madeAt >= started);
     signal.throwIfAborted();
-    throw parts.git.error(done, `compacting ${basename(dirname(path))} of ${repository}`);
+    throw parts.git.error(done, `compacting a mirror of ${repository}`);
   }
   const after = await measure(parts.files, path);
   const isSmaller = after.bytes < before.bytes || after.packs < before.packs;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { editDistance } from "../../config/mod.ts";
 import { errors } from "../../model/mod.ts";
-import type { RepositoryUrl } from "./repository_url.ts";
 
 /** The meaning of a reference text. */
 type Reference =
@@ -57,19 +56,14 @@ function checkName(text: string): void {
   }
 }
 
-/** Namespace of the references that say what a URL named last. */
-export const NAMED = "refs/stackwright-named";
-/** That of earlier versions, which did not say by which URL; nobody believes these any more. */
-export const FORMERLY_NAMED = "refs/stackwright";
-
 /**
- * The name under which a mirror keeps what `name`, a reference or a commit id, of the URL `remote`
- * led to last. By URL, since all that have one source name share its mirror, and need not lead to one
- * server, or to one repository of it. All names are flat, so a branch `a` that becomes `a/b` upstream
- * cannot conflict with what was fetched before.
+ * The name under which the mirror keeps what a remote reference named last. All names are flat, so
+ * a branch `a` that becomes `a/b` upstream cannot conflict with what was fetched before.
  */
-export function localName({ remote }: Pick<RepositoryUrl, "remote">, name: string): string {
-  return `${NAMED}/${createHash("sha256").update(JSON.stringify([remote, name])).digest("hex")}`;
+export function localName(remoteName: string): string {
+  const short = remoteName.replace(/^refs\//, "").replaceAll("%", "%25").replaceAll("/", "%2F");
+  if (new TextEncoder().encode(short).length <= 200) return `refs/stackwright/${short}`;
+  return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
 }
 
 /** Namespace of the references that a search for a commit fetches; only a search writes there. */

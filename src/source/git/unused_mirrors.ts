@@ -11,7 +11,7 @@ export interface StoredMirror {
 
 /** Tells which mirrors are in use and must not be removed. */
 export interface MirrorUse {
-  /** Repositories of releases that are deployed or may be again, and of the requests for them. */
+  /** Directories of mirrors of releases that are deployed or may be again, and of their requests. */
   readonly needed: ReadonlySet<string>;
   /** Mirrors used at this time or later stay, too. */
   readonly usedBefore: Date;
@@ -42,10 +42,8 @@ export async function removeUnused(
   { needed, usedBefore }: MirrorUse,
   signal: AbortSignal,
 ): Promise<number> {
-  const isNeeded = ({ repository, path }: StoredMirror) =>
-    basename(path) === "mirror" && needed.has(repository);
   const found = await Promise.all(
-    stored.filter((each) => !isNeeded(each)).map(async (each) => {
+    stored.filter(({ path }) => !needed.has(path)).map(async (each) => {
       const info = await files.stat(each.path);
       return info === undefined ? [] : [{ ...each, usedAt: info.modifiedAt }];
     }),
@@ -75,7 +73,7 @@ async function removeOne(
   const sources = join(dataDir, "sources");
   const parent = dirname(path);
   const source = basename(path) === "mirror" ? parent : dirname(parent);
-  for (const each of ["submodules", "trees"]) await files.removeEmpty(join(source, each));
+  for (const each of ["mirror", "submodules", "trees"]) await files.removeEmpty(join(source, each));
   for (let at = source; at.startsWith(`${sources}/`); at = dirname(at)) await files.removeEmpty(at);
   return true;
 }

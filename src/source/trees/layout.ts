@@ -1,27 +1,30 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path/posix";
 import type { Revision, SourceLocation } from "../../model/mod.ts";
+import type { RepositoryUrl } from "../git/repository_url.ts";
 import type { SourceLayout } from "../source.ts";
 
 /** Names inside the directory of a source; directories of source names are kept apart from them. */
 const RESERVED = new Set(["mirror", "trees", "submodules"]);
 
-/** One more mirror of a source, beside those of its submodules, which are named after digests. */
-const PLAIN_MIRROR = "submodules/http";
+type Remote = Pick<RepositoryUrl, "remote">;
 
 /** The layout below a data directory, with the places only the Git source knows. */
 export interface GitLayout extends SourceLayout {
   /**
-   * Bare mirror of a source. Plain http has its own: an attacker who answers there in place of the host
-   * could otherwise get what was fetched over https or ssh, by naming its commits.
+   * Bare mirror of what a source has at a URL after rewrites. Each URL has its own: those with one
+   * source name need not lead to one server (ssh beside https, plain http that anybody may answer).
+   * Otherwise one could have its commits deployed in the name of another, or get what was fetched from
+   * another, by commit ids.
    */
-  mirror(location: SourceLocation): string;
+  mirror(location: SourceLocation, url: Remote): string;
+  /** Bare mirror of what submodules of a source have at a URL after rewrites. */
+  submodule(location: SourceLocation, url: Remote): string;
   /** Directory that holds one tree per revision. */
   trees(location: SourceLocation): string;
-  /** Directory that holds one bare mirror per submodule URL. */
-  submodules(location: SourceLocation): string;
 }
 
-/** `<dataDir>/sources/<name>/{mirror,trees/<id>,submodules}`. Pure; nothing is created. */
+/** `<dataDir>/sources/<name>/{trees/<id>,mirror/<url>,submodules/<url>}`. Pure; nothing is created. */
 export function createLayout(dataDir: string): GitLayout {
   const directory = (location: SourceLocation) =>
     join(dataDir, "sources", ...location.name.split("/").map(component));
@@ -29,11 +32,14 @@ export function createLayout(dataDir: string): GitLayout {
   return {
     directory,
     trees,
-    mirror: (location) =>
-      join(directory(location), /^http:/i.test(location.url) ? PLAIN_MIRROR : "mirror"),
-    submodules: (location) => join(directory(location), "submodules"),
+    mirror: (location, url) => join(directory(location), "mirror", digest(url)),
+    submodule: (location, url) => join(directory(location), "submodules", digest(url)),
     tree: (revision: Revision) => join(trees(revision.source), revision.id.replace(":", "-")),
   };
+}
+
+function digest({ remote }: Remote): string {
+  return createHash("sha256").update(remote).digest("hex");
 }
 
 /**

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { dirname, join } from "node:path/posix";
+import { dirname } from "node:path/posix";
 import {
   errors,
   type SourceLocation,
@@ -103,9 +102,7 @@ async function openModule(
   prefix: string,
 ): Promise<TreePart> {
   await options.check(url, written.scheme === "file" ? options.root : undefined);
-  const id = createHash("sha256").update(url.remote).digest("hex");
-  const directory = join(options.layout.submodules(options.source), id);
-  const repository = options.open(directory, url.remote);
+  const repository = options.open(options.layout.submodule(options.source, url), url.remote);
   if (options.fetch) {
     await repository.mirror.fetchCommit(url, commit, 1, signal);
   } else if (await repository.objects.read(`${commit}^{commit}`, signal) === undefined) {

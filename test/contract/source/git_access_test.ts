@@ -181,24 +181,30 @@ describe("access to Git repositories", () => {
     });
   });
 
-  it("by plain http gives nothing of what came from that host by https", async () => {
+  it("by one URL gives nothing of what came by another one of the same name", async () => {
     const stranger = await createRepository(join(root, "stranger/o"));
     await stranger.commit({ "a.txt": "mine\n" });
     fs.renameSync(join(root, "stranger/o/remote.git"), join(root, "stranger/o/r.git"));
-    t = await createTestSource({
-      options: {
-        rewrites: {
-          "https://git.example": `file://${root}`,
-          "http://git.example": `file://${root}/stranger`,
+    for (const scheme of ["http://", "ssh://git@"]) {
+      const source = t = await createTestSource({
+        options: {
+          rewrites: {
+            "https://git.example": `file://${root}`,
+            [`${scheme}git.example`]: `file://${root}/stranger`,
+          },
         },
-      },
-    });
-    const theirs = await t.resolve("https://git.example/o/r.git", "main");
-    await assert.rejects(t.resolve("http://git.example/o/r.git", theirs.id));
-    const mine = await t.resolve("http://git.example/o/r.git", "main");
-    assert.equal(mine.source.name, theirs.source.name);
-    assert.notEqual(mine.id, theirs.id);
-    assert.equal(await t.source.isAncestor(theirs, mine, never()), "unknown");
+      });
+      const [url, other] = ["https://git.example/o/r.git", `${scheme}git.example/o/r.git`];
+      const theirs = await source.resolve(url, "main");
+      await assert.rejects(source.resolve(other, theirs.id), scheme);
+      const mine = await source.resolve(other, "main");
+      assert.equal(mine.source.name, theirs.source.name);
+      assert.notEqual(mine.id, theirs.id);
+      assert.equal((await source.resolve(other, mine.id)).id, mine.id);
+      await assert.rejects(source.resolve(url, mine.id), scheme);
+      assert.equal(await source.source.isAncestor(theirs, mine, never()), "unknown");
+      await source.close();
+    }
   });
 
   describe("rewriting", () => {

@@ -190,7 +190,7 @@ for (const mostFilesWithoutGit of [0, 64]) {
 
     it("serves a tree that is there although mirror and remote are gone", async () => {
       const { revision, tree } = await publish({ "a": "1\n" });
-      fs.rmSync(join(dirname(dirname(tree)), "mirror"), { recursive: true });
+      fs.rmSync(t.mirror(repository.url), { recursive: true });
       fs.rmSync(repository.path, { recursive: true });
       const later = t.again();
       assert.equal(await later.source.materialise(revision, never()), tree);

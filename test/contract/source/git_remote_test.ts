@@ -276,10 +276,7 @@ describe("GitSource over http", () => {
       beforeEach(async () => {
         await source({});
         const { id } = await t.resolve(inner.url, "main");
-        secret = {
-          mirror: join(t.dataDir, "sources/local", inner.path.slice(1, -4), "mirror"),
-          id,
-        };
+        secret = { mirror: t.mirror(inner.url), id };
         assert.ok(fs.existsSync(join(secret.mirror, "HEAD")));
       });
       /** A bare repository beside the data directory, as an operator might have it. */

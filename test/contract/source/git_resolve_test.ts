@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { FORMERLY_NAMED, NAMED } from "../../../src/source/git/reference.ts";
 import { sourceLocation } from "../../../src/source/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
@@ -186,15 +185,7 @@ describe("GitSource.resolve()", () => {
 
   it("removes lock files that a killed git left behind", async () => {
     await t.resolve(repository.url, "main");
-    const mirror = join(
-      t.dataDir,
-      "sources",
-      "local",
-      join(t.directory, "remote/remote"),
-      "mirror",
-    );
-    const [kept] = readdirSync(join(mirror, NAMED));
-    const lock = join(mirror, NAMED, `${kept}.lock`);
+    const lock = join(t.mirror(repository.url), "refs/stackwright/heads%2Fmain.lock");
     writeFileSync(lock, "");
     execFileSync("touch", ["-d", "2 minutes ago", lock]);
     const second = await repository.commit({ "a.txt": "two\n" });
@@ -209,8 +200,8 @@ describe("GitSource.resolve()", () => {
     });
 
     const history = async (reference = "main", depth = 0) => {
-      const { source, id } = await t.resolve(repository.url, reference, depth);
-      const mirror = join(t.dataDir, "sources", ...source.name.split("/"), "mirror");
+      const { id } = await t.resolve(repository.url, reference, depth);
+      const mirror = t.mirror(repository.url);
       return Number(execFileSync("git", [`--git-dir=${mirror}`, "rev-list", "--count", id]));
     };
 
@@ -364,7 +355,7 @@ describe("GitSource.resolve()", () => {
       }
     });
 
-    it("is what this very URL said, not another one that has the same mirror", async () => {
+    it("is what this very URL said, not another one that has the same name", async () => {
       const beside = await createRepository(join(t.directory, "beside"));
       const another = await beside.commit({ "a.txt": "of somebody else\n" });
       const place = repository.path.replace(/\.git$/, "");
@@ -384,22 +375,26 @@ describe("GitSource.resolve()", () => {
       assert.equal(programs(), started, "each still has its own");
     });
 
-    it("is not what an earlier version noted, which goes when the remote is asked again", async () => {
+    it("is not what an earlier version had, whose mirror goes when the remote answers", async () => {
       const { source } = await t.resolve(repository.url, "main");
-      const mirror = join(t.dataDir, "sources", ...source.name.split("/"), "mirror");
-      const [named = ""] = readdirSync(join(mirror, NAMED));
-      mkdirSync(join(mirror, FORMERLY_NAMED), { recursive: true });
-      const former = join(mirror, FORMERLY_NAMED, "heads%2Fmain");
-      renameSync(join(mirror, NAMED, named), former);
-      await t.source.close();
-      const old = t.again();
+      const shared = dirname(t.mirror(repository.url));
       const asked = { location: source, reference: "main", depth: 0 };
+      await t.source.close();
+      const aside = join(t.directory, "aside");
+      renameSync(t.mirror(repository.url), aside);
+      rmSync(shared, { recursive: true });
+      renameSync(aside, shared);
+      mkdirSync(join(shared, "../submodules/http"), { recursive: true });
+      const old = t.again();
+      assert.deepEqual((await old.source.mirrors.list()).map(({ path }) => path), [
+        shared,
+        join(shared, "../submodules/http"),
+      ]);
       assert.equal(await old.source.lastKnown(asked, never()), undefined);
       assert.equal((await old.resolve(repository.url, "main")).id, first);
-      assert.equal(old.count("fetch"), 0, "the commit is there");
       assert.equal((await old.source.lastKnown(asked, never()))?.id, first);
-      assert.deepEqual(readdirSync(join(mirror, "refs")).filter((name) => /^stack/.test(name)), [
-        "stackwright-named",
+      assert.deepEqual((await old.source.mirrors.list()).map(({ path }) => path), [
+        t.mirror(repository.url),
       ]);
       await old.source.close();
     });

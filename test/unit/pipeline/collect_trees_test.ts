@@ -10,9 +10,10 @@ import { createRecordingLog } from "../../fakes/recording_log.ts";
 const signal = new AbortController().signal;
 const mirrors = {
   list: () => Promise.resolve([]),
+  pathOf: ({ name }: { readonly name: string }) => `/data/sources/${name}/mirror/1`,
   removeUnused: () => Promise.resolve(0),
 };
-const mirrorOf = (name: string) => ({ repository: name, path: `/data/sources/${name}/mirror` });
+const mirrorOf = (name: string) => ({ repository: name, path: `/data/sources/${name}/mirror/1` });
 
 /** A collector that finds nothing, and how often it looked. */
 function createLooking(list: () => void = () => {}) {
@@ -87,7 +88,7 @@ describe("createTreeCollector()", () => {
       ...{ clock: createFakeClock(), log: createRecordingLog(), dataDir: "/data" },
     };
     await createTreeCollector(parts as unknown as TreeCollectorParts).collect(signal);
-    assert.deepEqual(asked, [["app", "configuration", "alone"]]);
+    assert.deepEqual(asked, [["app", "configuration", "alone"].map((name) => mirrorOf(name).path)]);
   });
 
   it("removes what others do not need beside a container of which the engine tells nothing", async () => {

@@ -205,6 +205,27 @@ describe("Ledger", () => {
   );
 
   it(
+    "a release's URL keeps its SSH account, without which it leads elsewhere, and no password",
+    withLedger((ledger) => {
+      for (
+        const [given, kept] of [
+          ["ssh://deploy@nas:22/x", "ssh://deploy@nas:22/x"],
+          ["ssh://a@b:p@w@nas:22/x", "ssh://a@b@nas:22/x"],
+          ["ssh://:pw@nas/x@y", "ssh://@nas/x@y"],
+          ["deploy@nas:x", "deploy@nas:x"],
+          ["https://bot@h.example/x", "https://h.example/x"],
+        ] as const
+      ) {
+        const release = releaseOf(WEB, "a1");
+        const source = { ...release.revision.source, url: given };
+        const made = { ...release, revision: { ...release.revision, source } };
+        ledger.succeed(ledger.beginDeploy(made), {}, "x");
+        assert.equal(ledger.current(WEB)?.revision.source.url, kept);
+      }
+    }),
+  );
+
+  it(
     "refresh() puts an equal release in the current one's place under the same number",
     withLedger((ledger) => {
       const before = deploy(ledger, WEB, "a1");

@@ -16,7 +16,7 @@ describe("the packs of mirrors", () => {
       const store = createMirrorStore({ dataDir, files: systemFiles } as MirrorStoreParts);
       assert.deepEqual(await store.packs(), []);
       const shop = join(dataDir, "sources/h.example/shop");
-      const packs = join(shop, "mirror/objects/pack");
+      const packs = join(shop, "mirror/a/objects/pack");
       await mkdir(packs, { recursive: true });
       await mkdir(join(shop, "submodules/a"), { recursive: true });
       await writeFile(join(packs, "pack-1.pack"), "12345");
@@ -41,7 +41,7 @@ describe("the mirrors below a data directory", () => {
       const store = createMirrorStore({ dataDir, files: systemFiles } as MirrorStoreParts);
       const names = ["h.example/o/.github", "local/srv/shop/.git", "h.example/o/.tmp-mirror-a1"];
       for (const name of names) {
-        await mkdir(join(dataDir, "sources", name, "mirror"), { recursive: true });
+        await mkdir(join(dataDir, "sources", name, "mirror/a"), { recursive: true });
       }
       const found = (await store.list()).map(({ repository }) => repository);
       assert.deepEqual(found, ["h.example/o/.github", "local/srv/shop/.git"]);
@@ -60,7 +60,7 @@ describe("mirrors that nobody needs", () => {
     try {
       const now = Date.now();
       const old = new Date(now - 5 * hour);
-      const mirror = (name: string) => join(dataDir, "sources/h.example", name, "mirror");
+      const mirror = (name: string) => join(dataDir, "sources/h.example", name, "mirror/a");
       for (let at = 0; at < 53; at++) {
         await mkdir(mirror(`${at}`), { recursive: true });
         await utimes(mirror(`${at}`), at < 50 ? new Date(now) : old, at < 50 ? new Date(now) : old);
@@ -97,19 +97,23 @@ describe("mirrors that nobody needs", () => {
         const at = new Date(now - hoursAgo * hour);
         await utimes(mirror, at, at);
       };
-      await make("deployed/mirror", 1000);
+      await make("deployed/mirror/a", 1000);
+      await make("deployed/mirror/other", 950);
       await make("deployed/submodules/old", 900);
       await make("deployed/submodules/new", 0);
-      await make("gone/group/mirror", 500);
-      await make("tree/mirror", 400);
+      await make("gone/group/mirror/a", 500);
+      await make("tree/mirror/a", 400);
       await mkdir(join(dataDir, "sources/h.example/tree/trees/1"), { recursive: true });
-      for (let at = 0; at < 49; at++) await make(`other${at}/mirror`, 2 + at);
-      const use = { needed: new Set(["h.example/deployed"]), usedBefore: new Date(now - hour) };
-      assert.equal(await store.removeUnused(use, never), 3);
+      for (let at = 0; at < 49; at++) await make(`other${at}/mirror/a`, 2 + at);
+      const use = {
+        needed: new Set([join(dataDir, "sources/h.example/deployed/mirror/a")]),
+        usedBefore: new Date(now - hour),
+      };
+      assert.equal(await store.removeUnused(use, never), 4);
       assert.equal(await store.removeUnused(use, never), 0);
       const left = (await store.list()).map(({ path }) => path.split("h.example/")[1]);
       assert.equal(left.length, 51);
-      assert.ok(left.includes("deployed/mirror") && left.includes("deployed/submodules/new"));
+      assert.ok(left.includes("deployed/mirror/a") && left.includes("deployed/submodules/new"));
       const names = await readdir(join(dataDir, "sources/h.example"));
       assert.ok(!names.includes("gone") && names.includes("tree"));
       const young = { needed: new Set<string>(), usedBefore: new Date(now - 2000 * hour) };

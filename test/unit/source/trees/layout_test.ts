@@ -7,17 +7,27 @@ const layout = createLayout("/data");
 const directory = (url: string) => layout.directory(sourceLocation("git", url));
 
 describe("createLayout()", () => {
-  it("puts mirror and trees below the name of the source", () => {
+  it("puts mirrors and trees below the name of the source", () => {
     const source = sourceLocation("git", "https://github.com/o/r.git");
-    assert.equal(layout.mirror(source), "/data/sources/github.com/o/r/mirror");
+    const url = { remote: "https://github.com/o/r.git" };
+    assert.match(
+      layout.mirror(source, url),
+      /^\/data\/sources\/github.com\/o\/r\/mirror\/[0-9a-f]{64}$/,
+    );
+    assert.match(
+      layout.submodule(source, url),
+      /^\/data\/sources\/github.com\/o\/r\/submodules\/[0-9a-f]{64}$/,
+    );
     const revision = { source, reference: "refs/heads/main", id: "a".repeat(40) };
     assert.equal(layout.tree(revision), `/data/sources/github.com/o/r/trees/${revision.id}`);
-    assert.equal(layout.submodules(source), "/data/sources/github.com/o/r/submodules");
   });
 
-  it("keeps what came by plain http apart", () => {
-    const plain = sourceLocation("git", "http://github.com/o/r.git");
-    assert.equal(layout.mirror(plain), "/data/sources/github.com/o/r/submodules/http");
+  it("keeps apart what came from different URLs of one source", () => {
+    const source = sourceLocation("git", "https://github.com/o/r.git");
+    const remotes = ["https://github.com/o/r", "http://github.com/o/r", "git@github.com:o/r"];
+    const mirrors = remotes.map((remote) => layout.mirror(source, { remote }));
+    const submodules = remotes.map((remote) => layout.submodule(source, { remote }));
+    assert.equal(new Set([...mirrors, ...submodules]).size, 2 * remotes.length);
   });
 
   it("never puts one source inside the mirror or the trees of another", () => {
