@@ -1,4 +1,10 @@
-import type { SourceRequest, StackKey } from "../model/mod.ts";
+import {
+  isSameOwner,
+  ownerFrom,
+  type SourceRequest,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
 import { deferredBy, type Hold, type SyncSubject } from "../plan/mod.ts";
 import type { Target } from "../prepare/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
@@ -58,8 +64,8 @@ export function hasClosed(parts: Pick<GateParts, "windows" | "clock">, target: T
 
 /**
  * Queues a deployment that a window defers, if that is enabled; any other decision takes what its
- * repository asked for out of the queue. A stack's owner decides for all. Ignores targets of others: a
- * hold may precede that check.
+ * repository and branch asked for out of the queue. A stack's owner decides for all. Ignores targets of
+ * others: a hold may precede that check.
  */
 export function noteDeferred(
   { ledger, options }: Pick<PipelineParts, "ledger" | "options">,
@@ -70,11 +76,16 @@ export function noteDeferred(
   hold: Pick<Hold, "reason" | "retryAt"> | undefined,
 ): void {
   if (isStrangers({ ledger }, target)) return;
-  const { key, trigger, configuration: { source: { name: repository } } } = target;
-  if (recordedOwner(ledger, key) !== undefined) ledger.deferred.removeOthers(key, repository);
+  const { key, trigger, configuration } = target;
+  const asker = ownerFrom(configuration);
+  const isOwned = recordedOwner(ledger, key) !== undefined;
+  const isSettled = (other: StackOwner) => isOwned || isSameOwner(other, asker);
   if (!options.queuesDeferred || hold?.reason !== "sync_window") {
-    return ledger.deferred.remove(key, repository);
+    return ledger.deferred.remove(key, isSettled);
   }
   const { retryAt } = hold;
-  ledger.deferred.set(key, { trigger, request, repository, ...(retryAt && { retryAt }) });
+  ledger.deferred.set(key, { trigger, request, asker, ...(retryAt && { retryAt }) });
+  const isAnother = ({ source, reference }: StackOwner) =>
+    source !== asker.source || reference !== asker.reference;
+  ledger.deferred.remove(key, (other) => isSettled(other) && isAnother(other));
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { errors, messageOf, StackwrightError } from "../model/mod.ts";
 import { createPauses, type Files } from "../system/mod.ts";
-import { knownVersion, SCHEMA_VERSION } from "./ledger_schema.ts";
+import { knownVersion, SCHEMA_VERSION } from "./migrate_ledger.ts";
 
 /**
  * Copies the ledger at `from`, as it is at this moment, to `to`, which must not exist; does nothing

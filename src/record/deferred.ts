@@ -1,4 +1,10 @@
-import { formatStackKey, type SourceRequest, type StackKey, type Trigger } from "../model/mod.ts";
+import {
+  formatStackKey,
+  type SourceRequest,
+  type StackKey,
+  type StackOwner,
+  type Trigger,
+} from "../model/mod.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -8,11 +14,13 @@ export interface Deferred {
   readonly trigger: Trigger;
   /** The request that asked for it last. */
   readonly request: SourceRequest;
-  /** Name of the repository that configures it; its entries count as that repository's. */
-  readonly repository: string;
+  /** The configuration that asked for it; its entries count as those of its repository. */
+  readonly asker: StackOwner;
   /** Time of the next decision about it, if known. */
   readonly retryAt?: Date;
 }
+
+const OF_ASKER = "context = ? AND name = ? AND repository = ? AND reference = ?";
 
 /** A deferred deployment of a stack, ready to be requested again. */
 export interface WaitingDeployment extends Deferred {
@@ -24,8 +32,9 @@ export interface WaitingDeployment extends Deferred {
 }
 
 /**
- * Records what waits for sync windows: of each stack the latest deployment of each repository that
- * asks for it. While nobody owns a stack, anybody may name it, and none of them speaks for another.
+ * Records what waits for sync windows: of each stack the latest deployment of each repository and
+ * branch that asks for it. While nobody owns a stack, anybody may name it, and none of them speaks for
+ * another.
  */
 export class DeferredDeployments extends LedgerTable {
   readonly #key: InstanceKey;
@@ -35,14 +44,15 @@ export class DeferredDeployments extends LedgerTable {
     this.#key = key;
   }
 
-  /** Replaces a repository's deferred deployment of a stack. Its request is sealed: it holds secrets. */
-  set(key: StackKey, { trigger, request, repository, retryAt }: Deferred): void {
+  /** Replaces an asker's deferred deployment of a stack. Its request is sealed: it holds secrets. */
+  set(key: StackKey, { trigger, request, asker, retryAt }: Deferred): void {
     const text = textOf(request);
     this.database.put("deferred", key, {
       trigger,
       sealed: this.#key.seal(text),
       retry_at: retryAt,
-      repository,
+      repository: asker.source,
+      reference: asker.reference,
       asks: this.#key.digest(text),
     });
   }
@@ -71,43 +81,39 @@ export class DeferredDeployments extends LedgerTable {
 
   /** Counts a request, and sets the time of the next one in case it leads to no decision. */
   noteAsked(
-    { key, repository, asks }: Pick<WaitingDeployment, "key" | "repository" | "asks">,
+    { key, asker, asks }: Pick<WaitingDeployment, "key" | "asker" | "asks">,
     until: Date,
   ): void {
     this.database.run(
       `UPDATE deferred SET retry_at = ?, asks = ?, asked = asked + 1
-       WHERE context = ? AND name = ? AND repository = ?`,
-      ...[until, asks, key, repository],
+       WHERE ${OF_ASKER}`,
+      ...[until, asks, key, asker.source, asker.reference],
     );
   }
 
   /** Forgets stacks of a request that are not `named`: its source names them no longer. */
   keepOnly(request: SourceRequest, named: readonly StackKey[]): void {
     const rows = this.database.all(
-      `SELECT context, name, repository FROM deferred WHERE asks = ?`,
+      `SELECT context, name, repository, reference FROM deferred WHERE asks = ?`,
       this.#key.digest(textOf(request)),
     );
     if (rows.length === 0) return;
     const stay = new Set(named.map(formatStackKey));
     for (const row of rows) {
-      if (!stay.has(formatStackKey(keyIn(row)))) this.remove(keyIn(row), String(row["repository"]));
+      if (!stay.has(formatStackKey(keyIn(row)))) this.#removeOne(row);
     }
   }
 
-  /** Forgets the deferred deployments of a stack, or only a repository's; writes only changes. */
-  remove(key: StackKey, repository?: string): void {
-    if (repository === undefined) this.#removeWhere(key, "");
-    else this.#removeWhere(key, "AND repository = ?", repository);
+  /** Forgets the deferred deployments of a stack, or those whose asker `goes`; writes only changes. */
+  remove(key: StackKey, goes: (asker: StackOwner) => boolean = () => true): void {
+    for (const row of this.database.rowsOf("deferred", key)) {
+      if (goes(askerIn(row))) this.#removeOne(row);
+    }
   }
 
-  /** Forgets what others than its owner's repository asked for; writes only changes. */
-  removeOthers(key: StackKey, repository: string): void {
-    this.#removeWhere(key, "AND repository <> ?", repository);
-  }
-
-  #removeWhere(key: StackKey, rest: string, ...of: string[]): void {
-    if (this.database.rowsOf("deferred", key, rest, ...of).length === 0) return;
-    this.database.run(`DELETE FROM deferred WHERE context = ? AND name = ? ${rest}`, key, ...of);
+  #removeOne(row: Row): void {
+    const { source, reference } = askerIn(row);
+    this.database.run(`DELETE FROM deferred WHERE ${OF_ASKER}`, keyIn(row), source, reference);
   }
 
   #opened(rows: readonly Row[]): WaitingDeployment[] {
@@ -124,11 +130,15 @@ export class DeferredDeployments extends LedgerTable {
         request: { ...request, deployments },
         asks: this.#key.digest(text),
         asked: Number(row["asked"]),
-        repository: String(row["repository"]),
+        asker: askerIn(row),
         ...retryAtOf(row),
       };
     });
   }
+}
+
+function askerIn(row: Row): StackOwner {
+  return { source: String(row["repository"]), reference: String(row["reference"]) };
 }
 
 function textOf(request: SourceRequest): string {

@@ -68,7 +68,7 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
     `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept, w.repository IS NOT NULL AS waits,
-            coalesce(w.repository, o.source) AS whose FROM (
+            coalesce(w.repository, o.source) AS whose, w.reference FROM (
        SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents
@@ -78,7 +78,7 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
      LEFT JOIN owners o ON o.context = g.context AND o.name = g.name
      LEFT JOIN stacks s ON s.context = g.context AND s.name = g.name
      WHERE s.release_id IS NULL
-     GROUP BY g.context, g.name, w.repository ORDER BY at DESC`,
+     GROUP BY g.context, g.name, w.repository, w.reference ORDER BY at DESC`,
     ...[NEVER_MS, now, GONE_MS, now, Number.MAX_SAFE_INTEGER],
   );
   const isOld = (row: Row) => Number(row["at"]) < now - Number(row["kept"]);
@@ -88,8 +88,10 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   );
   for (const row of [...old, ...beyond.flat()]) {
     const key = keyIn(row);
-    const ofOne = `DELETE FROM deferred WHERE context = ? AND name = ? AND repository = ?`;
-    if (row["waits"] === 1) database.run(ofOne, key, String(row["whose"]));
+    const ofOne =
+      `DELETE FROM deferred WHERE context = ? AND name = ? AND repository = ? AND reference = ?`;
+    const asker = [String(row["whose"]), String(row["reference"])];
+    if (row["waits"] === 1) database.run(ofOne, key, ...asker);
     if (database.rowOf("deferred", key) !== undefined) continue;
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);

@@ -1,4 +1,4 @@
-import { errors, type Release, type StackKey, type StackOwner } from "../model/mod.ts";
+import { errors, isSameOwner, type Release, type StackKey, type StackOwner } from "../model/mod.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
@@ -139,7 +139,7 @@ export class Ledger extends LedgerTables {
         throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
       }
       this.owners.adopt(key, owner);
-      this.deferred.removeOthers(key, owner.source);
+      this.deferred.remove(key, (asker) => !isSameOwner(asker, owner));
       const beside = this.owners.beside(key).map(({ context }) => ({ ...key, context }));
       const ended = [key, ...beside].flatMap((each) => this.intents.ended(each));
       for (const intent of ended) {

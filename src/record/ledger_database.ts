@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
 import { damaged } from "./json_in.ts";
-import { knownVersion, migrate } from "./ledger_schema.ts";
+import { knownVersion, migrate } from "./migrate_ledger.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-import type { DatabaseSync } from "node:sqlite";
-import { errors } from "../model/mod.ts";
-
-/** Step `n` migrates a ledger from version `n` to `n + 1`. Steps are never edited, only added. */
-const MIGRATIONS: readonly string[] = [
+/**
+ * The steps to the newest schema: step `n` migrates a ledger from version `n` to `n + 1`. Steps are
+ * never edited, only added.
+ */
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE releases (
     id          TEXT PRIMARY KEY,
@@ -279,39 +279,24 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX deferred_of ON deferred (asks);
   CREATE INDEX deferred_at ON deferred (retry_at);
   `,
+  `
+  CREATE TABLE deferred_by (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    reference  TEXT NOT NULL,
+    trigger    TEXT NOT NULL,
+    sealed     BLOB NOT NULL,
+    retry_at   INTEGER,
+    asks       TEXT NOT NULL,
+    asked      INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (context, name, repository, reference)
+  ) STRICT;
+  INSERT INTO deferred_by
+    SELECT context, name, repository, '', trigger, sealed, retry_at, asks, asked FROM deferred;
+  DROP TABLE deferred;
+  ALTER TABLE deferred_by RENAME TO deferred;
+  CREATE INDEX deferred_of ON deferred (asks);
+  CREATE INDEX deferred_at ON deferred (retry_at);
+  `,
 ];
-
-/** Version of the newest schema; kept in SQLite's `user_version`. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/**
- * Migrates a database to {@link SCHEMA_VERSION}, by all steps that it lacks or by none.
- *
- * Throws `ledger_unusable` when a newer Stackwright wrote it: using it anyway could lose what that
- * version added.
- */
-export function migrate(database: DatabaseSync, path: string): void {
-  if (knownVersion(database, path) === SCHEMA_VERSION) return;
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    // Another process may have migrated it while this one waited for the lock.
-    const steps = MIGRATIONS.slice(knownVersion(database, path)).join("\n");
-    // One transaction: all steps or none, and a single wait for the disk.
-    database.exec(`${steps} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
-}
-
-/** The schema version of a database. Throws `ledger_unusable` for a newer Stackwright's. */
-export function knownVersion(database: DatabaseSync, path: string): number {
-  const row = database.prepare("PRAGMA user_version").get();
-  const version = Number(row?.["user_version"] ?? 0);
-  if (version <= SCHEMA_VERSION) return version;
-  throw errors.ledger_unusable(
-    `a newer Stackwright has used the ledger ${path}: it has schema ${version}, and this version knows ` +
-      `up to ${SCHEMA_VERSION}. Restart the service, or call the command, with the newer version; to stay ` +
-      "with this one, restore a backup that it made",
-  );
-}

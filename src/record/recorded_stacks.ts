@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type StackKey, stackKey } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import { copyLedger } from "./copy_ledger.ts";
-import { knownVersion } from "./ledger_schema.ts";
+import { knownVersion } from "./migrate_ledger.ts";
 
 /**
  * The stacks with a current release in the ledger at `path`, sorted; none where there is no ledger.

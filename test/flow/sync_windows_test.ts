@@ -197,6 +197,29 @@ describe("sync windows", () => {
       assert.deepEqual(whose(), []);
     }));
 
+  it("keep what they defer for one branch, whatever another one says of a stack that nobody has", () =>
+    inWorld("fake", async (world) => {
+      const env = { SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" };
+      await world.restart(env);
+      await commit(world, shop("1"));
+      await pollTo(world, "skipped");
+      const branches = () => rows(world, "SELECT reference FROM deferred").flatMap(Object.values);
+      assert.deepEqual(branches(), ["refs/heads/main"]);
+      const first = await world.repository.git("rev-parse", "HEAD");
+      const text = `name: ${world.stack}\npause: true\n`;
+      await world.repository.branch(
+        "dev",
+        await world.repository.commit({ ".stackwright.yaml": text }),
+      );
+      await world.repository.reset(first);
+      await pollTo(world, "skipped", { reference: "dev" });
+      assert.deepEqual(branches(), ["refs/heads/main"]);
+      world.advance(12.5 * HOUR_MS);
+      assert.equal((await restartTo(world, env)).status, "succeeded");
+      assert.equal(await label(world, "web", "number"), "1");
+      assert.deepEqual(branches(), []);
+    }));
+
   it("count what they defer as that of whoever configures it, whatever is deployed", () =>
     inWorld("fake", async (world) => {
       await world.restart({ SYNC_WINDOWS: opensIn(world, 12), SYNC_WINDOW_QUEUE: "true" });

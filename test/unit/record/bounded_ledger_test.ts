@@ -221,13 +221,17 @@ describe("a bounded ledger", () => {
   it("keeps what waits for a window of each repository, however many names another one has", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);
-    const defer = (name: string, repository: string) => {
+    const defer = (name: string, repository: string, reference = "") => {
       const key = stackKey("", name);
       const request = {
         ...{ kind: "git", url: repository, reference: "main", target: "" } as const,
         deployments: [],
       };
-      ledger.deferred.set(key, { trigger: "webhook", request, repository });
+      ledger.deferred.set(key, {
+        trigger: "webhook",
+        request,
+        asker: { source: repository, reference },
+      });
       const skip = { kind: "skip", reason: "sync_window", message: "closed" } as const;
       const about = { trigger: "webhook", origin: "automatic", revision: "main (1)" } as const;
       const nothing = { changes: [], services: [] };
@@ -238,12 +242,13 @@ describe("a bounded ledger", () => {
     defer("x0", "example.com/honest");
     for (let name = 0; name < 1300; name++) {
       if (name % 50 === 0) await clock.advance(1);
-      defer(`x${name}`, "example.com/other");
+      defer(`x${name}`, "example.com/other", `refs/heads/${name % 2}`);
     }
+    defer("x1299", "example.com/other", "refs/heads/0");
     const waiting = ledger.deferred.all();
     const left = waiting.map(({ key: { name } }) => name);
     assert.ok(left.includes("honest") && left.includes("x1299"));
-    const honest = waiting.filter(({ repository }) => repository === "example.com/honest");
+    const honest = waiting.filter(({ asker }) => asker.source === "example.com/honest");
     assert.deepEqual(honest.map(({ key: { name } }) => name), ["honest", "x0"]);
     assert.ok(left.length <= MOST_GONE + 102, `${left.length}`);
   });

@@ -9,7 +9,7 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { type ErrorCode, isStackwrightError, stackKey } from "../../../src/model/mod.ts";
 import { copyLedger, InstanceKey, Ledger } from "../../../src/record/mod.ts";
-import { migrate } from "../../../src/record/ledger_schema.ts";
+import { migrate } from "../../../src/record/migrate_ledger.ts";
 import { createIds, systemFiles } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { releaseOf } from "./releases.ts";
@@ -99,6 +99,8 @@ describe("Ledger in trouble", () => {
       try {
         assert.deepEqual(ledger.deferred.get(WEB), { retryAt: new Date(5) });
         assert.deepEqual(ledger.deferred.next(), new Date(4));
+        ledger.deferred.remove(WEB, ({ source, reference }) => source === "" && reference === "");
+        assert.equal(ledger.deferred.get(WEB), undefined);
       } finally {
         ledger.close();
       }

@@ -47,19 +47,19 @@ function decision(message: string): TargetDecision {
 }
 
 describe("DeferredDeployments", () => {
-  const asked = (repository: string) => ({
-    request: { kind: "git", url: repository, reference: "main", target: "", deployments: [] },
+  const asked = (source: string, reference = "") => ({
+    request: { kind: "git", url: source, reference: "main", target: "", deployments: [] },
     trigger: "poll",
-    repository,
+    asker: { source, reference },
   } as const);
 
   it(
-    "keep those of each repository, until the stack has an owner",
+    "keep those of each repository and branch, until the stack has an owner",
     withLedger((ledger) => {
       const { deferred } = ledger;
       const left = () =>
-        deferred.all().map(({ key: { context }, repository, asked }) =>
-          `${context} ${repository} ${asked}`
+        deferred.all().map(({ key: { context }, asker: { source, reference }, asked }) =>
+          `${context} ${source}${reference} ${asked}`
         );
       deferred.set(WEB, { ...asked("a"), retryAt: at(2) });
       deferred.set(WEB, { ...asked("b"), retryAt: at(1) });
@@ -70,10 +70,23 @@ describe("DeferredDeployments", () => {
       assert.deepEqual(left().sort(), ["default a 0", "default b 1", "prod a 0"]);
       assert.deepEqual(deferred.next(), at(2));
 
-      deferred.remove(WEB, "c");
+      deferred.remove(WEB, ({ source }) => source === "c");
       deferred.keepOnly(asked("b").request, [THERE]);
       assert.deepEqual(left().sort(), ["default a 0", "prod a 0"]);
       deferred.set(WEB, asked("b"));
+      for (const branch of ["/x", "/y"]) deferred.set(WEB, asked("b", branch));
+      const one = deferred.all().find(({ asker }) => asker.reference === "/x");
+      if (one !== undefined) deferred.noteAsked(one, at(4));
+      assert.deepEqual(left().sort(), [
+        "default a 0",
+        "default b 0",
+        "default b/x 1",
+        "default b/y 0",
+        "prod a 0",
+      ]);
+      ledger.handOver(WEB, { source: "b", reference: "/x" });
+      assert.deepEqual(left().sort(), ["default b 0", "default b/x 1", "prod a 0"]);
+      deferred.remove(WEB, ({ reference }) => reference !== "");
       ledger.handOver(WEB, { source: "b", reference: "" });
       assert.deepEqual(left().sort(), ["default b 0", "prod a 0"]);
       deferred.remove(WEB);

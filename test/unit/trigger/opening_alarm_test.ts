@@ -26,7 +26,7 @@ function setUp() {
     deferred.set(stackKey("", name), {
       trigger: "webhook",
       request: source(url),
-      repository: url,
+      asker: { source: url, reference: "" },
       ...when,
     });
     alarm.note();
@@ -91,11 +91,12 @@ describe("the alarm of openings", () => {
 
   it("asks for each of two requests for one repository that differ in what they deploy", async () => {
     const { clock, deferred, alarm, asked } = setUp();
+    const asker = { source: "a", reference: "refs/heads/main" };
     for (const name of ["shop", "wiki"]) {
       const deployments = [{ deployment: { name }, given: new Set(["name"]) }];
       const request = { ...source("a"), deployments } as unknown as SourceRequest;
       const retryAt = new Date(clock.now().getTime() + MINUTE);
-      deferred.set(stackKey("", name), { trigger: "poll", request, repository: "a", retryAt });
+      deferred.set(stackKey("", name), { trigger: "poll", request, asker, retryAt });
     }
     alarm.note();
     await clock.advance(MINUTE);

@@ -85,7 +85,8 @@ function createHouse() {
       deferred.remove(key);
     } else {
       assert.ok(nextOpen);
-      const waiting = { trigger: work.trigger, request: source, repository: source.url };
+      const asker = { source: source.url, reference: "" };
+      const waiting = { trigger: work.trigger, request: source, asker };
       deferred.set(key, { ...waiting, retryAt: nextOpen });
     }
     opening.note();
