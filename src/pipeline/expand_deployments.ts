@@ -20,6 +20,7 @@ import {
   utf8,
 } from "../model/mod.ts";
 import { createKeyedLock, type KeyedLock } from "../system/mod.ts";
+import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
@@ -66,18 +67,15 @@ interface ToExpand extends RequestOfRound {
   readonly configuration: Revision;
 }
 
-/** Deployments of one run: each may have a thousand containers, and few lines make many. */
-const MOST_DEPLOYMENTS = 500;
-
 /**
  * Replaces every auto-discovery among the deployments by what it finds. Listings and overrides are
  * read by object id; nothing is written to disk. Faults of single discovered directories, or of
  * single places to search, are returned as `failures`: a discovered stack with the name of another
- * one of the run, and a discovery that finds more than {@link MOST_DEPLOYMENTS}. Who may add a
- * directory to another repository must not stop the stacks that are written down.
+ * one of the run, and discoveries that find more than a run may have ({@link FairDiscoveries}). Who
+ * may add a directory to another repository must not stop the stacks that are written down.
  *
  * Throws `config_invalid` when two deployments that are written down have one name in a context, or
- * when there are more than {@link MOST_DEPLOYMENTS} of them.
+ * when there are too many of them.
  */
 export async function expandDeployments(
   parts: PipelineParts,
@@ -86,12 +84,19 @@ export async function expandDeployments(
 ): Promise<Expansion> {
   requireFew(declared.length);
   const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
-  const found = { stacks: written.length, bytes: 0, turns: createKeyedLock() };
-  const expand = (base: DeclaredDeployment) =>
-    base.deployment.autoDiscovery.enabled
-      ? discover(parts, { ...work, base, found }, signal)
-      : { deployments: [{ declared: base }], failures: [], scans: [] };
-  const expansions = await Promise.all(declared.map(expand));
+  const found = new FairDiscoveries(written.length);
+  const discovering = { ...work, found, turns: createKeyedLock() };
+  const looked = await Promise.all(
+    declared.map((base) =>
+      base.deployment.autoDiscovery.enabled
+        ? discover(parts, { ...discovering, base }, signal)
+        : { deployments: [{ declared: base }], failures: [], scans: [] }
+    ),
+  );
+  for (const each of found.kept) await readOverrides(parts, { ...discovering, each }, signal);
+  const expansions = looked.map((each) =>
+    "directories" in each ? expansionOf(parts, { ...work, each }) : each
+  );
   const { kept, failures } = withoutDuplicates(expansions, work.configuration);
   return {
     deployments: kept,
@@ -100,58 +105,66 @@ export async function expandDeployments(
   };
 }
 
-/** Totals over all discoveries of a run so far. */
-interface Found {
-  stacks: number;
-  /** Bytes of all overrides. */
-  bytes: number;
-  /** One listing at a time is in memory: it may have 200,000 entries. */
-  readonly turns: KeyedLock;
-}
-
 interface ToDiscover extends RequestOfRound {
   readonly base: DeclaredDeployment;
-  readonly found: Found;
+  readonly found: FairDiscoveries;
+  /** One listing at a time is in memory: it may have 200,000 entries. */
+  readonly turns: KeyedLock;
   readonly configuration: Revision;
 }
 
+/** A discovery with a part of the work that it belongs to. */
+interface OfDiscovery extends Omit<ToDiscover, "base" | "found" | "turns"> {
+  readonly each: Discovery;
+}
+
+/** Finds the stacks below a working directory; an expansion without any where that fails. */
 async function discover(
   parts: PipelineParts,
   work: ToDiscover,
   signal: AbortSignal,
-): Promise<Expansion> {
-  const { base, base: { deployment }, configuration, request } = work;
+): Promise<Discovery | Expansion> {
+  const { base, base: { deployment } } = work;
   try {
     const revision = await deployedRevision(parts, { ...work, deployment }, signal);
-    const place = { base, revision, configuration, found: work.found };
-    const expanded = await work.found.turns.run("", () => lookInto(parts, place, signal), signal);
-    // They quote what lies in the searched repository.
-    warnOf(parts, revision, expanded.warnings);
-    return expansionOf(work, revision, expanded);
+    return await work.turns.run("", async () => {
+      const directories = await lookInto(parts, { ...work, base, revision }, signal);
+      const discovery = { base, revision, directories, bytes: 0 };
+      work.found.add(discovery);
+      return discovery;
+    }, signal);
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = toStackwrightError(thrown, `the auto-discovery in ${deployment.workingDir}`);
-    // A discovery without a name is reported under the name of the directory it searches.
-    const name = deployment.name || lastPart(deployment.workingDir) || lastPart(request.url);
-    const key = stackKey(deployment.context, name);
-    return { deployments: [], failures: [{ key, revision: configuration, error }], scans: [] };
+    return failed(work, base, thrown);
   }
 }
 
-function expansionOf(
-  { base, configuration, request }: ToDiscover,
-  revision: Revision,
-  found: ExpandedDiscovery,
+function failed(
+  { configuration, request }: Pick<ToDiscover, "configuration" | "request">,
+  { deployment: { name: given, workingDir, context } }: DeclaredDeployment,
+  thrown: unknown,
 ): Expansion {
+  const error = toStackwrightError(thrown, `the auto-discovery in ${workingDir}`);
+  // A discovery without a name is reported under the name of the directory it searches.
+  const name = given || lastPart(workingDir) || lastPart(request.url);
+  const key = stackKey(context, name);
+  return { deployments: [], failures: [{ key, revision: configuration, error }], scans: [] };
+}
+
+function expansionOf(parts: PipelineParts, work: OfDiscovery): Expansion {
+  const { configuration, request, each: { base, revision, error, expanded } } = work;
+  if (error !== undefined || expanded === undefined) return failed(work, base, error);
+  // They quote what lies in the searched repository.
+  warnOf(parts, revision, expanded.warnings);
   const { context, autoDiscovery } = base.deployment;
   const owner = discoveryOwner(configuration, request);
   const known = { owner, repository: revision.source.name, policy: removalPolicy(autoDiscovery) };
   return {
-    deployments: found.stacks.map(({ declared, directory }) => {
+    deployments: expanded.stacks.map(({ declared, directory }) => {
       const stack = { key: keyOf({ declared }), directory, ...known };
       return { declared, found: { revision, stack } };
     }),
-    failures: found.failures.map(({ name, error }) => {
+    failures: expanded.failures.map(({ name, error }) => {
       return { key: stackKey(context, name), revision, error };
     }),
     scans: [{ base, revision }],
@@ -186,58 +199,58 @@ export function removalPolicy(
   return { delete: remove, removeVolumes, removeImages };
 }
 
-/** Finds the stacks below a working directory at a revision and makes deployments of them. */
+/** Finds the directories of stacks below a working directory at a revision. */
 async function lookInto(
   parts: PipelineParts,
-  { base, revision, configuration, found }:
-    & ScannedBase
-    & Pick<ToDiscover, "configuration" | "found">,
+  { base, revision, configuration }: ScannedBase & Pick<ToDiscover, "configuration">,
   signal: AbortSignal,
-): Promise<ExpandedDiscovery> {
+): Promise<Discovery["directories"]> {
   const { workingDir, composeFiles, autoDiscovery } = base.deployment;
   const kind = (await parts.source.entries(revision, [workingDir], signal)).get(workingDir)?.kind;
   if (kind !== "directory" && kind !== "file" && kind !== "executable") {
     throw cannotLookInto(workingDir, kind, revision);
   }
   const isOwn = revision.source.name === configuration.source.name;
-  const directories = discoverDirectories(await parts.source.list(revision, workingDir, signal), {
+  return discoverDirectories(await parts.source.list(revision, workingDir, signal), {
     workingDir,
     depth: autoDiscovery.depth,
     composeFiles,
     ...(isOwn ? { configurationDir: parts.options.configBaseDir } : {}),
   });
-  requireFew(found.stacks + directories.length);
-  found.stacks += directories.length;
-  const rootName = lastPart(revision.source.name);
-  const expanded: ExpandedDiscovery[] = [];
-  // One after the other: reading an override may take 0.1 s, and there may be hundreds.
-  for (const directory of directories) {
-    const { override } = directory;
-    const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
-    const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
-    if (bytes) requireShort(found, bytes);
-    const findings = { directories: [directory], overrides, rootName, isElsewhere: !isOwn };
-    const expand = () => expandDiscovery(base, findings);
-    expanded.push(await parts.turns.take(expand, signal));
-  }
-  return {
-    stacks: expanded.flatMap((each) => each.stacks),
-    failures: expanded.flatMap((each) => each.failures),
-    warnings: expanded.flatMap((each) => each.warnings),
-  };
 }
 
-/** Most bytes of the overrides of all stacks that a run discovers. */
-const MOST_OVERRIDES = 4 * 1024 * 1024;
-
-function requireShort(found: Found, { length }: Uint8Array): void {
-  found.bytes += length;
-  if (found.bytes > MOST_OVERRIDES) {
-    throw errors.config_invalid(
-      `the overrides of all discovered stacks have more than ${MOST_OVERRIDES} bytes; nothing was ` +
-        "changed, spread the stacks over several targets or branches",
-    );
+/** Makes deployments of what a discovery found, unless it is given up meanwhile. */
+async function readOverrides(
+  parts: PipelineParts,
+  { each, found, configuration }: OfDiscovery & Pick<ToDiscover, "found">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { base, revision, directories } = each;
+  const isElsewhere = revision.source.name !== configuration.source.name;
+  const rootName = lastPart(revision.source.name);
+  const expanded: ExpandedDiscovery[] = [];
+  try {
+    // One after the other: reading an override may take 0.1 s, and there may be hundreds.
+    for (const directory of directories) {
+      if (each.error !== undefined) return;
+      const { override } = directory;
+      const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
+      const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
+      if (bytes) found.countOverride(each, bytes);
+      const findings = { directories: [directory], overrides, rootName, isElsewhere };
+      expanded.push(await parts.turns.take(() => expandDiscovery(base, findings), signal));
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    each.error = toStackwrightError(thrown, `the auto-discovery in ${base.deployment.workingDir}`);
+    return;
   }
+  if (each.error !== undefined) return;
+  each.expanded = {
+    stacks: expanded.flatMap((one) => one.stacks),
+    failures: expanded.flatMap((one) => one.failures),
+    warnings: expanded.flatMap((one) => one.warnings),
+  };
 }
 
 function cannotLookInto(workingDir: string, kind: string | undefined, revision: Revision) {
@@ -245,14 +258,6 @@ function cannotLookInto(workingDir: string, kind: string | undefined, revision: 
   return errors.config_invalid(
     `auto_discovery: the working_dir ${workingDir} ${why} in ${revision.source.name} at ` +
       `${revision.reference}; nothing was removed`,
-  );
-}
-
-function requireFew(count: number): void {
-  if (count <= MOST_DEPLOYMENTS) return;
-  throw errors.config_invalid(
-    `the configuration means ${count} deployments, the most of one repository and reference is ` +
-      `${MOST_DEPLOYMENTS}; nothing was changed, spread them over several targets or branches`,
   );
 }
 

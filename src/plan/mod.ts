@@ -6,6 +6,7 @@ export * from "./decide.ts";
 export { type DecideInput } from "./decide_input.ts";
 export * from "./decide_reconciliation.ts";
 export * from "./engine_verdicts.ts";
+export * from "./fair_discoveries.ts";
 export { type Hold, pausedHold, retryHold } from "./hold.ts";
 export * from "./inputs.ts";
 export { judgeDrift } from "./judge_drift.ts";

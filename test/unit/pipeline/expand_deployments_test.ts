@@ -5,7 +5,7 @@ import { parseDeployments } from "../../../src/config/mod.ts";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
 import { expandDeployments } from "../../../src/pipeline/expand_deployments.ts";
 import type { PipelineParts } from "../../../src/pipeline/mod.ts";
-import { createTurns, systemClock } from "../../../src/system/mod.ts";
+import { createTurns, noMeter, systemClock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const configuration: Revision = {
@@ -20,18 +20,34 @@ const request = {
   deployments: [],
 } as Partial<SourceRequest> as SourceRequest;
 
+const BASE = "working_dir: apps\nauto_discovery: true\n";
+
 /** Expands discoveries in a repository of so many stacks with one override. */
 function expand(stacks: number, override: string, discoveries = 1, written = "") {
-  const names = Array.from({ length: stacks }, (_, at) => `apps/s${at}`);
-  const files = names.flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
+  return expandIn(
+    { shop: stacks },
+    override,
+    written + Array(discoveries).fill(BASE).join("---\n"),
+  );
+}
+
+/** Expands a configuration that discovers in repositories of so many stacks with one override each. */
+function expandIn(stacks: Readonly<Record<string, number>>, override: string, text: string) {
+  const filesOf = (repository: string) =>
+    Array.from({ length: stacks[repository] ?? 0 }, (_, at) => `apps/${repository[0]}${at}`)
+      .flatMap((each) => [`${each}/compose.yaml`, `${each}/.stackwright.yaml`]);
   let [reads, listing, together] = [0, 0, 0];
   const source: Partial<PipelineParts["source"]> = {
     entries: () => Promise.resolve(new Map([["apps", { kind: "directory", id: "1" }]])),
-    list: async () => {
+    resolve: ({ location, reference }) =>
+      Promise.resolve({ source: location, reference, id: "b".repeat(40) }),
+    list: async ({ source: { name } }) => {
       together = Math.max(together, ++listing);
       await new Promise((resolve) => setTimeout(resolve, 0));
       listing--;
-      return new Map(files.map((each) => [each, { kind: "file", id: "1" }]));
+      return new Map(
+        filesOf(name.split("/").at(-1) ?? "").map((each) => [each, { kind: "file", id: "1" }]),
+      );
     },
     read: () => {
       reads++;
@@ -39,9 +55,11 @@ function expand(stacks: number, override: string, discoveries = 1, written = "")
     },
   } as Partial<PipelineParts["source"]>;
   const turns = createTurns(systemClock);
-  const parts = { source, turns, log: createRecordingLog(), options: { configBaseDir: "." } };
-  const base = "working_dir: apps\nauto_discovery: true\n";
-  const declared = parseDeployments(written + Array(discoveries).fill(base).join("---\n"), {
+  const secrets = { names: () => {} };
+  const options = { configBaseDir: ".", cloneDepth: 0 };
+  const system = { log: createRecordingLog(), clock: systemClock, meter: noMeter };
+  const parts = { source, turns, secrets, options, ...system };
+  const declared = parseDeployments(text, {
     file: ".stackwright.yaml",
     trusted: false,
   });
@@ -95,6 +113,24 @@ describe("expandDeployments()", () => {
       assert.deepEqual(failures.map(({ key }) => key.name), ["apps"]);
       assert.match(failures[0]?.error.message ?? "", why);
     }
+  });
+
+  it("lets no repository use up what another one of the configuration may have", async () => {
+    const elsewhere = (name: string) => `repository_url: https://h/acme/${name}\n${BASE}`;
+    const text = `name: pay\n---\n${["x", "y", "z"].map(elsewhere).join("---\n")}`;
+    const long = `timeout: 5m\n#${"é".repeat(10_000)}\n`;
+    for (
+      const [sizes, override] of [[[490, 20, 30], "timeout: 5m\n"], [[250, 3, 4], long]] as const
+    ) {
+      const [x, y, z] = sizes;
+      const { deployments, failures } = await expandIn({ x, y, z }, override, text).all;
+      const names = deployments.map(({ declared }) => declared.deployment.name[0]);
+      assert.equal(names.join(""), `p${"y".repeat(y)}${"z".repeat(z)}`);
+      assert.equal(failures.length, 1);
+      assert.match(failures[0]?.error.message ?? "", /511 deployments|overrides of all/);
+    }
+    const few = await expandIn({ x: 300, y: 100, z: 99 }, "timeout: 5m\n", text).all;
+    assert.deepEqual([few.deployments.length, few.failures], [500, []]);
   });
 
   it("reads no more than 4 MiB of overrides", async () => {
