@@ -143,6 +143,8 @@ export interface EntryReading<T> extends ListShape {
    * of the name with the most is left out. Without names the list is refused then.
    */
   readonly whose?: (entry: JsonRecord) => string;
+  /** Whether the list is refused where anything would be left out of it. */
+  readonly isWhole?: boolean;
 }
 
 /**

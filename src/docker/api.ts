@@ -108,8 +108,8 @@ export class EngineApi {
   }
 
   /**
-   * The results of `of` for a list, without `undefined` and without entries that `of` refuses; empty
-   * after an accepted error.
+   * The results of `of` for a list, without `undefined`, and, unless it has to be whole, without entries
+   * that `of` refuses; empty after an accepted error.
    */
   async list<T>(
     request: ApiRequest,
@@ -122,9 +122,11 @@ export class EngineApi {
         response.discard();
         return [];
       }
-      const of = (entry: JsonRecord) => this.unlessRefused(() => shape.of(entry));
+      const reading = <R>(read: () => R) =>
+        shape.isWhole === true ? read() : this.unlessRefused(read);
+      const of = (entry: JsonRecord) => reading(() => shape.of(entry));
       const leftOut = (what: string) =>
-        this.unlessRefused(() => {
+        reading(() => {
           throw tooMuch(what);
         });
       const how = { ...shape, of, leftOut, clock: this.clock, places: this.places };

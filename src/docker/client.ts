@@ -1,5 +1,6 @@
 import type { Clock } from "../system/mod.ts";
 import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
+import { type ContainerMounts, containerMounts } from "./container_mounts.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { LONGEST_GRACE_SECONDS } from "./container_details.ts";
 import { containerRecipe } from "./container_recipe.ts";
@@ -49,6 +50,8 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** As `listContainers`, with all fields of a list for people. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
+  /** Mounts of all containers; see {@link containerMounts}. */
+  containerMounts(signal: AbortSignal): Promise<ContainerMounts[]>;
   /** Waits until a container has stopped, and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;
 }
@@ -103,6 +106,7 @@ async function programVariables(
 function actingCalls(api: EngineApi) {
   return {
     describeContainers: (labels, signal) => describeContainers(api, labels, signal),
+    containerMounts: (signal) => containerMounts(api, signal),
     containerRecipe: (id, signal) => containerRecipe(api, id, signal),
     startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id, waits, signal) =>

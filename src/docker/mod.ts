@@ -4,6 +4,7 @@
  */
 export { isRefusedChange } from "./api_refusal.ts";
 export { createEngine, type EngineClient } from "./client.ts";
+export type { ContainerMounts } from "./container_mounts.ts";
 export type { ContainerSummary } from "./container_summary.ts";
 export * from "./context_store.ts";
 export * from "./engine.ts";

@@ -1,10 +1,9 @@
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import type { ContainerSummary, EngineClient } from "../docker/mod.ts";
+import type { ContainerMounts, EngineClient } from "../docker/mod.ts";
 import {
   DEFAULT_CONTEXT,
   errors,
   formatStackKey,
-  LABELS,
   messageOf,
   type StackKey,
   stackKey,
@@ -36,7 +35,7 @@ export interface TreeCollector {
 /** The engine of a context; without a client where it cannot be known. */
 export interface TreeEngine {
   readonly context: string;
-  readonly client?: Pick<EngineClient, "describeContainers" | "inspectContainer">;
+  readonly client?: Pick<EngineClient, "containerMounts" | "inspectContainer">;
 }
 
 /** Parts of {@link createTreeCollector}. */
@@ -215,9 +214,9 @@ async function described(
   { context, client }: TreeEngine,
   { log }: Pick<TreeCollectorParts, "log">,
   signal: AbortSignal,
-): Promise<ContainerSummary[] | undefined> {
+): Promise<ContainerMounts[] | undefined> {
   try {
-    return await client?.describeContainers({}, signal);
+    return await client?.containerMounts(signal);
   } catch (error) {
     if (signal.aborted || context === DEFAULT_CONTEXT) throw error;
     log.debug("trees of this context's stacks are kept: its engine does not tell", {
@@ -275,7 +274,7 @@ async function startsOf(
  * has all deployed stacks by name.
  */
 function stacksSeen(
-  container: ContainerSummary,
+  container: ContainerMounts,
   deployed: ReadonlyMap<string, readonly StackKey[]>,
   { hostDataDir, ledger }: Pick<TreeCollectorParts, "hostDataDir" | "ledger">,
 ): StackKey[] {
@@ -286,9 +285,9 @@ function stacksSeen(
     if (place?.kind === "current") add(place.key);
   }
   // A named volume may be bound to a path in a tree; the list of containers does not show it.
-  const name = container.labels[LABELS.deployment];
+  const name = container.deployment;
   const hasVolume = container.mounts.some((each) => !isAbsolute(each));
-  if (hasVolume && name !== undefined) {
+  if (hasVolume && name !== "") {
     // All contexts with a stack of this name count: keeping a tree too long is harmless.
     deployed.get(name)?.forEach(add);
     // Without a history here, the stack belongs to another Stackwright on the same engine.

@@ -1,11 +1,29 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { EngineApi } from "../../../src/docker/api.ts";
+import { containerMounts } from "../../../src/docker/container_mounts.ts";
 import {
   createTreeCollector,
   type TreeCollectorParts,
 } from "../../../src/pipeline/collect_trees.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
+
+/** An engine that answers every call with this list. */
+function engineThatTells(list: unknown): EngineApi {
+  const answer = (said: string) => {
+    async function* body() {
+      yield new TextEncoder().encode(said);
+    }
+    return Promise.resolve({ status: 200, headers: {}, body: body(), discard: () => {} });
+  };
+  return new EngineApi({
+    description: "told",
+    close: () => {},
+    request: ({ path }) =>
+      answer(path === "/version" ? '{"ApiVersion":"1.45"}' : JSON.stringify(list)),
+  });
+}
 
 const signal = new AbortController().signal;
 const mirrors = {
@@ -100,7 +118,7 @@ describe("createTreeCollector()", () => {
       }));
     const removed: string[] = [];
     const silent = {
-      ...{ id: "1", state: "restarting", labels: {} },
+      ...{ id: "1", state: "restarting", deployment: "" },
       mounts: ["/data/releases/default/silent/current/x"],
     };
     const span = { tree: "sources/silent/trees/b", beganAt: new Date(0), doneAt: new Date(0) };
@@ -118,7 +136,7 @@ describe("createTreeCollector()", () => {
         Promise.resolve([{
           context: "default",
           client: {
-            describeContainers: () => Promise.resolve([silent]),
+            containerMounts: () => Promise.resolve([silent]),
             inspectContainer: (_id: string, signal: AbortSignal) =>
               new Promise((_, reject) =>
                 signal.addEventListener("abort", () => reject(signal.reason))
@@ -148,7 +166,7 @@ describe("createTreeCollector()", () => {
     const stacks = ["shop", "lost", "theirs"];
     const removed: string[] = [];
     const holder = (id: string, where: string) => ({
-      ...{ id, state: "running", labels: {}, mounts: [`/data/releases/${where}/current/x`] },
+      ...{ id, state: "running", deployment: "", mounts: [`/data/releases/${where}/current/x`] },
     });
     const engineOf = (
       context: string,
@@ -157,7 +175,7 @@ describe("createTreeCollector()", () => {
     ) => ({
       context,
       client: {
-        describeContainers: () =>
+        containerMounts: () =>
           containers instanceof Error ? Promise.reject(containers) : Promise.resolve(containers),
         inspectContainer: () => Promise.resolve(details),
       },
@@ -207,11 +225,54 @@ describe("createTreeCollector()", () => {
     assert.deepEqual(removed, [path("free", "a"), path("theirs", "a")]);
   });
 
+  it("removes nothing where the engine's list is too much: a container in it may hold any tree", async () => {
+    const removed: string[] = [];
+    const mounts = Array.from({ length: 3000 }, () => ({ Source: `/${"x".repeat(4000)}` }));
+    const current = [{ Source: "/data/releases/default/shop/current/x" }];
+    const list = [
+      { Id: "1", State: "running", Mounts: current },
+      { Id: "2", State: "running", Mounts: mounts.concat(current) },
+    ];
+    const api = engineThatTells(list);
+    const log = createRecordingLog();
+    const parts = {
+      mirrors,
+      trees: {
+        list: () => Promise.resolve([{ path: "/data/sources/x/trees/a", usedAt: new Date(0) }]),
+        pathOf: () => "/data/none",
+        remove: (path: string) => Promise.resolve(removed.push(path) > 0),
+      },
+      engines: () =>
+        Promise.resolve([{
+          context: "default",
+          client: {
+            containerMounts: (signal: AbortSignal) => containerMounts(api, signal),
+            inspectContainer: () => Promise.resolve({ startedAt: new Date(0) }),
+          },
+        }]),
+      ledger: {
+        releasesUnderWay: () => [],
+        currents: () => [],
+        deployedStacks: () => [],
+        shownTrees: {
+          of: () => [{ tree: "sources/y/trees/b", beganAt: new Date(0), doneAt: new Date(0) }],
+          forget: () => {},
+        },
+      },
+      files: { list: () => Promise.resolve([]) },
+      ...{ clock: createFakeClock(), log },
+      ...{ dataDir: "/data", hostDataDir: "/data" },
+    };
+    await createTreeCollector(parts as unknown as TreeCollectorParts).collect(signal);
+    assert.deepEqual(removed, []);
+    assert.match(log.lines.at(-1)?.message ?? "", /old trees were not removed: .* too large/);
+  });
+
   it("asks once which stacks there are, however many containers have volumes", async () => {
     const key = (at: number) => ({ context: "default", name: `s${at}` });
     const stacks = Array.from({ length: 50 }, (_, at) => ({ key: key(at) }));
     const containers = stacks.map(({ key: { name } }) => ({
-      ...{ id: name, state: "running", labels: { "stackwright.deployment": name } },
+      ...{ id: name, state: "running", deployment: name },
       mounts: [`${name}_data`],
     }));
     let asked = 0;
@@ -227,7 +288,7 @@ describe("createTreeCollector()", () => {
         Promise.resolve([{
           context: "default",
           client: {
-            describeContainers: () => Promise.resolve(containers),
+            containerMounts: () => Promise.resolve(containers),
             inspectContainer: () => Promise.resolve({ startedAt: new Date(0) }),
           },
         }]),

@@ -1,0 +1,43 @@
+import { LABELS } from "../model/mod.ts";
+import type { EngineApi } from "./api.ts";
+import { asList, asRecord, asText } from "./json.ts";
+import { members, short } from "./kept_parts.ts";
+import { asName, LONGEST_ID } from "./told.ts";
+
+/** Mounts of a container in any state. */
+export interface ContainerMounts {
+  readonly id: string;
+  readonly state: string;
+  /** Name of its stack in {@link LABELS.deployment}; empty without that label. */
+  readonly deployment: string;
+  /** Names of its volumes, and host paths of its bind mounts. */
+  readonly mounts: readonly string[];
+}
+
+const KEEP = members({
+  ...short("Id", "State"),
+  Labels: members(short(LABELS.deployment)),
+  Mounts: members(short("Name", "Source")),
+});
+
+/**
+ * Mounts of all containers, by one call. Whoever removes what no container has mounted needs all of
+ * them: throws `engine_refused` where another list would leave some out.
+ */
+export async function containerMounts(
+  api: EngineApi,
+  signal: AbortSignal,
+): Promise<ContainerMounts[]> {
+  const request = { method: "GET", path: "/containers/json", query: { all: true } } as const;
+  return await api.list(request, {
+    isWhole: true,
+    keep: KEEP,
+    of: (entry) => ({
+      id: asName(entry["Id"], LONGEST_ID),
+      state: asText(entry["State"]),
+      deployment: asName(asRecord(entry["Labels"])[LABELS.deployment]),
+      mounts: asList(entry["Mounts"]).map(asRecord)
+        .map((mount) => asName(mount["Name"]) || asName(mount["Source"])),
+    }),
+  }, signal);
+}
