@@ -71,8 +71,12 @@ export class KnownSecrets {
     return this.#everywhere.size + this.#size;
   }
 
-  /** See `Redactor.forget`. */
-  forget(owner: string): void {
+  /**
+   * See `Redactor.forget`. Returns the sources of a stack, to be forgotten after it: those that others have
+   * stay.
+   */
+  forget(owner: string): readonly string[] {
+    if ([...this.#sources.values()].some((each) => [...each].flat().includes(owner))) return [];
     for (const claim of this.#claims.get(owner) ?? []) this.forget(claim);
     const [stack = ""] = partsOf(owner);
     const claims = this.#claims.get(stack);
@@ -82,11 +86,8 @@ export class KnownSecrets {
     const gone = this.#forgetSources(owner);
     this.#owners.delete(owner);
     this.#crowded.delete(owner);
-    for (const source of new Set([...gone].flat())) {
-      if ([...this.#sources.values()].some((each) => [...each].flat().includes(source))) continue;
-      this.#named.delete(source);
-      this.forget(source);
-    }
+    this.#named.delete(owner);
+    return [...new Set([...gone].flat())];
   }
 
   /** See `Redactor.reopen`. */

@@ -23,8 +23,8 @@ export interface Redactor {
    */
   add(value: string, owner?: string): void;
   /**
-   * Forgets the values that only this owner has; with the last stack of a source, those of the source. Does
-   * so once the work is over that is under way, see {@link during}, unless the owner gets others meanwhile.
+   * Forgets the values that only this owner has; after the last stack of a source, those of the source. Does
+   * so once the work is over that is under way, see {@link during}; what the owner gets meanwhile stays.
    */
   forget(owner: string): void;
   /**
@@ -110,22 +110,17 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
   };
   return {
     add(value, owner = "") {
-      late.keep(owner);
       const text = value.slice(0, MOST_CHARACTERS);
-      const lines = text.split(/\r?\n/, MOST_LINES).map((line) => line.trim());
-      const pieces = [text, text.trim(), ...(lines.length > 1 ? lines.filter(worthHiding) : [])];
-      known.add(new Set(pieces), owner);
+      late.note(owner, text, () => known.add(piecesOf(text), owner));
     },
     forget: (owner) => late.forget(owner),
     during: () => late.begin(),
     belongs(stack, source, from, owns) {
-      late.keep(stack);
-      known.belongs(stack, source, from, owns);
+      late.note(stack, source, () => known.belongs(stack, source, from, owns));
     },
     names: (source, by) => known.names(source, by),
     settle(stack, source, from) {
-      late.keep(stack);
-      known.settle(stack, source, from);
+      late.note(stack, "", () => known.settle(stack, source, from));
     },
     asks: (ask, learn) => asked.set(ask, learn),
     learned: (about, signal) => asked.learned(about, signal),
@@ -138,6 +133,12 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     reopen: (owner) => known.reopen(owner),
     redactKnown,
   };
+}
+
+/** A text, and its lines, each without what surrounds it. */
+function piecesOf(text: string): ReadonlySet<string> {
+  const lines = text.split(/\r?\n/, MOST_LINES).map((line) => line.trim());
+  return new Set([text, text.trim(), ...(lines.length > 1 ? lines.filter(worthHiding) : [])]);
 }
 
 /** A value as it is assigned: between quotes, which may be missing at its end, or without. */

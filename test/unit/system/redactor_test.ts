@@ -272,7 +272,7 @@ describe("limits of a redactor", () => {
       redactor.add("hunterwolf", "source app");
       const end = redactor.during();
       redactor.forget(stack("shop"));
-      redactor[again](stack("shop"), "source config");
+      redactor[again](stack("shop"), "source config", "source app");
       end();
       assert.equal(redactor.redact("hunterwolf", stack("shop")), "***", again);
     }
@@ -300,6 +300,48 @@ describe("limits of a redactor", () => {
     claim(1, 21);
     redactor.forget(about);
     assert.equal(redactor.redact("it said so", about), "it said so");
+  });
+
+  it("forgets what a stack was although it is named again before the work is over", () => {
+    for (const again of ["settle", "belongs"] as const) {
+      const redactor = createRedactor();
+      redactor.settle(stack("shop"), "source config", "source app");
+      redactor.add("silverotter", stack("shop"));
+      const end = redactor.during();
+      redactor.forget(stack("shop"));
+      redactor[again](stack("shop"), "source other", "source other");
+      redactor.add("greenbadger", stack("shop"));
+      const all = "silverotter greenbadger";
+      assert.equal(redactor.redact(all, stack("shop")), "*** ***");
+      end();
+      assert.equal(redactor.redact(all, stack("shop")), "silverotter ***", again);
+    }
+  });
+
+  it("opens a stack that was closed and removed, although it is named again before the work is over", () => {
+    const redactor = createRedactor({ group: 1000, all: 40_000 });
+    redactor.settle(stack("shop"), "source config");
+    for (let at = 0; at < 400; at++) redactor.add(secret(at), stack("shop"));
+    assert.ok(redactor.isClosed(stack("shop")));
+    const end = redactor.during();
+    redactor.forget(stack("shop"));
+    redactor.belongs(stack("shop"), "source other", "source other");
+    redactor.add("greenbadger", stack("shop"));
+    end();
+    assert.equal(redactor.redact("no greenbadger", stack("shop")), "no ***");
+  });
+
+  it("leaves a later run the texts of a source whose last stack goes", () => {
+    const redactor = createRedactor();
+    redactor.belongs(stack("shop"), "source config", "source app");
+    const end = redactor.during();
+    redactor.forget(stack("shop"));
+    const endLater = redactor.during();
+    redactor.add("hunterwolf", "source app");
+    end();
+    redactor.belongs(stack("blog"), "source config", "source app");
+    endLater();
+    assert.equal(redactor.redact("hunterwolf", stack("blog")), "***");
   });
 
   it("forgets the texts of a source with its last stack", () => {
