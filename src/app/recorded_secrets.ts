@@ -104,7 +104,10 @@ class Teacher implements RecordedSecrets {
 
   readonly ask = (key: StackKey): boolean => {
     const name = formatStackKey(key);
-    if (this.#isOutdated(key, name)) this.#looked.delete(name);
+    if (this.#isOutdated(key, name)) {
+      this.#looked.delete(name);
+      this.#secrets.reopen(stackAsOwner(key));
+    }
     // What this process records it has rendered, or brought to disk: that is hidden already.
     if (this.#looked.get(name)?.version === this.#ledger.foreignVersion()) return true;
     const { size } = this.#news(key);
@@ -234,7 +237,6 @@ class Teacher implements RecordedSecrets {
   *#stepsOf(key: StackKey): Generator<void> {
     const version = this.#ledger.foreignVersion();
     const { alive, news } = this.#news(key);
-    if (!this.#looked.has(formatStackKey(key))) this.#secrets.reopen(stackAsOwner(key));
     const owner = recordedOwner(this.#ledger, key)?.source;
     if (owner !== undefined) {
       const from = this.#ledger.current(key)?.revision.source.name ?? owner;

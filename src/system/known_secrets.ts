@@ -92,7 +92,10 @@ export class KnownSecrets {
 
   /** See `Redactor.reopen`. */
   reopen(owner: string): void {
-    if (this.#closed.delete(owner)) this.#closedSources = new Set(this.#closed.values());
+    const all = [owner, ...this.#claims.get(owner) ?? []].filter((each) =>
+      this.#closed.delete(each)
+    );
+    if (all.length > 0) this.#closedSources = new Set(this.#closed.values());
   }
 
   /** See `Redactor.belongs`. */

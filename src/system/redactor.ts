@@ -73,7 +73,7 @@ export interface Redactor {
   isClosed(...about: readonly string[]): boolean;
   /** Calls `tell` with each owner that is closed, when it is; in place of an earlier one. */
   onClosed(tell: (owner: string) => void): void;
-  /** Opens an owner that was closed: what it has now is about to be added. */
+  /** Opens an owner that was closed, and claims on it: what it has now is about to be added. */
   reopen(owner: string): void;
   /** As {@link redact}, by what is known already: for {@link isRoutine} texts, and for what is no text to tell. */
   redactKnown(text: string, ...about: readonly string[]): string;

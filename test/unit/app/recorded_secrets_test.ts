@@ -134,6 +134,17 @@ describe("recordedSecrets()", () => {
     assert.equal(opened(), 3, "what this process records it has hidden already");
   });
 
+  it("leaves a stack closed that had too many before it is looked at first", () => {
+    const { ask, close, isClosed, record, recordOwn } = createWorld();
+    record("first-one");
+    close();
+    assert.equal(ask(SHOP), true);
+    assert.ok(isClosed(), "nobody knows what a plan has rendered");
+    recordOwn("second-one");
+    ask(SHOP);
+    assert.ok(!isClosed());
+  });
+
   it("hides those of large releases in a task with pauses, and says so until then", async () => {
     const { ask, begin, end, hidden, recordLarge, record } = createWorld();
     for (const id of ["a", "b", "c"]) recordLarge(LARGE, id);

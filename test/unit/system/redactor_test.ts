@@ -177,6 +177,17 @@ describe("limits of a redactor", () => {
     assert.equal(redactor.redact("it said hunterwolf", stack("shop")), "***");
   });
 
+  it("opens with a stack what it was closed for before anybody owned it", () => {
+    const redactor = createRedactor({ group: 1_000_000, all: 200_000 });
+    const claim = `${stack("shop")} of source h/org/shop`;
+    redactor.belongs(stack("shop"), "source h/org/shop");
+    fill(redactor, claim);
+    redactor.settle(stack("shop"), "source h/org/shop");
+    assert.equal(redactor.redact("it said so", stack("shop")), "***");
+    redactor.reopen(stack("shop"));
+    assert.equal(redactor.redact("it said so", stack("shop"), claim), "it said so");
+  });
+
   /** Adds secrets to stacks of a source, each of which has fewer than the shop, until nothing is told of it. */
   function fillStacks(redactor: Redactor, source: string): string | undefined {
     for (let at = 0; at < 900; at++) {
