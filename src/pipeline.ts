@@ -13,6 +13,7 @@ import {
   type Decision,
   type ExpandedDeployment,
   hasClosed,
+  heldAnyway,
   holdOf,
   keyOf,
   learnedOfAll,
@@ -194,8 +195,9 @@ async function deployTarget(
   teller.tell({ kind: "pending" });
   try {
     await anyParts.secrets.learned(stackAsOwner(key), signal);
-    const refusal = await refusalOf(anyParts, opened, deployment, signal);
-    if (refusal !== undefined) return leave(teller, refusal);
+    const left = await refusalOf(anyParts, opened, deployment, signal) ??
+      heldAnyway(anyParts, begun);
+    if (left !== undefined) return leave(teller, left);
     const parts = await partsFor(anyParts, key, signal);
     // The engine may have been away at the start.
     const before = () => recoverStack(anyParts, listeners, key, signal);

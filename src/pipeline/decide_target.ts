@@ -6,19 +6,12 @@ import {
   ownerFrom,
   type Plan,
 } from "../model/mod.ts";
-import {
-  type Hold,
-  pausedHold,
-  planFor,
-  requireSupported,
-  retryHold,
-  swarmOf,
-} from "../plan/mod.ts";
+import { type Hold, planFor, requireSupported, retryHold, swarmOf } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { formerOwner, recordedOwner } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
-import { decideHeld, personHold, pinHold, retryOf, stopHold } from "./hold.ts";
+import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
   isSuperseded,
@@ -56,12 +49,9 @@ export async function decideTarget(
 ): Promise<Decision> {
   const { deployment, key, revision } = asked;
   await requireNotOwnProject(parts.host, key, signal);
-  const stopped = stopHold(parts, key);
-  if (stopped !== undefined && (deployment.pause || !deployment.destroy.enabled)) {
-    return skip(stopped.reason, stopped.message);
-  }
-  const waits = personHold(parts, key) ??
-    (deployment.pause ? pausedHold(`deployment ${key.name} is paused`) : undefined);
+  const stopped = stoppedHold(parts, asked);
+  if (stopped !== undefined) return skip(stopped.reason, stopped.message);
+  const waits = waitingHold(parts, asked);
   if (waits !== undefined) return await held(parts, asked, waits, signal);
   requireSupported(deployment);
   const info = await parts.host.info(signal);

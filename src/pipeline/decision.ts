@@ -6,9 +6,11 @@ import type {
   SkipReason,
   ToldDecision,
 } from "../model/mod.ts";
-import type { HeldDecision } from "./hold.ts";
-import type { PreparedRelease } from "../prepare/mod.ts";
+import { type HeldDecision, stoppedHold, waitingHold } from "./hold.ts";
+import type { PreparedRelease, Target } from "../prepare/mod.ts";
 import type { Hold } from "../plan/mod.ts";
+import type { PipelineParts } from "./parts.ts";
+import { isStrangers } from "./stack_owner.ts";
 
 /** The decision about a target, made before anything is changed. */
 export type Decision =
@@ -47,8 +49,24 @@ export function messageFor(decision: Decision): string {
 }
 
 /** A decision to do nothing, without plans for services. */
-export function skip(reason: SkipReason, message: string): Decision {
+export function skip(
+  reason: SkipReason,
+  message: string,
+): Decision & { readonly kind: "skip" } {
   return { kind: "skip", plan: { kind: "skip", reason, message, services: [] }, changes: [] };
+}
+
+/**
+ * The decision about a target that is held anyway, where the stack is another's: it need not wait for
+ * those who are at work on that, and is no conflict.
+ */
+export function heldAnyway(
+  parts: Pick<PipelineParts, "ledger">,
+  target: Target,
+): ReturnType<typeof skip> | undefined {
+  if (!isStrangers(parts, target)) return undefined;
+  const hold = stoppedHold(parts, target) ?? waitingHold(parts, target);
+  return hold && skip(hold.reason, hold.message);
 }
 
 /** A decision in the form that listeners get. */

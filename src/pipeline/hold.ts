@@ -31,11 +31,12 @@ import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { isStrangers, ownershipOf } from "./stack_owner.ts";
 
-/** The hold of a stack that a person stopped: nothing of it is repaired, either. */
-export function stopHold(
+/** The hold of a stack that a person stopped: nothing of it is repaired, either, but it may be removed. */
+export function stoppedHold(
   { ledger }: Pick<PipelineParts, "ledger">,
-  key: StackKey,
+  { key, deployment: { pause, destroy } }: Pick<Target, "key" | "deployment">,
 ): Hold | undefined {
+  if (!pause && destroy.enabled) return undefined;
   const since = ledger.stops.get(key);
   if (since === undefined) return undefined;
   return pausedHold(
@@ -54,6 +55,15 @@ export function personHold(
   if (hold === undefined) return undefined;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
   return pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
+}
+
+/** The hold of a target that waits for a person, or for the end of its pause. */
+export function waitingHold(
+  parts: Pick<PipelineParts, "ledger">,
+  { key, deployment }: Pick<Target, "key" | "deployment">,
+): Hold | undefined {
+  return personHold(parts, key) ??
+    (deployment.pause ? pausedHold(`deployment ${key.name} is paused`) : undefined);
 }
 
 /** The decision about a held target: nothing to do, or a repair of its deployed release. */

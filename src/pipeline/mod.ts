@@ -7,7 +7,7 @@ export { act, type ToDo } from "./act.ts";
 
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";
-export { type Decision, holdOf, toldDecision } from "./decision.ts";
+export { type Decision, heldAnyway, holdOf, toldDecision } from "./decision.ts";
 export * from "./destroy_target.ts";
 export * from "./hold.ts";
 export * from "./expand_deployments.ts";

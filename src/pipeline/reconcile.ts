@@ -36,7 +36,7 @@ import {
   tellVerdicts,
 } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
-import { isMixed, prepareRepair, stopHold } from "./hold.ts";
+import { isMixed, prepareRepair } from "./hold.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
@@ -87,7 +87,7 @@ interface Reconciled {
 function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined {
   const { ledger } = parts;
   const [options, recorded] = [ledger.reconciliations.get(key), ledger.current(key)];
-  if (options?.enabled !== true || stopHold(parts, key) !== undefined) return undefined;
+  if (options?.enabled !== true || parts.ledger.stops.get(key) !== undefined) return undefined;
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
   return takenByOther(ledger, recorded) ? undefined : { recorded, options };
 }

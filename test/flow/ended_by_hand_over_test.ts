@@ -109,6 +109,17 @@ describe("a rollout of a stack's former owner", () => {
       }, engine));
   }
 
+  it("lets a paused deployment of another repository be paused, as when nobody is at work", () =>
+    withOther(async (world, other) => {
+      const { run } = await hanging(world, shop);
+      const paused = { ".stackwright.yaml": `name: ${world.stack}\npause: true\n` };
+      const told = await other.deploy("skipped", { ...shop("theirs"), ...paused });
+      assert.match(told, /paused: deployment \S+ is paused/);
+      await turn(world, "healthy");
+      assert.equal((await run).status, "succeeded");
+      assert.match(await other.deploy("skipped", paused), /paused: deployment \S+ is paused/);
+    }));
+
   it("goes on when the stack is its owner's again", () =>
     withOther(async (world, other) => {
       const { run } = await hanging(world, shop);
