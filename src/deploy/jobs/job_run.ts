@@ -104,6 +104,8 @@ export class JobRun<Stopped> {
   #isOwn = false;
   #stopped: readonly Stopped[] = [];
   #output = "";
+  /** Whether it may have been started. */
+  #mayRun = false;
   #isLeft = false;
 
   constructor(facts: JobRunFacts, engine: JobEngine<Stopped>) {
@@ -138,7 +140,8 @@ export class JobRun<Stopped> {
     const made = await this.#engine.made(id, signal);
     [this.#awaited, this.#isOwn] = [id, true];
     this.#stopped = made?.stops.slice(0, MOST_STOPS) ?? [];
-    if (made?.isStarted) return;
+    this.#mayRun = made?.isStarted === true;
+    if (this.#mayRun) return;
     await this.#putBack(signal);
     const { noun } = this.#engine;
     throw errors.not_found(
@@ -189,6 +192,8 @@ export class JobRun<Stopped> {
     this.#stopped = this.#few(stops);
     await this.#stop(signal);
     await this.#requireStartable(signal);
+    signal.throwIfAborted();
+    this.#mayRun = true;
     await start(signal);
   }
 
@@ -246,12 +251,12 @@ export class JobRun<Stopped> {
 
   /**
    * Starts stopped services again and removes the run's own container or service, also after a
-   * cancellation. When the process ends, such a run is left as it is for the next process. What is
-   * removed is read before, and what was stopped does not wait for that.
+   * cancellation. When the process ends, such a run that may have been started is left as it is for the
+   * next process. What is removed is read before, and what was stopped does not wait for that.
    */
   async #putBack(signal: AbortSignal, reading = Promise.resolve()): Promise<void> {
     const { clock, leaves, found: { key, service } } = this.#facts;
-    this.#isLeft = signal.aborted && this.#isOwn && leaves();
+    this.#isLeft = signal.aborted && this.#isOwn && this.#mayRun && leaves();
     if (this.#isLeft) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];

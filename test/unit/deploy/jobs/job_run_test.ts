@@ -114,6 +114,26 @@ describe("the run of a job in a container", () => {
     assert.deepEqual(engine.calls, ["start web-id", "remove run-id with volumes"]);
   });
 
+  it("that was made and not started is put away when the process ends: nothing of it runs", async () => {
+    const web = runningContainer("shop", "web");
+    const engine = createMemoryEngine([backup, web]);
+    const { facts } = await createRun(engine);
+    const end = new AbortController();
+    engine.containerRecipe = () =>
+      Promise.resolve({ ...backup, runs: false, imageId: "i", labels: {}, body: { Image: "i" } });
+    engine.images["i"] = "i";
+    engine.createContainer = () => Promise.resolve("own-id");
+    engine.onCall = (call) => {
+      if (call === `stop ${web.id}`) end.abort(new Error("the service ends"));
+    };
+    facts.leaves = () => true;
+    const run = new JobRun(facts, containerJobs(facts));
+    await assert.rejects(run.begin(end.signal), /the service ends/);
+    assert.ok(!run.isLeft);
+    const calls = [`stop ${web.id}`, `start ${web.id}`, "remove own-id with volumes"];
+    assert.deepEqual(engine.calls, calls);
+  });
+
   it("has its container made when few others are", async () => {
     const { run, facts } = await createRun(createMemoryEngine([backup]));
     let asked = 0;
