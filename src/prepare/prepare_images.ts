@@ -51,11 +51,9 @@ export async function refreshImages(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const { release } = prepared;
-  const { forceImagePull } = target.deployment;
   if (release.swarm !== undefined) return await movedImages(parts, target, release, signal);
   const asked = release.services.filter((each) =>
-    each.expectation.replicas > 0 &&
-    (pullsAlways(release, each.name) || (forceImagePull && !pullsNever(release, each.name)))
+    each.expectation.replicas > 0 && isPulledAgain(target, release, each)
   );
   if (asked.length === 0) return {};
   const pullable = asked.filter((each) => !each.builds && each.image !== "");
@@ -78,6 +76,14 @@ export async function refreshImages(
     if (id !== undefined) images[service.name] = id;
   }
   return images;
+}
+
+function isPulledAgain(
+  { deployment: { forceImagePull } }: Target,
+  release: Release,
+  { name }: Pick<ReleaseService, "name">,
+): boolean {
+  return pullsAlways(release, name) || (forceImagePull && !pullsNever(release, name));
 }
 
 /**
@@ -129,16 +135,17 @@ export async function prepareImages(
     const toBuild = wantedBuilds(parts, target, prepared, services);
     return parts.host.images.build(toBuild, target.deployment.build, signal);
   };
-  const built = await build(builds) ? builds : [];
+  const isFetched = await build(builds);
+  const built = isFetched ? builds : [];
   const images = {
     ...run,
     ...await builtImages(parts.host.engine, target.key, built, build, signal),
   };
-  await requirePlainHooks(parts.host.engine, prepared.release, needed, signal);
+  const toCome = new Set(isFetched ? [] : namesToCome(target, prepared.release, needed, builds));
+  await requirePlainHooks(without(toCome, parts.host), prepared.release, needed, signal);
   const made = needed.filter((each) => acting.get(each.name) !== "start");
   const known = new Map(present);
-  // What has the name of a build that a plan left out says nothing about the image to come.
-  for (const { image } of builds) known.set(image, NO_IMAGE);
+  for (const image of toCome) known.set(image, NO_IMAGE);
   for (const { image } of built) known.delete(image);
   try {
     await requireShortList(parts.host.engine, prepared.release, { services: made, known }, signal);
@@ -149,6 +156,30 @@ export async function prepareImages(
     throw error;
   }
   return images;
+}
+
+/** An engine that has no images of these names. */
+function without(
+  names: ReadonlySet<string>,
+  { engine }: Pick<PrepareParts["host"], "engine">,
+): Pick<PrepareParts["host"]["engine"], "imageId" | "imageLabels"> {
+  return {
+    imageId: async (name, signal) =>
+      names.has(name) ? undefined : await engine.imageId(name, signal),
+    imageLabels: (id, signal) => engine.imageLabels(id, signal),
+  };
+}
+
+/** Names of images that a plan builds and pulls none of: what has them now says nothing of what comes. */
+function namesToCome(
+  target: Target,
+  release: Release,
+  needed: readonly ReleaseService[],
+  builds: readonly ReleaseService[],
+): string[] {
+  const pulled = needed.filter((each) => isPulledAgain(target, release, each))
+    .flatMap(({ image, builds, sideImages = [] }) => builds ? sideImages : [image, ...sideImages]);
+  return [...namesBuilt(release.model, builds.map(({ name }) => name)), ...pulled];
 }
 
 /**
