@@ -14,6 +14,7 @@ import {
 import type { Engine } from "../docker/mod.ts";
 import {
   errors,
+  formatStackKey,
   isStackwrightError,
   type ObservedStack,
   type Progress,
@@ -27,6 +28,7 @@ import {
   handedOver,
   type Ledger,
   locksOfJob,
+  ownerOfKept,
   ownerOfWhatRuns,
   recordedOwner,
   type RunEnd,
@@ -38,7 +40,7 @@ import { createPauses } from "../system/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
-import { locked, whileOwned } from "./waits.ts";
+import { locked } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
@@ -163,7 +165,8 @@ function createRun(
   const startable = async (stack: string, within: AbortSignal) => {
     const other = { ...key, name: stack };
     await requireStartable(parts, other, { needsFiles: false }, within);
-    const over = handedOver(parts.ledger, other, [owner]);
+    const owners = [owner, ownerOfKept(parts.ledger, key, { isPinned: true })];
+    const over = handedOver(parts.ledger, other, owners);
     if (over !== undefined) throw over;
   };
   const { clock, log } = parts;
@@ -179,7 +182,8 @@ function createRun(
 
 /**
  * Begins or adopts a run and waits for its end; returns the exit code of its container. A former owner's
- * job is not run; see {@link whileOwned}.
+ * job is not run, and ends when the new one's deployment comes, unless a person holds the stack; after
+ * a rollback it is run until a deployment of another commit comes.
  */
 async function runThrough(
   parts: PipelineParts,
@@ -188,10 +192,15 @@ async function runThrough(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
-  const owners = [ownerOfWhatRuns(parts.ledger, work.key)];
-  return await whileOwned(parts, { keys: [work.key, ...locks], owners }, async (within, ask) => {
+  const { ledger, stackLock } = parts;
+  const [keys, owner] = [[work.key, ...locks], ownerOfWhatRuns(ledger, work.key)];
+  const isOver = (isPinned = false) => {
+    const owners = [owner, ownerOfKept(ledger, work.key, { isPinned })];
+    return keys.map((key) => handedOver(ledger, key, owners)).find(Boolean);
+  };
+  const through = async (within: AbortSignal, ask: () => void) => {
     const begin = async () => {
-      ask();
+      if (isOver(true) !== undefined) ask();
       // One that an earlier process began is taken over in any case, to be ended.
       if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
       within.throwIfAborted();
@@ -206,7 +215,9 @@ async function runThrough(
     }
     await locked(parts, locks, begin, signal);
     return await end();
-  }, signal);
+  };
+  const what = { keys: keys.map(formatStackKey), isOver: () => isOver(), work: through };
+  return await stackLock.endable(what, signal);
 }
 
 /** Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that. */

@@ -202,6 +202,8 @@ export async function lockedForTarget<T>(
     }, signal);
   };
   if (!isStrangers(parts, target)) {
+    // A rollback keeps what runs from this commit: there is nobody to make room for.
+    if (ledger.pins.get(key)?.revision === target.revision.id) return await locked();
     const beside = ledger.owners.beside(key).map(({ context }) => ({ ...key, context }));
     return await stackLock.ending([name, ...beside.map(formatStackKey)], locked);
   }

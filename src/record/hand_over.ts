@@ -30,6 +30,19 @@ export function handedOver(
 }
 
 /**
+ * The owner of a stack that a person holds as it is, with `isPinned` also by a rollback; `undefined` for
+ * others. Jobs of what runs are its own, whoever deployed that: no deployment of it may come.
+ */
+export function ownerOfKept(
+  ledger: Pick<Ledger, "owners" | "current" | "holds" | "pins">,
+  key: StackKey,
+  { isPinned }: { readonly isPinned: boolean },
+): StackOwner | undefined {
+  const isKept = ledger.holds.get(key) !== undefined || isPinned && ledger.pins.has(key);
+  return isKept ? recordedOwner(ledger, key) : undefined;
+}
+
+/**
  * The owner in whose name what runs of a stack was deployed, or is being deployed for the first time:
  * that of its release, which may be a former one; the recorded owner where it has none.
  */

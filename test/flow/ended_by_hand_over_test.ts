@@ -211,6 +211,11 @@ describe("a run of a job of a stack's former owner", () => {
     return all.filter(({ state }) => state === "running").length;
   };
 
+  const endRun = async (world: World) => {
+    const all = await world.engine.listContainers(runs(), new AbortController().signal);
+    for (const { id, state } of all) if (state === "running") world.fake?.crash(id, 0);
+  };
+
   const STOPS = { "stackwright.job.stop_services": "web" };
   for (
     const [title, labels] of [["that keeps services stopped", STOPS], ["beside them", {}]] as const
@@ -240,5 +245,45 @@ describe("a run of a job of a stack's former owner", () => {
       await other.adopt();
       assert.match(await run(world), /was handed over to /);
       assert.equal((await states(world))["web-1"], "running");
+    }));
+
+  it("is run while a person holds what runs, also when the new owner comes", () =>
+    withOther(async (world, other) => {
+      await commit(world, withJob(STOPS), DAY);
+      await pollTo(world, "succeeded");
+      await other.adopt();
+      await commandTo(world, 0, ["hold", world.stack, "--reason", "it moves"]);
+      await run(world, "?wait=false");
+      await until(async () => await running(world) === 1);
+      const theirs = other.deploy("skipped", withJob({ other: "yes" }));
+      await endRun(world);
+      assert.match(await theirs, /held/);
+      await until(async () => (await states(world))["web-1"] === "running");
+      const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
+      assert.match(await answer.text(), /"status":"succeeded"/);
+
+      await run(world, "?wait=false");
+      await until(async () => await running(world) === 1);
+      await commandTo(world, 0, ["resume", world.stack]);
+      await other.deploy("succeeded", withJob({ other: "yes" }));
+      await until(async () => await running(world) === 0);
+      assert.equal((await states(world))["web-1"], "running");
+    }));
+
+  it("is run while a person's rollback stays, until the new owner deploys", () =>
+    withOther(async (world, other) => {
+      await commit(world, withJob(STOPS), DAY);
+      await pollTo(world, "succeeded");
+      await commit(world, withJob({ ...STOPS, other: "yes" }), DAY);
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["rollback", world.stack]);
+      await other.adopt();
+      await run(world, "?wait=false");
+      await until(async () => await running(world) === 1);
+      await other.deploy("succeeded", withJob({ other: "no" }));
+      await until(async () => await running(world) === 0);
+      assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "created" });
+      const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
+      assert.match(await answer.text(), /"status":"failed".*was handed over to /);
     }));
 });

@@ -43,7 +43,8 @@ function createHouse() {
     ).catch((error: Error) => error.message);
   const deploy = (key: StackKey, owner: StackOwner) => {
     const configuration = { source: { name: owner.source }, reference: owner.reference };
-    const target = { key, configuration, origin: "automatic" } as unknown as Target;
+    const asked = { key, configuration, revision: { id: "1" }, origin: "automatic" };
+    const target = asked as unknown as Target;
     const before = () => Promise.resolve();
     return lockedForTarget(parts, target, { before, work: () => Promise.resolve() }, signal);
   };
