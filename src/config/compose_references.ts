@@ -7,6 +7,11 @@ interface ComposeReferences {
   readonly composeFiles: readonly string[];
   /** Other files: `env_file`, `label_file`, the `env_file` of an include or the `.env` beside it. */
   readonly files: readonly string[];
+  /**
+   * Those that are the `env_file` of an include: in a file that is included itself, compose takes them from
+   * where it runs, and from there as the file lies from the one that includes it.
+   */
+  readonly ofIncludes: readonly string[];
   /** Whether rendering may read any file of the source: broken YAML, an include with its own base. */
   readonly wide: boolean;
   /**
@@ -34,7 +39,7 @@ export function composeReferences(text: string): ComposeReferences {
   try {
     paths = composePaths(text, "");
   } catch {
-    return { composeFiles: [], files: [], wide: true, outside: false };
+    return { composeFiles: [], files: [], ofIncludes: [], wide: true, outside: false };
   }
   const { includes, extended, unsure } = paths;
   const composeFiles = [...includes.flatMap((each) => each.paths), ...extended, ...unsure.extended];
@@ -45,6 +50,7 @@ export function composeReferences(text: string): ComposeReferences {
   return {
     composeFiles: inside(composeFiles),
     files: inside(files),
+    ofIncludes: inside(includes.flatMap((each) => each.envFiles)),
     // A project directory is the base of every path in the included files; without one it is the
     // directory of the first file. Includes with such a base elsewhere are left to compose.
     wide: includes.some(({ paths, projectDirectory }) =>

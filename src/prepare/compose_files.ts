@@ -136,12 +136,13 @@ async function follow(
     paths.add(path);
   };
   const state = { wide: false, outside: false };
-  const queue = start.files.map((file) => ({ file, base: start.base }));
+  const queue = start.files.map((file) => ({ file, base: start.base, working: start.base }));
   const seen = new Set<string>();
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const { file, base } = next;
-    if (seen.has(`${base}:${file}`)) continue;
-    seen.add(`${base}:${file}`);
+    const { file, base, working } = next;
+    const key = `${working}:${base}:${file}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
     note(file);
     if (seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
     const bytes = await source.read(revision, file, signal, MOST_BYTES);
@@ -158,10 +159,13 @@ async function follow(
     state.wide ||= found.wide;
     state.outside ||= found.outside;
     const resolve = (path: string) => inSource(base, path, `${path}, named by ${file}`);
-    queue.push(
-      ...found.composeFiles.map(resolve).map((path) => ({ file: path, base: posix.dirname(path) })),
-    );
+    for (const path of found.composeFiles.map(resolve)) {
+      const below = posix.dirname(path);
+      const from = posix.join(start.base, posix.relative(base, below));
+      queue.push({ file: path, base: below, working: from });
+    }
     for (const path of found.files) note(resolve(path));
+    for (const path of found.ofIncludes) note(inSource(working, path, `${path}, named by ${file}`));
   }
   return { paths: [...paths], ...state };
 }

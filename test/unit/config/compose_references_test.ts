@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { composeReferences } from "../../../src/config/mod.ts";
 
-const NOTHING = { composeFiles: [], files: [], wide: false, outside: false };
+const NOTHING = { composeFiles: [], files: [], ofIncludes: [], wide: false, outside: false };
 
 /** A compose file and what rendering it reads, as compose 2.26 and 2.40 do. */
 const TABLE: readonly {
@@ -30,12 +30,16 @@ const TABLE: readonly {
   {
     what: "an include with its own env file, which stands for the one beside it",
     text: "include: [{path: sub/b.yaml, env_file: x.env}]",
-    found: { composeFiles: ["sub/b.yaml"], files: ["x.env"] },
+    found: { composeFiles: ["sub/b.yaml"], files: ["x.env"], ofIncludes: ["x.env"] },
   },
   {
     what: "an include with several env files",
     text: "include: [{path: sub/b.yaml, env_file: [x.env, y.env]}]",
-    found: { composeFiles: ["sub/b.yaml"], files: ["x.env", "y.env"] },
+    found: {
+      composeFiles: ["sub/b.yaml"],
+      files: ["x.env", "y.env"],
+      ofIncludes: ["x.env", "y.env"],
+    },
   },
   {
     what: "an include that merges files of one directory",
