@@ -64,10 +64,10 @@ export async function startApp(settings: Settings, system: System): Promise<App>
   const alarms = createAlarms(ledger, system, () => gate.intake, stop.signal);
   const events = createEngineEvents(assembly.engines, system, stop.signal);
   const boards = new JobBoards({
+    ...system,
     ...assembly,
     events,
     intake: () => gate.intake,
-    clock: system.clock,
     log: log.with({ component: "scheduler" }),
     meter,
     timeZone: settings.timeZone,

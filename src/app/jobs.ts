@@ -14,6 +14,8 @@ import {
   type Ids,
   type Log,
   type Meter,
+  type Redactor,
+  stackAsOwner,
 } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
 import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
@@ -34,6 +36,7 @@ interface JobBoardParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
+  readonly redactor: Pick<Redactor, "redact">;
   readonly ids: Ids;
   readonly timeZone: string;
   /** Whether to look at services of a swarm. */
@@ -113,12 +116,15 @@ class JobBoard {
       }
     };
 
-  /** All jobs with status and times. */
+  /** All jobs with status and times. The list is about no stack: what it quotes of one is masked here. */
   async list(signal: AbortSignal): Promise<JobFacts[]> {
+    const { redactor } = this.#parts;
     return (await this.#find(signal)).map(({ job, found }) => {
+      const problem = job.problem && redactor.redact(job.problem, stackAsOwner(job.key));
       const { isRunning, ...times } = this.scheduler.timesOf(job);
       const status = this.#statusOf(job, found, isRunning);
-      return { ...job, ...times, status, repository: job.source };
+      const told = problem === undefined ? job : { ...job, problem };
+      return { ...told, ...times, status, repository: job.source };
     });
   }
 
