@@ -132,4 +132,29 @@ describe("EngineApi.inTime()", () => {
       await close();
     }
   });
+
+  it("keeps a call waiting for no longer than those before it, where labels do not tell whose these are", async () => {
+    const { engine, clock, asked, close } = await silentEngine(true);
+    const end = new AbortController();
+    try {
+      const started = () => asked.filter((each) => / \/\S*\/start /.test(each)).length;
+      // Ids without letters: of these containers the engine tells no labels.
+      const starts = Array.from(
+        { length: 32 },
+        (_, at) => engine.startContainer(`${at}`, never).catch((error: Error) => error.message),
+      );
+      while (started() < 32) await settle();
+      const other = engine.startContainer("99", end.signal).catch(() => {});
+      for (let turn = 0; turn < 20; turn++) await settle();
+      assert.equal(started(), 32);
+      await clock.advance(120_000);
+      assert.match(await starts[0] ?? "", /within 120 s/);
+      await Promise.all(starts);
+      while (!asked.some((each) => each.includes("/99/start"))) await settle();
+      end.abort();
+      await other;
+    } finally {
+      await close();
+    }
+  });
 });
