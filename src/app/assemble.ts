@@ -92,6 +92,8 @@ interface AssemblyOptions {
   readonly meter?: Meter;
   /** Whether this is the service, whose sync windows commands have to follow. */
   readonly serves?: boolean;
+  /** Whether nothing is recorded: then a data directory that cannot be written is no error. */
+  readonly onlyReads?: boolean;
 }
 
 /**
@@ -102,14 +104,14 @@ interface AssemblyOptions {
 export async function assemble(
   settings: Settings,
   system: System,
-  { scratchDir, meter = noMeter, serves = false }: AssemblyOptions = {},
+  { scratchDir, meter = noMeter, serves = false, onlyReads = false }: AssemblyOptions = {},
 ): Promise<Assembly> {
   await hideSecrets(settings, system);
   await removeLeftovers(system);
   const letNextIn = serves ? await becomeOnlyService(system.files, settings.data.dir) : () => {};
   const ids = createIds(system.clock);
   const opened = scratchDir === undefined
-    ? await openState(settings, system, ids)
+    ? await openState(settings, system, { ids, onlyReads })
     : await copyState(settings, system, { ids, scratchDir });
   const { ledger } = opened;
   const http = await httpClient(settings, system);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DEFAULT_CONTEXT, messageOf, type StackKey } from "../model/mod.ts";
 import { recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { noMeter, scratchPrefix, withTemporaryDirectory } from "../system/mod.ts";
+import { noMeter } from "../system/mod.ts";
 import { engineSays } from "./engine_says.ts";
 import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
@@ -37,7 +37,7 @@ export async function checkContexts(
     return [];
   }
   try {
-    const stacks = await stacksOf(settings, system).catch(() => undefined);
+    const stacks = knownStacks(settings);
     const names = new Set([
       ...await engines.names(),
       ...stacks?.map(({ context }) => context) ?? [],
@@ -77,12 +77,10 @@ function usedBy(stacks: readonly StackKey[] | undefined): string {
   return `has ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
 }
 
-/** The stacks that are deployed by the ledger. Throws what reading a ledger throws. */
-export async function stacksOf(
-  { data }: Pick<Settings, "data">,
-  { files }: Pick<System, "files">,
-): Promise<StackKey[]> {
-  const ledger = join(data.dir, LEDGER_FILE);
-  const read = (scratch: string) => recordedStacks(files, ledger, scratch);
-  return await withTemporaryDirectory(files, scratchPrefix("plan"), read);
+function knownStacks({ data }: Settings): StackKey[] | undefined {
+  try {
+    return recordedStacks(join(data.dir, LEDGER_FILE));
+  } catch {
+    return undefined;
+  }
 }

@@ -2,13 +2,15 @@ import { join } from "node:path";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
+import { recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { checkContexts, stacksOf } from "./check_contexts.ts";
+import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import { hideSecrets } from "./hide_secrets.ts";
 import { localRepository } from "./local_repository.ts";
+import { LEDGER_FILE } from "./open_state.ts";
 import type { System } from "./system.ts";
 import { sourceLocation } from "../source/mod.ts";
 
@@ -153,7 +155,7 @@ async function dataSays({ data }: Settings, { files }: System): Promise<string> 
   const isThere = await tryDataDirectory(files, data.dir);
   if (!isThere) return `${data.dir}, which is made at the first start`;
   // A ledger that cannot be read, such as one of a newer version, keeps the service from starting.
-  await stacksOf({ data }, { files });
+  recordedStacks(join(data.dir, LEDGER_FILE));
   return data.dir;
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isStackwrightError, messageOf } from "../model/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,
@@ -7,7 +8,13 @@ import {
   loadInstanceKey,
 } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { type Ids, sourceAsOwner, stackAsOwner, systemProcessOwner } from "../system/mod.ts";
+import {
+  existsNow,
+  type Ids,
+  sourceAsOwner,
+  stackAsOwner,
+  systemProcessOwner,
+} from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import type { System } from "./system.ts";
 
@@ -17,15 +24,31 @@ export interface State {
   readonly ledger: Ledger;
 }
 
-/** Opens the data directory, its key and its ledger. */
-export async function openState(settings: Settings, system: System, ids: Ids): Promise<State> {
+/**
+ * Opens the data directory, its key and its ledger. With `onlyReads`, a ledger that cannot be written
+ * is opened to be read, and a warning says why.
+ */
+export async function openState(
+  settings: Settings,
+  system: System,
+  { ids, onlyReads = false }: { readonly ids: Ids; readonly onlyReads?: boolean },
+): Promise<State> {
   const { dir } = settings.data;
-  await openDataDirectory(system.files, dir);
-  const key = await loadInstanceKey(system.files, dir);
-  const ledger = openLedger(dir, system, { key, ids });
-  ledger.checkWritable();
-  await closeToOthers(system, join(dir, LEDGER_FILE));
-  return { key, ledger };
+  const { files, log } = system;
+  try {
+    await openDataDirectory(files, dir);
+    const key = await loadInstanceKey(files, dir);
+    const ledger = openLedger(dir, system, { key, ids });
+    ledger.checkWritable();
+    await closeToOthers(system, join(dir, LEDGER_FILE));
+    return { key, ledger };
+  } catch (error) {
+    const isFull = onlyReads && isStackwrightError(error, "data_dir_unusable");
+    if (!isFull || !existsNow(join(dir, LEDGER_FILE))) throw error;
+    log.warning(`${messageOf(error)}; this command only reads what is recorded there`);
+    const key = await loadInstanceKey(files, dir);
+    return { key, ledger: openLedger(dir, system, { key, ids, onlyReads }) };
+  }
 }
 
 /** Makes the ledger and its journals private: SQLite creates them as open as the umask allows. */
@@ -55,12 +78,17 @@ export const LEDGER_FILE = "state.db";
 function openLedger(
   dir: string,
   system: System,
-  { key, ids }: { readonly key: InstanceKey; readonly ids: Ids },
+  { key, ids, onlyReads = false }: {
+    readonly key: InstanceKey;
+    readonly ids: Ids;
+    readonly onlyReads?: boolean;
+  },
 ): Ledger {
   return new Ledger(join(dir, LEDGER_FILE), {
     key,
     clock: system.clock,
     ids,
+    onlyReads,
     owner: systemProcessOwner(),
     redact: (text, about, isRoutine = false) =>
       system.redactor[isRoutine ? "redactKnown" : "redact"](

@@ -24,7 +24,7 @@ they differ, 1 when one of them is not recorded.
       const diff = await wholeDiff(bench, input);
       io.out(args.json ? JSON.stringify({ equal: diff === "", diff }) + "\n" : diff);
       return diff === "" ? EXIT.ok : EXIT.changes;
-    });
+    }, { onlyReads: true });
   },
 };
 

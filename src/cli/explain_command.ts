@@ -13,6 +13,7 @@ export const explainCommand = stackCommand({
 Reads the ledger in DATA_DIR and asks the engine what runs; the service may run meanwhile. Exits 1
 when nothing is recorded.
 `,
+  onlyReads: true,
   async ask({ operations, call, key, io }) {
     const detail = await operations.getDeployment.call(key, call);
     const time = peopleTime(io);

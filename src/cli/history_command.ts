@@ -26,6 +26,7 @@ Newest first, with number, time, state, commit and what became of it; the curren
 a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
 Numbers are what diff and rollback take. Exits 1 when nothing is recorded.
 `,
+  onlyReads: true,
   async ask({ operations, call, key, io }) {
     const { releases } = await operations.listReleases.call(key, call);
     return [releases, textOf(releases, peopleTime(io))];

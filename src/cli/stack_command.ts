@@ -1,6 +1,7 @@
 import type { StackKey } from "../model/mod.ts";
 import { type Arguments, readArguments, stackOf } from "./arguments.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import type { WorkOptions } from "./with_assembly.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
 /** A stack that a person names, and the parts for what is done to it. */
@@ -10,7 +11,7 @@ interface AskedStack extends Workbench {
   readonly io: CommandIo;
 }
 
-interface StackCommand {
+interface StackCommand extends WorkOptions {
   readonly help: string;
   /** Options besides `--json` and `--context`. */
   readonly options?: readonly string[];
@@ -19,7 +20,7 @@ interface StackCommand {
 }
 
 /** Makes a command that is a face of one operation on one stack. */
-export function stackCommand({ help, options = [], ask }: StackCommand): Command {
+export function stackCommand({ help, options = [], ask, ...work }: StackCommand): Command {
   return {
     help,
     async run(io) {
@@ -29,7 +30,7 @@ export function stackCommand({ help, options = [], ask }: StackCommand): Command
         const [view, text] = await ask({ ...bench, key, values: args.values, io });
         io.out(args.json ? JSON.stringify(view) + "\n" : text);
         return EXIT.ok;
-      });
+      }, work);
     },
   };
 }

@@ -71,7 +71,7 @@ Exits 1 when the stack that was named is not known.
         io.out(elsewhere([...ledger.deployedStacks(), ...untold]));
       }
       return EXIT.ok;
-    });
+    }, { onlyReads: true });
   },
 };
 

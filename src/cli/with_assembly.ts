@@ -31,13 +31,20 @@ export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly
   return { settings, system: { ...here, ...limit, log } };
 }
 
+/** What a command says about itself before it is assembled. */
+export interface WorkOptions {
+  /** Whether it records nothing, so that it works on a full disk, too. */
+  readonly onlyReads?: boolean;
+}
+
 /** Opens the data directory of the settings for one command and closes it afterwards. */
 export async function withAssembly<T>(
   io: CommandIo,
   work: (workplace: Workplace) => Promise<T>,
+  options: WorkOptions = {},
 ): Promise<T> {
   const { settings, system } = await systemOf(io);
-  const assembly = await assemble(settings, system);
+  const assembly = await assemble(settings, system, options);
   try {
     return await work({ settings, system, assembly });
   } finally {

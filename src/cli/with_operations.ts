@@ -3,7 +3,7 @@ import { type CommandGate, createCommandGate } from "../app.ts";
 import { errors, isStackwrightError, type StackwrightError } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
-import { withAssembly, type Workplace } from "./with_assembly.ts";
+import { withAssembly, type WorkOptions, type Workplace } from "./with_assembly.ts";
 
 /** The parts of a command that is a face of operations. */
 export interface Workbench extends Workplace {
@@ -31,6 +31,7 @@ export function whatBecame(
 export async function withOperations<T>(
   io: CommandIo,
   work: (bench: Workbench) => Promise<T>,
+  options: WorkOptions = {},
 ): Promise<T> {
   return await withAssembly(io, async (bench) => {
     const { settings, system, assembly } = bench;
@@ -48,7 +49,7 @@ export async function withOperations<T>(
         ? withDirectory(error, settings.data.dir)
         : error;
     }
-  });
+  }, options);
 }
 
 /** A command may look into another directory than the service beside it. */

@@ -2,7 +2,8 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { errors, messageOf, type StackKey, StackwrightError } from "../model/mod.ts";
 import { existsNow, removeNow, replaceNow } from "../system/mod.ts";
 import { damaged } from "./json_in.ts";
-import { knownVersion, migrate } from "./migrate_ledger.ts";
+import { knownVersion, migrate, SCHEMA_VERSION } from "./migrate_ledger.ts";
+import { openForReading } from "./open_for_reading.ts";
 
 /** One row as SQLite gives it. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -39,6 +40,14 @@ const [BUSY_MS, HELD_MS] = [5000, 100] as const;
 /** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
 
+/** Options for opening. */
+export interface OpeningOptions {
+  /** Called when the file was deleted while open, and was written anew. */
+  readonly onRewritten?: () => void;
+  /** Whether the file is only read, as it is: then every call that writes throws. */
+  readonly onlyReads?: boolean;
+}
+
 /**
  * The ledger's SQLite file: WAL, durable when a call returns, errors as {@link StackwrightError}.
  *
@@ -54,14 +63,14 @@ export class LedgerDatabase {
   #isHeld = false;
 
   /**
-   * Opens, or makes, the database at `path` and migrates it to the newest schema. Calls
-   * `onRewritten` when the file was deleted while open and had to be written anew.
+   * Opens, or makes, the database at `path` and migrates it to the newest schema, unless it is only
+   * read.
    */
-  constructor(path: string, onRewritten: () => void = () => {}) {
+  constructor(path: string, { onRewritten = () => {}, onlyReads = false }: OpeningOptions = {}) {
     this.path = path;
     this.#onRewritten = onRewritten;
-    this.#database = this.#guard(() => open(path));
-    this.#guard(() => migrate(this.#database, path));
+    this.#database = this.#guard(() => onlyReads ? openForReading(path) : open(path));
+    this.#guard(() => (onlyReads ? requireNewest : migrate)(this.#database, path));
   }
 
   /** Runs a statement that changes something. */
@@ -224,6 +233,15 @@ function open(path: string): DatabaseSync {
       "PRAGMA foreign_keys = ON;",
   );
   return database;
+}
+
+/** Checks that a database that is only read needs no migration. Throws `data_dir_unusable`. */
+function requireNewest(database: DatabaseSync, path: string): void {
+  if (knownVersion(database, path) === SCHEMA_VERSION) return;
+  throw errors.data_dir_unusable(
+    `the ledger ${path} is of an earlier version, and the data directory must be writable and have ` +
+      "free space before this one can read it",
+  );
 }
 
 function isBusy(error: unknown): boolean {

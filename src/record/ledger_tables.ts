@@ -6,7 +6,7 @@ import { DiscoveredStacks } from "./discovered_stacks.ts";
 import { FailureMemory } from "./failure_memory.ts";
 import type { InstanceKey } from "./instance_key.ts";
 import { Intents } from "./intents.ts";
-import { LedgerDatabase } from "./ledger_database.ts";
+import { LedgerDatabase, type OpeningOptions } from "./ledger_database.ts";
 import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
@@ -20,15 +20,13 @@ import { ShownTrees } from "./shown_trees.ts";
 import { SourceFailures } from "./source_failures.ts";
 import { Stops } from "./stops.ts";
 
-interface LedgerParts {
+interface LedgerParts extends OpeningOptions {
   /** Seals data that may hold secrets. */
   readonly key: InstanceKey;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly owner?: ProcessOwner;
   readonly redact: RedactAbout;
-  /** Called when the file was deleted while open, and was written anew. */
-  readonly onRewritten?: () => void;
 }
 
 type Recorded = Pick<RecordedRelease, "id">;
@@ -70,7 +68,7 @@ export class LedgerTables {
 
   /** Opens, or makes, the ledger at `path`. */
   constructor(path: string, parts: LedgerParts) {
-    this.database = new LedgerDatabase(path, parts.onRewritten);
+    this.database = new LedgerDatabase(path, parts);
     this.failures = new FailureMemory(this.database, parts.redact);
     this.decisions = new DecisionLog(this.database, parts.redact);
     this.pins = new Pins(this.database, parts.redact);

@@ -131,6 +131,31 @@ describe("stackwright explain", () => {
   });
 });
 
+describe("a data directory that cannot be written", () => {
+  it("is read by commands that only read, which say so, and refused by others", async () => {
+    await withHistory(async (command, dataDir) => {
+      // The check of a writer fails, whoever runs this test.
+      await mkdir(join(dataDir, ".write-test"));
+      for (
+        const [expected, exit, ...args] of [
+          [/ web .* 2 /, EXIT.ok, "status"],
+          [/release 2 of bbbbbbbbbbbb/, EXIT.ok, "explain", "web"],
+          [/\* +2 .*second/, EXIT.ok, "history", "web"],
+          [/image: web:2/, EXIT.changes, "diff", "web", "1", "2"],
+        ] as const
+      ) {
+        const { code, out, err } = await command(...args);
+        assert.equal(code, exit, err);
+        assert.match(out, expected);
+        assert.match(err, /DATA_DIR \S+ cannot be written .*only reads what is recorded/);
+      }
+      const { code, err } = await command("hold", "web");
+      assert.notEqual(code, EXIT.ok);
+      assert.match(err, /DATA_DIR \S+ cannot be written/);
+    });
+  });
+});
+
 describe("stackwright status", () => {
   it("status names contexts that can be asked for, and is brief on a terminal alone", async () => {
     await withHistory(async (command, dataDir) => {

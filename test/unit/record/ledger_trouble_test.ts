@@ -9,6 +9,7 @@ import process from "node:process";
 import { describe, it } from "node:test";
 import { type ErrorCode, isStackwrightError, stackKey } from "../../../src/model/mod.ts";
 import { copyLedger, InstanceKey, Ledger } from "../../../src/record/mod.ts";
+import type { OpeningOptions } from "../../../src/record/ledger_database.ts";
 import { migrate } from "../../../src/record/migrate_ledger.ts";
 import { createIds, systemFiles } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -16,7 +17,7 @@ import { releaseOf } from "./releases.ts";
 
 const WEB = stackKey("", "web");
 
-function openLedger(path: string, more: { onRewritten?: () => void } = {}): Ledger {
+function openLedger(path: string, more: OpeningOptions = {}): Ledger {
   const clock = createFakeClock();
   const key = new InstanceKey(new Uint8Array(32).fill(7));
   return new Ledger(path, { key, clock, ids: createIds(clock), redact: String, ...more });
@@ -51,6 +52,34 @@ describe("Ledger in trouble", () => {
       before.exec("DROP TABLE holds");
       before.close();
       openLedger(path).close();
+    }));
+
+  it("is read where it cannot be written, beside a service and alone, and nothing is made beside it", () =>
+    inDirectory(async (directory) => {
+      // Characters that mean something in an address.
+      const path = join(directory, "state ?#%41.db");
+      const service = openLedger(path);
+      const release = service.beginDeploy(releaseOf(WEB, "a1"));
+      service.succeed(release, {}, "done");
+      for (const isAlone of [false, true]) {
+        if (isAlone) service.close();
+        const before = await readdir(directory);
+        const ledger = openLedger(path, { onlyReads: true });
+        assert.deepEqual(ledger.history(WEB, 9).map(({ status }) => status), ["deployed"]);
+        assert.throws(
+          () => ledger.beginDeploy(releaseOf(WEB, "b2")),
+          says("data_dir_unusable", path),
+        );
+        ledger.close();
+        assert.deepEqual(await readdir(directory), before);
+      }
+      const old = new DatabaseSync(path);
+      old.exec("PRAGMA user_version = 1");
+      old.close();
+      assert.throws(
+        () => openLedger(path, { onlyReads: true }),
+        says("data_dir_unusable", path, "earlier version"),
+      );
     }));
 
   it("that was written before releases had their contents apart has all it had", () =>
@@ -322,6 +351,9 @@ describe("Ledger on a small disk", { skip: mounting !== undefined }, () => {
         }
         assert.deepEqual(ledger.current(WEB), before);
         assert.deepEqual(ledger.openIntents(), []);
+        const reader = openLedger(path, { onlyReads: true });
+        assert.deepEqual(reader.current(WEB), before);
+        reader.close();
         await rm(join(directory, "filler"));
         ledger.checkWritable();
         ledger.succeed(ledger.beginDeploy(releaseOf(WEB, "c3")), {}, "x");
@@ -343,8 +375,13 @@ describe("Ledger on a small disk", { skip: mounting !== undefined }, () => {
   it("a read-only disk is the data directory's fault, at the latest in checkWritable()", async () => {
     await onSmallDisk((directory) => {
       const path = join(directory, "state.db");
-      openLedger(path).close();
+      const before = openLedger(path);
+      before.beginDeploy(releaseOf(WEB, "a1"));
+      before.close();
       execFileSync("mount", ["-o", "remount,ro", directory]);
+      const reader = openLedger(path, { onlyReads: true });
+      assert.equal(reader.history(WEB, 9).length, 1);
+      reader.close();
       let ledger: Ledger | undefined;
       try {
         assert.throws(() => {
