@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
-import { recordedStacks } from "../record/mod.ts";
+import { recordedFailures, recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
 import { tryDataDirectory } from "./data_directory.ts";
@@ -12,14 +12,15 @@ import { hideSecrets } from "./hide_secrets.ts";
 import { localRepository } from "./local_repository.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import type { System } from "./system.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceKey, sourceLocation } from "../source/mod.ts";
+import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
 export interface Finding {
   /** The subject: `engine`, `context nas`, `compose`, `git`, `source`, `address`, `data`. */
   readonly about: string;
-  /** Whether the service can work with the subject as it is. */
-  readonly isFine: boolean;
+  /** Whether the service can work with the subject as it is; `undefined` where nobody was asked. */
+  readonly isFine: boolean | undefined;
   /** The result in a few words. */
   readonly says: string;
 }
@@ -29,8 +30,8 @@ const LIMIT_MS = 10_000;
 
 /**
  * Checks what the service needs: the engines of all contexts, compose, git, sources with their
- * intervals, addresses, data directory. Asks no other machines than those of the engines. Never
- * rejects because of a finding.
+ * intervals, addresses, data directory. Asks no other machines than those of the engines; of sources
+ * elsewhere, it tells what the ledger knows. Never rejects because of a finding.
  */
 export async function quickCheck(
   settings: Settings,
@@ -113,9 +114,11 @@ async function programSays(
 }
 
 async function sources(
-  { polls, webhookSecret, apiSecret }: Settings,
+  settings: Settings,
   { files }: System,
 ): Promise<Finding[]> {
+  const { polls, webhookSecret, apiSecret } = settings;
+  const failureOf = knownFailures(settings);
   const polled = await Promise.all(polls.map(async (poll) => {
     const { request, intervalSeconds, schedule, runOnce } = poll;
     const when = runOnce
@@ -123,10 +126,14 @@ async function sources(
       : schedule ?? (intervalSeconds === 0 ? "never" : `every ${intervalSeconds} s`);
     const target = request.target && `, target ${request.target}`;
     const says = `${requestName(request)}@${request.reference}${target}, ${when}`;
-    const problem = await missingRepository(files, request);
-    return problem === undefined
+    const [isHere, missing] = await missingRepository(files, request);
+    const problem = missing ?? failureOf(request);
+    if (problem !== undefined) {
+      return { about: "source", isFine: false, says: `${says}: ${problem}` };
+    }
+    return isHere
       ? { about: "source", isFine: true, says }
-      : { about: "source", isFine: false, says: `${says}: ${problem}` };
+      : { about: "source", isFine: undefined, says: `${says}; not asked` };
   }));
   const others = [
     ...(webhookSecret === undefined ? [] : ["webhooks"]),
@@ -159,19 +166,41 @@ async function dataSays({ data }: Settings, { files }: System): Promise<string> 
   return data.dir;
 }
 
-/** Why a repository on this machine cannot be read, as far as its directory tells. */
+/** Why sources could not be read when they were last tried, as far as the ledger tells. */
+function knownFailures(
+  { data, polls, timeZone }: Settings,
+): (request: SourceRequest) => string | undefined {
+  const keys = polls.flatMap(({ request }) => sourceKey(request) ?? []);
+  let known: ReturnType<typeof recordedFailures>;
+  try {
+    known = recordedFailures(join(data.dir, LEDGER_FILE), keys);
+  } catch {
+    // Another finding tells of the ledger.
+    known = new Map();
+  }
+  return (request) => {
+    const failure = known.get(sourceKey(request) ?? "");
+    if (failure === undefined) return undefined;
+    const [why] = failure.message.split("\n");
+    return `not asked now; could not be read at ${formatTime(failure.lastAt, timeZone)}: ${why}`;
+  };
+}
+
+/**
+ * Whether a repository is on this machine, and why it cannot be read, as far as its directory tells.
+ */
 async function missingRepository(
   files: System["files"],
   request: SourceRequest,
-): Promise<string | undefined> {
+): Promise<readonly [isHere: boolean, problem?: string]> {
   try {
     const path = localRepository(request);
-    if (path === undefined) return undefined;
-    if (await files.stat(path) === undefined) return `there is no ${path}`;
+    if (path === undefined) return [false];
+    if (await files.stat(path) === undefined) return [true, `there is no ${path}`];
     const marks = await Promise.all([".git", "HEAD"].map((each) => files.stat(join(path, each))));
-    return marks.some((each) => each !== undefined) ? undefined : `${path} is no repository`;
+    return marks.some((each) => each !== undefined) ? [true] : [true, `${path} is no repository`];
   } catch (error) {
-    return messageOf(error);
+    return [true, messageOf(error)];
   }
 }
 

@@ -100,8 +100,8 @@ async function sayWhatIsThere(
 ): Promise<void> {
   for (const { about, isFine, says } of await quickCheck(settings, system, signal)) {
     if (signal.aborted) return;
-    if (isFine) system.log.info(`${about}: ${says}`);
-    else system.log.warning(`${about}: ${says}`);
+    if (isFine === false) system.log.warning(`${about}: ${says}`);
+    else system.log.info(`${about}: ${says}`);
   }
 }
 

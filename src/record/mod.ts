@@ -13,6 +13,7 @@ export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
+export * from "./recorded_failures.ts";
 export * from "./recorded_stacks.ts";
 export * from "./recorded_owner.ts";
 export * from "./release_owner.ts";

@@ -33,6 +33,12 @@ export class SourceFailures extends RedactedTable {
     ).map(toFailure);
   }
 
+  /** The failure of one source, however long ago. */
+  of(key: string): SourceFailure | undefined {
+    const row = this.#row(key);
+    return row && toFailure(row);
+  }
+
   /** Records that a source could not be read; keeps since when that is so. */
   fail(key: string, { isPoll, retryAt, at, ...failed }: FailedReading): void {
     const { repository, reference, target } = failed;

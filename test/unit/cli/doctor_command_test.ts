@@ -7,6 +7,7 @@ import { describe, it } from "node:test";
 import { EXIT } from "../../../src/cli/io.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { Ledger, loadInstanceKey } from "../../../src/record/mod.ts";
+import { sourceKey } from "../../../src/source/mod.ts";
 import { createIds, systemFiles } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { startHostileEngine } from "../../fakes/hostile_engine.ts";
@@ -34,9 +35,10 @@ describe("stackwright doctor", () => {
       assert.match(of("engine")[0]?.says ?? "", /engine\.sock/);
       assert.match(of("git")[0]?.says ?? "", /^\d+\.\d+/);
       assert.deepEqual(of("source").map(({ says }) => says), [
-        "git.test/me/shop@main, every 60 s",
-        "git.test/me/blog@refs/heads/main, target nas, 0 4 * * *",
+        "git.test/me/shop@main, every 60 s; not asked",
+        "git.test/me/blog@refs/heads/main, target nas, 0 4 * * *; not asked",
       ]);
+      assert.deepEqual(of("source").map(({ ok }) => ok), [null, null]);
       assert.deepEqual(of("address").map(({ says }) => says), [
         "http://127.0.0.1:8080, metrics http://127.0.0.1:9120",
       ]);
@@ -44,6 +46,7 @@ describe("stackwright doctor", () => {
       const text = await run(["doctor"], { env });
       assert.match(text.out, /^!! +engine .*\n/m);
       assert.match(text.out, /^ok +git +\d/m);
+      assert.match(text.out, /^-- +source +git.test.me.shop@main/m);
       const alone = await run(["doctor"], { env: { ...env, POLL_CONFIG: "", API_SECRET: "x" } });
       assert.match(alone.out, /^ok +source +by requests to the API$/m);
     });
@@ -112,6 +115,36 @@ describe("stackwright doctor", () => {
       const before = await readdir(directory);
       assert.match(await look(), line);
       assert.deepEqual(await readdir(directory), before);
+    });
+  });
+
+  it("says why a source that it does not ask could not be read, as the ledger has it", async () => {
+    await withFiles({}, async (directory) => {
+      const clock = createFakeClock();
+      const key = await loadInstanceKey(systemFiles, directory);
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(directory, "state.db"), parts);
+      const url = "https://git.test/me/shop.git";
+      const request = { kind: "git", url, reference: "main", target: "", deployments: [] } as const;
+      ledger.sources.fail(sourceKey(request) ?? "", {
+        ...{ repository: "git.test/me/shop", reference: "main", target: "" },
+        ...{ message: "no such host\nmore", at: clock.now(), retryAt: clock.now(), isPoll: true },
+      });
+      ledger.close();
+      const env = {
+        DATA_DIR: directory,
+        POLL_CONFIG: `[{url: "${url}", reference: main}]`,
+        PATH: process.env["PATH"] ?? "",
+      };
+      const { out } = await run(["doctor"], { env });
+      const at = clock.now().toISOString().slice(0, 10);
+      assert.match(
+        out,
+        new RegExp(
+          `^!! +source +\\S+, .*: not asked now; could not be read at ${at}\\S+: no such host$`,
+          "m",
+        ),
+      );
     });
   });
 
