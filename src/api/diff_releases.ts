@@ -29,11 +29,15 @@ const input = stackInput.extend({
   after: z.int().min(1).optional().describe("Lines of the pages before."),
 });
 
-/** A release in its author's words: the model, then files, images and replicas as comment lines. */
+/**
+ * A release in its author's words: the model, then files, images and replicas as comment lines.
+ * `other` is the release it is compared with.
+ */
 function asWritten(
   model: string,
   services: Release["services"],
-  images: RecordedRelease["images"],
+  { images }: RecordedRelease,
+  other: RecordedRelease,
 ): string {
   const written = services.flatMap(({ name, inputs, expectation: { replicas } }) => [
     ...Object.entries(inputs).filter(([input]) => WRITTEN_INPUT.test(input))
@@ -42,8 +46,15 @@ function asWritten(
     ...(replicas === 1 ? [] : [`# ${name}: replicas is ${replicas}\n`]),
   ]);
   const ran = Object.entries(images).map(([name, id]) => `# ${name}: image is ${shortId(id)}\n`);
+  const untold = services
+    .filter(({ name }) => images[name] === undefined && other.images[name] !== undefined)
+    .map(({ name }) => `# ${name}: image is not known: it is recorded when a release is healthy\n`);
   const text = plainModel(model);
-  return [text.endsWith("\n") ? text : `${text}\n`, ...written.sort(), ...ran.sort()].join("");
+  return [
+    text.endsWith("\n") ? text : `${text}\n`,
+    ...written.sort(),
+    ...[...ran, ...untold].sort(),
+  ].join("");
 }
 
 /** Inputs of a service that its model does not contain. */
@@ -67,9 +78,10 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
     const key = stackKey(context, name);
     // Each of these steps takes long for a large model.
     const pauses = createPauses(1);
-    const before = await modelOf(parts, key, from, signal);
+    const [a, b] = [releaseOf(parts, key, from), releaseOf(parts, key, to)];
+    const before = await textOf(parts, a, b, signal);
     await pauses.after(1);
-    const now = await modelOf(parts, key, to, signal);
+    const now = await textOf(parts, b, a, signal);
     await pauses.after(1);
     const lines = splitLines(unifiedDiff(`release ${from}`, `release ${to}`, before, now));
     const end = after + Math.min(limit, MOST_DIFF_LINES);
@@ -79,18 +91,20 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
   });
 }
 
-async function modelOf(
+async function textOf(
   { ledger, shownModel }: StackParts,
-  key: StackKey,
-  number: number,
+  release: RecordedRelease,
+  other: RecordedRelease,
   signal: AbortSignal,
 ): Promise<string> {
+  const model = await shownModel(release, signal);
+  await createPauses(1).after(1);
+  return asWritten(model, ledger.services(release), release, other);
+}
+
+function releaseOf({ ledger }: StackParts, key: StackKey, number: number): RecordedRelease {
   const [found] = ledger.history(key, 1, number + 1);
-  if (found?.number === number) {
-    const model = await shownModel(found, signal);
-    await createPauses(1).after(1);
-    return asWritten(model, ledger.services(found), found.images);
-  }
+  if (found?.number === number) return found;
   if (ledger.history(key, 1).length === 0) throw noRelease({ ledger }, key);
   throw errors.not_found(`${key.name} has no release ${number}; its history lists what there is`, {
     told: `${key.name} has no release of this number; its history lists what there is`,

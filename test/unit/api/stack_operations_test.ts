@@ -14,6 +14,7 @@ import type { RecordedRelease } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { releaseOf } from "../record/releases.ts";
 
 function createWorld() {
   const clock = createFakeClock();
@@ -176,6 +177,21 @@ describe("the operations on one stack", () => {
     assert.match(diff, /^-# web: build\.args is b1$/m);
     assert.match(diff, /^\+# web: build\.args is b2$/m);
     assert.match(diff, /^\+# web: replicas is 2$/m);
+  });
+
+  it("show that the images of a release that failed are not known, and of an equal one nothing", async () => {
+    const { parts, call, ledger } = createWorld();
+    const last = ledger.history(SHOP, 1)[0]?.number ?? 0;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      ledger.fail(ledger.beginDeploy(releaseOf(SHOP, "c3")), "failed", "no");
+    }
+    const operation = diffReleasesOperation({ ...parts, shownModel: () => Promise.resolve("{}") });
+    const asked = { name: "shop", from: 2, to: last + 1 };
+    const { diff } = await operation.call(asked, call);
+    const unknown = "web: image is not known: it is recorded when a release is healthy";
+    assert.match(diff, new RegExp(`^-# web: image is b\\n\\+# ${unknown}$`, "m"));
+    const same = await operation.call({ name: "shop", from: last + 1, to: last + 2 }, call);
+    assert.deepEqual(same, { equal: true, diff: "" });
   });
 
   it("say of a stack that is not asked for any more what it was", async () => {
