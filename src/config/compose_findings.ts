@@ -19,7 +19,7 @@ export async function composeFindings(
   }
   const queue = composeFilesIn(deployment, there).map((file) => ({ file, base }));
   const seen = new Set(queue.map(({ file }) => file));
-  const missing: Problem[] = [];
+  const missing: { readonly key: string; readonly problem: Problem }[] = [];
   let takesBack = false;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const { file } = next;
@@ -33,9 +33,9 @@ export async function composeFindings(
     const { problems, warnings, references } = validateCompose(text, next);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
-    for (const { key, path, base: inside } of references) {
+    for (const { key, path, base: inside, where = { path: key } } of references) {
       if (!await checkout.exists(path)) {
-        missing.push({ file, path: key, message: `${path} does not exist` });
+        missing.push({ key, problem: { file, ...where, message: `${path} does not exist` } });
       } else if (inside !== undefined && !seen.has(path)) {
         seen.add(path);
         queue.push({ file: path, base: inside });
@@ -43,6 +43,7 @@ export async function composeFindings(
     }
   }
   // `!reset` or `!override` in one file may remove the `env_file` of another.
-  findings.problems.push(...missing.filter(({ path }) => !takesBack || path !== "env_file"));
+  const certain = missing.filter(({ key }) => !takesBack || key !== "env_file");
+  findings.problems.push(...certain.map(({ problem }) => problem));
   return findings;
 }

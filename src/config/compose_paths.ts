@@ -21,6 +21,12 @@ export interface ComposeInclude {
   readonly projectDirectory: string;
 }
 
+/** A file that a service cannot do without, and the keys that name it. */
+interface NeededFile {
+  readonly path: string;
+  readonly place: readonly string[];
+}
+
 /** All paths that compose reads while it renders one compose file, as their author wrote them. */
 export interface ComposePaths {
   readonly includes: readonly ComposeInclude[];
@@ -29,7 +35,7 @@ export interface ComposePaths {
   /** Files of `env_file` and `label_file`. */
   readonly files: readonly string[];
   /** The entries of `files` without which compose fails under any profile. */
-  readonly needed: readonly string[];
+  readonly needed: readonly NeededFile[];
   /** Further paths that compose may read, depending on how it resolves merge keys. */
   readonly unsure: UnsurePaths;
 }
@@ -62,7 +68,7 @@ export function composePaths(text: string, file: string): ComposePaths {
     includes: [] as ComposeInclude[],
     extended: [] as string[],
     files: [] as string[],
-    needed: [] as string[],
+    needed: [] as NeededFile[],
     unsure: { extended: [] as string[], files: [] as string[] },
   };
   for (const { document, unsure } of documentsOf(text, file)) {
@@ -87,7 +93,8 @@ export function composePaths(text: string, file: string): ComposePaths {
           const named = texts(isObject(each) ? each["path"] : each, file, key);
           found.files.push(...named);
           const isOptional = isObject(each) && each["required"] === false;
-          if (!isOptional && service["profiles"] === undefined) found.needed.push(...named);
+          if (isOptional || service["profiles"] !== undefined) continue;
+          found.needed.push(...named.map((path) => ({ path, place: ["services", name, key] })));
         }
       }
     }

@@ -33,6 +33,8 @@ interface ComposeReference {
   readonly key: "include" | "include.env_file" | "extends" | "env_file";
   /** From the root of the checkout. */
   readonly path: string;
+  /** Where the file says so, as far as that is known: lines and the keys, `services.web.env_file`. */
+  readonly where?: Pick<Problem, "path" | "line" | "column">;
   /** Base of the paths in an included compose file; `undefined` for other files. */
   readonly base?: string;
 }
@@ -53,7 +55,7 @@ export function validateCompose(
       return { file, path: "include", message: `${what}: put it there, or use a submodule` };
     });
     const labels = labelFindings(text, file);
-    const references = referencesOf(paths, base);
+    const references = referencesOf(paths, base, text);
     return {
       problems: [...problems, ...imageProblems(text, file), ...labels.problems],
       warnings: [...misspelledKeys(text, file), ...labels.warnings],
@@ -69,23 +71,51 @@ export function validateCompose(
 function referencesOf(
   { includes, extended, needed }: ComposePaths,
   base: string,
+  text: string,
 ): ComposeReference[] {
   const found: ComposeReference[] = [];
-  const note = (key: ComposeReference["key"], name: string, inside?: string) => {
+  const note = (
+    key: ComposeReference["key"],
+    name: string,
+    { inside, where }: { readonly inside?: string; readonly where?: ComposeReference["where"] } =
+      {},
+  ) => {
     const path = posix.join(base, name);
     if (REMOTE.test(name) || [name, inside ?? ""].some((each) => UNKNOWN.test(each))) return;
     if (path.startsWith("../")) return;
-    found.push({ key, path, ...(inside === undefined ? {} : { base: posix.join(base, inside) }) });
+    const within = inside === undefined ? {} : { base: posix.join(base, inside) };
+    found.push({ key, path, ...within, ...(where === undefined ? {} : { where }) });
   };
   for (const { paths, envFiles, projectDirectory } of includes) {
     const inside = projectDirectory || posix.dirname(paths[0] ?? "");
-    for (const path of paths) note("include", path, inside);
+    for (const path of paths) note("include", path, { inside });
     for (const path of envFiles) note("include.env_file", path);
   }
   // Without a base: compose reads only one service of an extended file.
   for (const path of extended) note("extends", path);
-  for (const path of needed) note("env_file", path);
+  if (needed.length === 0) return found;
+  const lineCounter = new LineCounter();
+  const documents = parseYaml(text, { merge: true, lineCounter });
+  for (const { path, place } of needed) {
+    const where = { path: place.join("."), ...lineOf(documents, lineCounter, place) };
+    note("env_file", path, { where });
+  }
   return found;
+}
+
+/** The line of a key of a compose file; none where a merge brings it. */
+function lineOf(
+  documents: ReturnType<typeof parseYaml>,
+  lineCounter: LineCounter,
+  keys: readonly string[],
+): Pick<Problem, "line" | "column"> {
+  for (const document of documents) {
+    const node = document.getIn(keys, true);
+    const range = isNode(node) ? node.range : undefined;
+    const at = range ? lineCounter.linePos(range[0]) : undefined;
+    if (at !== undefined) return { line: at.line, column: at.col };
+  }
+  return {};
 }
 
 /** A path with a variable, or one that does not begin in the checkout. */
@@ -101,10 +131,7 @@ function imageProblems(text: string, file: string): Problem[] {
       if (typeof image !== "string" || image.includes("$")) return [];
       const message = badImageName(image);
       if (message === undefined) return [];
-      const node = document.getIn(["services", service, "image"], true);
-      const range = isNode(node) ? node.range : undefined;
-      const at = range ? lineCounter.linePos(range[0]) : undefined;
-      const place = at === undefined ? {} : { line: at.line, column: at.col };
+      const place = lineOf([document], lineCounter, ["services", service, "image"]);
       return [{ file, path: `services.${service}.image`, ...place, message }];
     });
   });

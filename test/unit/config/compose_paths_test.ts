@@ -50,7 +50,7 @@ describe("composePaths()", () => {
       const expected: Omit<ComposePaths, "unsure"> = { ...NOTHING, ...found };
       // Which of them may be missing, validateCompose() shows.
       const { needed, unsure: _, ...others } = composePaths(text, "c.yaml");
-      assert.deepEqual(needed.filter((each) => !expected.files.includes(each)), []);
+      assert.deepEqual(needed.filter(({ path }) => !expected.files.includes(path)), []);
       assert.deepEqual({ ...others, needed }, { ...expected, needed });
     });
   }

@@ -153,8 +153,16 @@ services:
       { key: "include.env_file", path: "app/a/e.env" },
       { key: "include", path: "app/c/z.yaml", base: "app/d" },
       { key: "extends", path: "app/base.yaml" },
-      { key: "env_file", path: "app/must.env" },
-      { key: "env_file", path: "app/must.labels" },
+      {
+        key: "env_file",
+        path: "app/must.env",
+        where: { path: "services.a.env_file", line: 8, column: 57 },
+      },
+      {
+        key: "env_file",
+        path: "app/must.labels",
+        where: { path: "services.b.label_file", line: 9, column: 45 },
+      },
     ]);
   });
 });

@@ -201,8 +201,8 @@ describe("validateCheckout and auto-discovery", () => {
     assert.deepEqual(await problems(files), [
       "app/compose.yaml: include: app/gone.yaml does not exist",
       "app/compose.yaml: extends: app/base.yaml does not exist",
-      "app/compose.yaml: env_file: app/b.env does not exist",
-      "app/more/compose.yaml: env_file: app/more/c.env does not exist",
+      "app/compose.yaml:2:66: services.a.env_file: app/b.env does not exist",
+      "app/more/compose.yaml:2:26: services.c.env_file: app/more/c.env does not exist",
     ]);
   });
 
