@@ -9,6 +9,7 @@ import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
+import { PollFailures } from "./intake/poll_failures.ts";
 import { errors, type Run, sourcesOf, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
@@ -22,7 +23,7 @@ const SHUTDOWN_GRACE_MS = 10_000;
 const SETTLE_MS = 2_000;
 
 /** Parts of the intake. */
-export interface IntakeParts extends PerformParts {
+export interface IntakeParts extends Omit<PerformParts, "pollFailures"> {
   readonly clock: Clock;
   readonly ids: Ids;
   /** Told of every run that ended, with the work behind it. */
@@ -55,7 +56,7 @@ interface Turn {
 }
 
 class Gate implements Intake {
-  readonly #parts: IntakeParts;
+  readonly #parts: IntakeParts & PerformParts;
   readonly #active: ActiveRuns;
   readonly #lanes: Lanes<Waiting> = createLanes();
   readonly #closed = new AbortController();
@@ -63,7 +64,7 @@ class Gate implements Intake {
   #closing: Promise<void> | undefined;
 
   constructor(parts: IntakeParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, pollFailures: new PollFailures() };
     this.#active = new ActiveRuns(parts.clock);
     this.#pace = createPace(parts.clock, this.#closed.signal, parts.quietMs);
   }

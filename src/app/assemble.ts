@@ -123,7 +123,7 @@ export async function assemble(
   const looksOnly = scratchDir !== undefined;
   const stopAsking = looksOnly ? () => {} : askLedger(system, ledger, secrets, serves);
   if (serves) keepPolled(settings, ledger);
-  const listeners = listenersOf(system, ledger, meter);
+  const listeners = listenersOf(system, ledger, { meter, serves });
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const heldUntil = heldUntilOf(source);
   const pipelineParts = onceDone(async (signal) => {
@@ -189,12 +189,17 @@ async function removeLeftovers(system: System): Promise<void> {
   if (swept > 0) system.log.info(`removed ${swept} temporary directories of killed processes`);
 }
 
-function listenersOf({ clock, log }: System, ledger: Ledger, meter: Meter): TargetListener[] {
+function listenersOf(
+  { clock, log }: System,
+  ledger: Ledger,
+  { meter, serves }: { readonly meter: Meter; readonly serves: boolean },
+): TargetListener[] {
   const { decisions } = ledger;
   const isAnothers = (target: ToldTarget) => isStrangers({ ledger }, target);
   return [
     decisionListener({ decisions, clock, log, isStrangers: isAnothers }),
-    logListener(log),
+    // A command says itself how its work ended.
+    ...(serves ? [logListener(log)] : []),
     meterListener({ meter, clock }),
   ];
 }

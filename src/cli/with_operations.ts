@@ -1,5 +1,5 @@
 import type { Call, Operations, RunResult } from "../api/mod.ts";
-import { type CommandGate, createCommandGate } from "../app.ts";
+import { type Assembly, type CommandGate, createCommandGate } from "../app.ts";
 import { errors, isStackwrightError, type StackwrightError } from "../model/mod.ts";
 import type { CommandIo } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
@@ -45,11 +45,17 @@ export async function withOperations<T>(
     try {
       return await work({ ...bench, gate, operations: gate.operations, call });
     } catch (error) {
-      throw isStackwrightError(error, "not_found")
+      throw isStackwrightError(error, "not_found") && !knowsStack(assembly, io.args)
         ? withDirectory(error, settings.data.dir)
         : error;
     }
   }, options);
+}
+
+/** Whether one of the arguments is a stack that the ledger knows: then it is the right ledger. */
+function knowsStack({ ledger }: Assembly, args: readonly string[]): boolean {
+  const known = [...ledger.deployedStacks(), ...ledger.decisions.latest()];
+  return known.some(({ key }) => args.includes(key.name));
 }
 
 /** A command may look into another directory than the service beside it. */

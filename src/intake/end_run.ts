@@ -1,6 +1,7 @@
 import { isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
 import { type Log, type Redactor, sourceAsOwner } from "../system/mod.ts";
+import type { PollFailures } from "./poll_failures.ts";
 
 /** Ports for ending runs. */
 export interface EndParts {
@@ -12,6 +13,8 @@ export interface EndParts {
 interface EndFacts extends RunEnd {
   /** Whether the failures were logged already, by the targets. */
   readonly isTold?: boolean;
+  /** What became of an earlier failure of the same poll. */
+  readonly failure?: ReturnType<PollFailures["note"]>;
 }
 
 /** Ends a run, logs it, and fails the open targets of a failed one. The first of several ends counts. */
@@ -24,7 +27,7 @@ export function endRun(id: string, end: EndFacts, { runs, redactor, log }: EndPa
     }
   }
   const run = runs.finish(id, { status: end.status, message });
-  if (before !== undefined && !isTerminal(before.status)) logEnd(run, end.isTold ?? false, log);
+  if (before !== undefined && !isTerminal(before.status)) logEnd(run, end, log);
   return run;
 }
 
@@ -33,14 +36,22 @@ export function sourceOf(run: Partial<Pick<Run, "repository">> | undefined): str
   return run?.repository === undefined ? [] : [sourceAsOwner(run.repository)];
 }
 
-/** Logs the end in one line; polls without work, which come every minute, at `debug`. */
-function logEnd(run: Run, isTold: boolean, log: Log): void {
+/** Logs the end in one line; polls without news, which come every minute, at `debug`. */
+function logEnd(run: Run, { isTold = false, failure }: EndFacts, log: Log): void {
   const { status, repository, message, targets } = run;
   if (status === "failed" && isTold) {
     const failed = targets.filter((each) => each.status === "failed").map(({ stack }) => stack);
     log.info("run failed", { status, repository, failed });
+  } else if (status === "failed" && failure === "again") {
+    log.debug("run failed as before", { status, repository, message });
   } else if (status === "failed") log.error("run failed", { status, repository, message });
-  else if (status === "skipped" && run.trigger === "poll") {
+  else if (failure === "over") {
+    log.info(`run ${status}: what the polls before it failed of is over`, {
+      status,
+      repository,
+      message,
+    });
+  } else if (status === "skipped" && run.trigger === "poll") {
     log.debug("run skipped", { status, repository, message });
   } else log.info(`run ${status}`, { status, repository, message });
 }

@@ -22,6 +22,7 @@ import {
   stackFields,
 } from "../system/mod.ts";
 import { type EndParts, endRun, sourceOf } from "./end_run.ts";
+import type { PollFailures } from "./poll_failures.ts";
 
 /**
  * Performs work of one kind and reports to `reporter`. Ends normally when every target was reported
@@ -57,6 +58,7 @@ export type Conclude = (
 export interface PerformParts extends EndParts {
   readonly performers: Performers;
   readonly conclude: Conclude;
+  readonly pollFailures: PollFailures;
 }
 
 /** Work with the run that was opened for it. */
@@ -93,9 +95,11 @@ async function performWork(
   const ended = told ?? conclude({ id, work }, failures, own);
   // What ended the work may quote containers of its stack, and was told of no target then.
   const end = { ...ended, message: parts.redactor.redact(ended.message, ...stackOf(work)) };
-  if (end.status !== "failed") return endRun(id, end, own);
-  const isTold = failures.length === 0 && !signal.aborted && targetsFailed(own.runs.get(id));
-  return endRun(id, { ...named(end, signal), isTold }, own);
+  const isFailed = end.status === "failed";
+  const isTold = isFailed && failures.length === 0 && !signal.aborted &&
+    targetsFailed(own.runs.get(id));
+  const failure = parts.pollFailures.note(work, isFailed && !isTold ? end.message : undefined);
+  return endRun(id, { ...(isFailed ? named(end, signal) : end), isTold, failure }, own);
 }
 
 /** The only stack of a run, whose engine decides how often there is one. */

@@ -276,6 +276,10 @@ describe("commands for a stack", () => {
       assert.equal(code, EXIT.failed);
       const asked = "are name and context right? Looked at was DATA_DIR ";
       assert.ok(err.includes(`${asked}${dataDir}: is that the service's?`), err);
+      // Of a known stack, the directory is the right one.
+      const known = await command("diff", "web", "1", "9");
+      assert.match(known.err, /web has no release 9/);
+      assert.doesNotMatch(known.err, /DATA_DIR/);
     });
   });
 

@@ -58,6 +58,16 @@ describe("endRun()", () => {
     assert.deepEqual(log.lines.map(({ level }) => level), ["debug"]);
   });
 
+  it("says a failure of a poll once, and when it is over", () => {
+    const [again, over] = [createOpenRun(), createOpenRun()];
+    endRun("run-1", { status: "failed", message: "no", failure: "again" }, again.parts);
+    endRun("run-1", { status: "skipped", message: "no changes", failure: "over" }, over.parts);
+    assert.deepEqual(again.log.lines.map(({ level }) => level), ["debug"]);
+    assert.deepEqual(over.log.lines.map(({ level, message }) => [level, message]), [
+      ["info", "run skipped: what the polls before it failed of is over"],
+    ]);
+  });
+
   it("counts the first end, and logs no other", () => {
     const { log, parts } = createOpenRun();
     endRun("run-1", { status: "skipped", message: "first" }, parts);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
+import { PollFailures } from "../../../src/intake/poll_failures.ts";
 import {
   ofSource,
   stackKey,
@@ -34,7 +35,9 @@ function createPerformance(
   redactor.add(SECRET);
   redactor.add("settled", sourceAsOwner("h/loud"));
   runs.accept({ id: "run-1", trigger: work.trigger });
-  const parts = { runs, redactor, log, conclude, performers: { sync: execute }, ...more };
+  const pollFailures = new PollFailures();
+  const performers = { sync: execute };
+  const parts = { runs, redactor, log, conclude, performers, pollFailures, ...more };
   return {
     log,
     redactor,
