@@ -6,6 +6,7 @@ import { buildingEngines } from "./building_engines.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, configFile, service } from "./compose_text.ts";
 import { actions, commit, docker, ids, inWorld, pollTo, reasons, replaced } from "./steps.ts";
+import { until } from "./until.ts";
 import { engines, IMAGE, type World } from "./world.ts";
 
 /** No image is kept for the sake of a rollback. */
@@ -332,6 +333,42 @@ for (const engine of await buildingEngines()) {
           await compose.close();
         }
         assert.deepEqual(await ids(world), made);
+      }));
+
+    it("a health check that only the image has is waited for, told, and fails a release", () =>
+      inWorld(engine, async (world) => {
+        const checked = (check: string, start: string) => ({
+          "app/Dockerfile":
+            `FROM ${IMAGE}\nHEALTHCHECK --interval=1s --start-period=${start} --retries=2 CMD ${check}\n`,
+        });
+        // An unhealthy container would be restarted while it is looked at.
+        const as = { build: { quiet: true }, reconciliation: false };
+        const slow = ["sh", "-c", "sleep 4; touch /ok; exec sleep 999"];
+        const app = { ...service({ build: "./app", command: slow }), image: undefined };
+        const needs = { depends_on: { app: { condition: "service_healthy" } } };
+        await commit(world, {
+          ...checked("test -f /ok", "30s"),
+          "compose.yaml": composeFile({ app, user: service(needs) }),
+        }, as);
+        await pollTo(world, "succeeded");
+        const healths = async () =>
+          (await world.containers()).map(({ service, state, health }) => [service, state, health]);
+        const well = [["app", "running", "healthy"], ["user", "running", "none"]];
+        assert.deepEqual(await healths(), well);
+        const view = async () =>
+          (await (await world.request(`/v1/api/deployment/${world.stack}`)).json()).content;
+        assert.deepEqual([(await view()).health, (await view()).running], ["healthy", 2]);
+
+        await commit(world, checked("test -f /never", "1ms"), as);
+        const failed = await pollTo(world, "failed");
+        assert.match(JSON.stringify(failed), /service app: container \S+-app-1 is unhealthy/);
+        assert.match(JSON.stringify(failed), /the previous release was put back/);
+        assert.deepEqual(await healths(), well);
+
+        await docker(world, "exec", `${world.stack}-app-1`, "rm", "/ok");
+        await until(async () => (await view()).health === "unhealthy");
+        const { state, why, running } = await view();
+        assert.deepEqual([state, running], ["failed", 1], why);
       }));
 
     it("a changed build context or argument rebuilds and replaces exactly its service", () =>
