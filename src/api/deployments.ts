@@ -26,7 +26,8 @@ export const deploymentView = z.strictObject({
   ),
   why: z.string().describe("One sentence."),
   health: z.enum(STACK_HEALTHS).describe(
-    "Its containers, taken together. finished: all of them ended with 0, as they may.",
+    "Its containers, taken together. finished: all of them ended with 0, as they may, or it has " +
+      "only jobs and services without replicas, of which none runs now.",
   ),
   running: z.int().optional().describe(
     "Containers that run, and are not unhealthy; absent while the engine does not answer.",

@@ -169,7 +169,9 @@ function driftOf(
 
 /** What may be said of a release without drift: not all that it wants has to run. */
 function howItRuns({ health, running = 0, finished = 0, wanted }: Counts): string {
-  if (health === "finished") return "has ended with 0";
+  if (health === "finished") {
+    return wanted === 0 ? "is there; nothing of it has to run now" : "has ended with 0";
+  }
   if (running + finished < wanted) return `is there; ${running} of ${wanted} containers run`;
   return `runs${finished === 0 ? "" : `; ${finished} of ${wanted} containers ended with 0`}`;
 }
@@ -197,7 +199,7 @@ function containersOf(
   const counts = { running, finished: fine.length - running, wanted };
   const health = healthOf(observed, counts);
   // Without a release no container is wanted, so what runs says nothing about health.
-  const isVoid = health === "healthy" && current === undefined;
+  const isVoid = (health === "healthy" || health === "finished") && current === undefined;
   return { ...counts, health: isVoid ? "unknown" : health };
 }
 
@@ -219,5 +221,7 @@ function healthOf(
   if (containers.some(({ health }) => health === "starting")) return "starting";
   const fine = running + finished;
   if (fine < wanted) return fine === 0 ? "stopped" : "unhealthy";
-  return running === 0 && finished > 0 ? "finished" : "healthy";
+  // Jobs wait for their times, and services may have no replicas.
+  const isIdle = wanted === 0 && !containers.some(({ state }) => state === "running");
+  return running === 0 && finished > 0 || isIdle ? "finished" : "healthy";
 }

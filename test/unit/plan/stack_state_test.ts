@@ -212,6 +212,27 @@ describe("judgeStack()", () => {
     assert.deepEqual(of({ observed, isStopped: true }), held);
   });
 
+  it("says that a release of jobs has finished while none of them runs", () => {
+    const job = service("job", { autostart: false });
+    const of = (facts: Partial<StackFacts>) => {
+      const { why, health } = judgeStack({
+        ...GOOD,
+        current: { number: 7, services: [job] },
+        ...facts,
+      });
+      return [why, health];
+    };
+    const idle = ["release 7 is there; nothing of it has to run now", "finished"];
+    const scaled = { number: 7, services: [service("web", { replicas: 0 })] };
+    assert.deepEqual(of({ current: scaled, observed: { containers: [] } }), idle);
+    const created = container("job", { state: "created", health: "none" });
+    assert.deepEqual(of({ observed: { containers: [created] } }), idle);
+    const runs = { containers: [container("job")] };
+    assert.deepEqual(of({ observed: runs }), ["release 7 runs", "healthy"]);
+    const none = of({ current: undefined, observed: { containers: [] } });
+    assert.equal(none[1], "unknown");
+  });
+
   it("does not say that a release runs whose container is being restarted", () => {
     const restarting = container("web", { state: "restarting", health: "none" });
     const { why, health, running } = judgeStack({
