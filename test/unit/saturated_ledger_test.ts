@@ -150,6 +150,7 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
 const EXCUSED: Readonly<Record<string, string>> = {
   containersText: "looks at one stack's numbers",
   handedOver: "asks for one row",
+  ownerOfKept: "asks for one row",
   ownerOfWhatRuns: "asks for one row",
   viewDeployment: "a part of listDeploymentsOperation",
   viewRelease: "a part of listReleasesOperation",

@@ -23,6 +23,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   apiVersion: (engine, signal) => engine.apiVersion(signal),
   listContainers: (engine, signal) => engine.listContainers({ a: "b" }, signal),
   describeContainers: (engine, signal) => engine.describeContainers({}, signal),
+  containerMounts: (engine, signal) => engine.containerMounts(signal),
   inspectContainer: (engine, signal) => engine.inspectContainer("1", signal),
   containerRecipe: (engine, signal) => engine.containerRecipe("1", signal),
   createContainer: (engine, signal) =>
