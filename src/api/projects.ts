@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { deletedText, PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
+import { dataText, PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
 import { COMPOSE_LABELS, stackKey } from "../model/mod.ts";
 import { audited } from "./audit.ts";
@@ -188,8 +188,8 @@ export function removeProjectOperation({ projects }: ProjectOperationParts): Ope
     const key = stackKey(context, name);
     const what = { removeVolumes: volumes, removeImages: images, timeoutSeconds: timeout };
     const audit = { action: "remove", what: "project", key, more: { volumes, images } } as const;
-    const deleted = await audited(call, audit, () => projects.remove(key, what, call.signal));
-    return `project removed: ${name}${deletedText("deleted", deleted)}`;
+    const data = await audited(call, audit, () => projects.remove(key, what, call.signal));
+    return `project removed: ${name}${dataText("deleted", data)}`;
   });
 }
 

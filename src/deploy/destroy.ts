@@ -22,6 +22,8 @@ export interface Destroy {
   readonly requireStill?: (() => void) | undefined;
   /** Whether named volumes stay all the same: a swarm stack of that name may use them. */
   readonly keepsNamed?: boolean;
+  /** Why a volume of the stack's name stays all the same; by default, none does. */
+  readonly whyKept?: ((volume: ResourceSummary) => string | undefined) | undefined;
   readonly removeImages: boolean;
   /** Ids of images needed besides those of the containers: for hooks, and mounted ones. */
   readonly recordedImages?: readonly string[];
@@ -35,19 +37,26 @@ export interface Destroy {
   readonly dependsOn: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Data of a removed stack, named as {@link dataText} tells it. */
+export interface RemovedData {
+  readonly deleted: readonly string[];
+  /** Data that somebody else has under the stack's name, with the reason why it stays. */
+  readonly kept: readonly string[];
+}
+
 /**
  * Removes everything of a compose project from an engine. May be called again after an
  * interruption: missing resources are fine.
  *
  * A service goes before the ones it depends on. External networks and volumes carry no project
- * label and stay, and so do networks that others are connected to. Returns the names of the volumes
- * that were deleted with their data.
+ * label and stay, and so do networks that others are connected to. Returns the volumes that were
+ * deleted with their data, and those that {@link Destroy.whyKept} kept.
  */
 export async function destroyStack(
   engine: Engine,
   destroy: Destroy,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<RemovedData> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
   const containers = await engine.listContainers(project, signal);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
@@ -60,10 +69,7 @@ export async function destroyStack(
     });
   }
   const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
-  const volumes: string[] = [];
-  for (const name of goes ? await volumesOf(engine, destroy.key, signal) : []) {
-    if (await removeVolumeOf(engine, destroy, name, signal)) volumes.push(name);
-  }
+  const volumes = goes ? await removeVolumesOf(engine, destroy, signal) : NOTHING;
   if (!destroy.removeImages) return volumes;
   const images = [
     ...containers.map((each) => each.imageId),
@@ -79,36 +85,65 @@ export async function destroyStack(
   return volumes;
 }
 
+/** What a removal that deletes no volumes tells of data. */
+const NOTHING: RemovedData = { deleted: [], kept: [] };
+
 /**
- * Sorted names of the volumes of a stack that a destroy deletes: those of its compose project and
- * those of its swarm stack, since a stack may have changed from one to the other.
+ * Volumes with the name of a stack, sorted: those of its compose project and those of its swarm
+ * stack, since a stack may have changed from one to the other.
  */
 export async function volumesOf(
   engine: Pick<Engine, "listVolumes">,
   { name }: StackKey,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly ResourceSummary[]> {
   const found = await Promise.all(
     OF_STACKS.map((each) => engine.listVolumes({ [each]: name }, signal)),
   );
-  return [...new Set(found.flat().map((each) => each.name))].sort();
+  const byName = new Map(found.flat().map((each) => [each.name, each]));
+  return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** Tells which of {@link volumesOf} a destroy deletes, and which stay; deletes nothing. */
+export function sortedOut(
+  volumes: readonly ResourceSummary[],
+  whyKept: NonNullable<Destroy["whyKept"]>,
+): RemovedData {
+  const told = volumes.map((each) => ({ name: `volume ${each.name}`, why: whyKept(each) }));
+  return {
+    deleted: told.filter(({ why }) => why === undefined).map(({ name }) => name),
+    kept: told.filter(({ why }) => why !== undefined).map(({ name, why }) => `${name}: ${why}`),
+  };
 }
 
 /**
- * Removes one of {@link volumesOf} if it still is: whatever comes before takes minutes, and another
- * stack may have made a volume of that name since. Returns whether it was.
+ * Removes the {@link volumesOf} a stack that still are its own: whatever comes before takes minutes,
+ * and another stack may have made a volume of that name since. `attempt` removes one, and may repeat that.
  */
-export async function removeVolumeOf(
-  engine: Pick<Engine, "findVolumes" | "removeVolume">,
-  { key, requireStill }: Pick<Destroy, "key" | "requireStill">,
-  volume: string,
+export async function removeVolumesOf(
+  engine: Pick<Engine, "listVolumes" | "findVolumes" | "removeVolume">,
+  { key, requireStill, whyKept = () => undefined }: Pick<
+    Destroy,
+    "key" | "requireStill" | "whyKept"
+  >,
   signal: AbortSignal,
-): Promise<boolean> {
-  const [there] = await engine.findVolumes([volume], signal);
-  if (!OF_STACKS.some((each) => there?.labels[each] === key.name)) return false;
-  requireStill?.();
-  await engine.removeVolume(volume, signal);
-  return true;
+  attempt: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+): Promise<RemovedData> {
+  const all: RemovedData[] = [];
+  for (const { name } of await volumesOf(engine, key, signal)) {
+    all.push(
+      await attempt(async () => {
+        const there = (await engine.findVolumes([name], signal))
+          .filter(({ labels }) => OF_STACKS.some((each) => labels[each] === key.name));
+        const data = sortedOut(there, whyKept);
+        if (data.deleted.length === 0) return data;
+        requireStill?.();
+        await engine.removeVolume(name, signal);
+        return data;
+      }),
+    );
+  }
+  return { deleted: all.flatMap((each) => each.deleted), kept: all.flatMap((each) => each.kept) };
 }
 
 /** Labels with the name of the stack that something was made for. */
@@ -132,14 +167,17 @@ export function isInUse(error: unknown): boolean {
     /in use|active endpoints/.test(messageOf(error));
 }
 
-/** Text on deleted data, to append to a sentence: names each, such as `volume shop_store`. */
-export function deletedText(verb: "deletes" | "deleted", data: readonly string[]): string {
-  return data.map((each) => `; ${verb} ${each}`).join("");
-}
-
-/** Volumes as {@link deletedText} names them. */
-export function asVolumes(names: readonly string[]): readonly string[] {
-  return names.map((name) => `volume ${name}`);
+/**
+ * Text on deleted data, to append to a sentence: names each, such as `volume shop_store`, and what
+ * stays although its name is the stack's.
+ */
+export function dataText(verb: "deletes" | "deleted", { deleted, kept }: RemovedData): string {
+  const keeps = verb === "deletes" ? "keeps" : "kept";
+  return [
+    ...deleted.map((each) => `; ${verb} ${each}`),
+    ...kept.map((each) => `; ${keeps} ${each}`),
+  ]
+    .join("");
 }
 
 /**

@@ -16,7 +16,7 @@ interface WrittenParts {
 }
 
 /**
- * Tells what containers of a stack wrote to relative mounts, for {@link deletedText}: names each
+ * Tells what containers of a stack wrote to relative mounts, for {@link dataText}: names each
  * mount of `model` that is there, or all of `live` where none is known.
  */
 export async function writtenData(

@@ -9,7 +9,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock, KeyedLock } from "../system/mod.ts";
-import { asVolumes, destroyStack } from "./destroy.ts";
+import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
@@ -49,14 +49,14 @@ interface ProjectParts {
   readonly watchMs: number;
   readonly stackLock: KeyedLock;
   /**
-   * Destroys a project that the ledger knows, and returns its deleted data, named;
+   * Destroys a project that the ledger knows, and returns what became of its data;
    * `undefined` for a project that the ledger does not know, and for a stack of a swarm.
    */
   readonly destroyRecorded: (
     key: StackKey,
     what: ProjectRemoval,
     signal: AbortSignal,
-  ) => Promise<readonly string[] | undefined>;
+  ) => Promise<RemovedData | undefined>;
   /** Whether the ledger knows a swarm stack by that name, which then owns named volumes. */
   readonly isStack: (key: StackKey) => boolean;
   /**
@@ -170,21 +170,21 @@ export class Projects {
 
   /**
    * Removes a project with its networks. May be called again after a failure, also when only
-   * networks are left; volumes alone are no project, since they were kept on purpose. Returns the
-   * deleted data as {@link deletedText} names it. Throws `not_found`, `timeout`, and what the engine
+   * networks are left; volumes alone are no project, since they were kept on purpose. Returns what
+   * became of its data. Throws `not_found`, `timeout`, and what the engine
    * throws.
    */
   async remove(
     key: StackKey,
     what: ProjectRemoval & { readonly timeoutSeconds: number },
     signal: AbortSignal,
-  ): Promise<readonly string[]> {
+  ): Promise<RemovedData> {
     const { removeVolumes, removeImages, timeoutSeconds } = what;
-    let deleted: readonly string[] = [];
+    let data: RemovedData = { deleted: [], kept: [] };
     const remove = async (within: AbortSignal) => {
       const volumes = { removeVolumes, removeImages };
       const recorded = await this.#parts.destroyRecorded(key, volumes, within);
-      if (recorded !== undefined) return void (deleted = recorded);
+      if (recorded !== undefined) return void (data = recorded);
       const engine = await this.#parts.engine(key.context);
       const labels = { [COMPOSE_LABELS.project]: key.name };
       const containers = await containersOf(engine, labels, within);
@@ -197,13 +197,13 @@ export class Projects {
       const kept = removeImages ? { keptImages: await this.#parts.keptImages(key, within) } : {};
       const keepsNamed = this.#parts.isStack(key);
       const destroy = { key, removeVolumes, keepsNamed, removeImages, dependsOn, ...kept };
-      deleted = asVolumes(await destroyStack(engine, destroy, within));
+      data = await destroyStack(engine, destroy, within);
     };
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
       await this.#parts.told(key, "remove", () => remove(within), within);
     }, signal);
-    return deleted;
+    return data;
   }
 
   async #waitHealthy(

@@ -112,3 +112,8 @@ export function behaviourLabel(
 ): string | undefined {
   return labels[label] ?? labels[label.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
 }
+
+/** The repository that doco-cd deployed something from, without credentials; empty without its label. */
+export function peerUrl(labels: Readonly<Record<string, string>>): string {
+  return (labels[`${MIGRATION_LABEL_PREFIX}source.url`] ?? "").replace(/\/\/[^/@]*@/, "//");
+}

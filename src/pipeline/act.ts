@@ -1,4 +1,4 @@
-import { deletedText } from "../deploy/mod.ts";
+import { dataText } from "../deploy/mod.ts";
 import { ownerFrom, type StackKey, type TargetEnd } from "../model/mod.ts";
 import { carryOut, endOf } from "./carry_out.ts";
 import type { Decision } from "./decision.ts";
@@ -130,7 +130,7 @@ async function destroy(
   );
   return deleted === undefined
     ? nothingToDestroy(target.key)
-    : { status: "succeeded", message: `destroyed${deletedText("deleted", deleted)}` };
+    : { status: "succeeded", message: `destroyed${dataText("deleted", deleted)}` };
 }
 
 /** The end of a target whose stack was to be destroyed and does not exist. */

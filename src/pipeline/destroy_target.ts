@@ -1,18 +1,5 @@
+import { dataText, type RemovedData, sortedOut, volumesOf } from "../deploy/mod.ts";
 import {
-  asVolumes,
-  deletedText,
-  destroyServices,
-  destroyStack,
-  keepWritten,
-  networksOf,
-  removePlacedFiles,
-  removeWritten,
-  stackDirectories,
-  volumesOf,
-  writtenData,
-} from "../deploy/mod.ts";
-import {
-  type ComposeModel,
   type DiscoveredStack,
   errors,
   formatOwner,
@@ -23,13 +10,12 @@ import {
   type Plan,
   type StackKey,
   type StackOwner,
-  type StackwrightError,
 } from "../model/mod.ts";
-import type { Intent, RecordedRelease } from "../record/ledger.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
+import { finishDestroy, written } from "./destroy/finish_destroy.ts";
+import { ownVolumes } from "./destroy/own_volumes.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
-import { imagesToRemove } from "./prune_images.ts";
-import { stackAsOwner } from "../system/mod.ts";
 import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { requireOwner } from "./stack_owner.ts";
@@ -51,7 +37,7 @@ interface Destroyer {
 
 /**
  * Removes a stack from the engine, the disk and the list of current releases; its history stays.
- * Returns the deleted data, named, or `undefined` when the stack did not exist.
+ * Returns what became of its data, or `undefined` when the stack did not exist.
  *
  * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
  * other source, and for containers that Stackwright did not make.
@@ -62,9 +48,11 @@ export async function destroyTarget(
   by: Destroyer,
   what: DestroyWhat,
   signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
+): Promise<RemovedData | undefined> {
   const observed = await observeAnyway(parts, key, signal);
   if (!await isThere(parts, key, { ...by, observed }, signal)) return undefined;
+  // What finishes the destroy after a kill has no labels of containers to tell the owner by.
+  if (recordedOwner(parts.ledger, key) === undefined) parts.ledger.owners.settle(key, by.by);
   return await destroyNow(parts, key, what, signal);
 }
 
@@ -78,7 +66,7 @@ async function destroyNow(
   key: StackKey,
   what: DestroyWhat,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<RemovedData> {
   const intent = parts.ledger.beginDestroy(key, { ...what });
   try {
     return await finishDestroy(parts, intent, signal);
@@ -114,29 +102,16 @@ export async function decideDestroy(
     return { kind: "skip", reason: "nothing_to_destroy", message, services: [] };
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
-  const data = removeVolumes || isStack
-    ? [...asVolumes(await volumesOf(parts.host.engine, key, signal)), ...await written(parts, key)]
-    : [];
+  const goes = removeVolumes || isStack;
+  const { whyNot } = ownVolumes(parts.ledger, key, { by: asked.by, seen: observed.containers });
+  const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
+  const { deleted, kept } = sortedOut(volumes, whyNot);
+  const data = { deleted: [...deleted, ...goes ? await written(parts, key) : []], kept };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : names.join(", ");
-  const message = `destroy ${what}${deletedText("deletes", data)}`;
+  const message = `destroy ${what}${dataText("deletes", data)}`;
   return { kind: "destroy", message, services };
-}
-
-/** What a stack's containers wrote to relative mounts, named. */
-async function written(
-  parts: Pick<PipelineParts, "files" | "host" | "ledger" | "options">,
-  key: StackKey,
-): Promise<readonly string[]> {
-  const current = parts.ledger.current(key);
-  let model: ComposeModel | undefined;
-  try {
-    model = current && parts.ledger.open(current).model;
-  } catch {
-    // A release that cannot be opened any more must go all the same; its directory is named then.
-  }
-  return await writtenData(parts, key, model);
 }
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
@@ -174,7 +149,7 @@ export async function destroyRecorded(
   key: StackKey,
   { isStack, ...what }: DestroyWhat & { readonly isStack: boolean },
   signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
+): Promise<RemovedData | undefined> {
   const current = parts.ledger.current(key);
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
@@ -227,92 +202,4 @@ async function requireNoneBeside(
     `${key.name} was not removed: ${what}, and would go with it, but is none of Stackwright's; ` +
       "remove that first",
   );
-}
-
-/**
- * Carries out a recorded destroy; may be called again after an interruption. Returns the
- * deleted data, named. Throws `conflict` when the stack is handed over meanwhile.
- */
-export async function finishDestroy(
-  parts: PipelineParts,
-  intent: Intent,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const { key, options } = intent;
-  const current = parts.ledger.current(key);
-  const owner = parts.ledger.owners.mark(key);
-  const removeImages = options["removeImages"] === true;
-  const isManager = await managesServices(parts, key, current, signal);
-  const isStack = current?.swarm !== undefined;
-  const removeVolumes = options["removeVolumes"] === true ||
-    (isStack && options["keepsStackVolumes"] !== true);
-  const { host: { engine }, clock } = parts;
-  const services = current === undefined ? [] : parts.ledger.services(current);
-  const requireStill = () => {
-    if (parts.ledger.owners.mark(key) === owner) return;
-    throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
-  };
-  const onImagesLeft = ({ message }: StackwrightError) =>
-    parts.log.warning(`images stay: ${message}`, { stack: key.name, context: key.context });
-  const images = removeImages
-    ? await imagesToRemove(parts, key, signal).catch((error) => {
-      if (!isStackwrightError(error, "engine_refused")) throw error;
-      onImagesLeft(error);
-    })
-    : undefined;
-  const own = await destroyStack(engine, {
-    key,
-    removeVolumes,
-    requireStill,
-    // Tasks may still use named volumes; the tasks go next.
-    keepsNamed: isManager,
-    removeImages: images !== undefined,
-    ...images,
-    onImagesLeft,
-    dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
-  }, signal);
-  const volumes = isManager
-    ? await destroyServices({ engine, clock }, { key, removeVolumes, requireStill }, signal)
-    : own;
-  for (const { name } of await networksOf(engine, key, signal)) {
-    const text = `network ${name} stays: containers of others are connected to it`;
-    parts.log.warning(text, { stack: key.name, context: key.context });
-  }
-  if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
-  const { isKept, deleted } = await removeFiles(parts, key, removeVolumes, signal);
-  const data = [...asVolumes(volumes), ...deleted];
-  // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
-  // since the last of it went is of the name that it leaves.
-  const keepsOwner = isKept || (await volumesOf(engine, key, signal)).length > 0 ||
-    parts.ledger.owners.mark(key) !== owner;
-  parts.ledger.destroyed(intent, `destroyed${deletedText("deleted", data)}`, { keepsOwner });
-  parts.secrets.forget(stackAsOwner(key));
-  return data;
-}
-
-/**
- * Removes a stack's directory. What containers wrote there goes with the volumes only; returns
- * whether any is kept, and what was deleted of it, named.
- */
-async function removeFiles(
-  parts: PipelineParts,
-  key: StackKey,
-  removeVolumes: boolean,
-  signal: AbortSignal,
-): Promise<{ readonly isKept: boolean; readonly deleted: readonly string[] }> {
-  const { ledger, options } = parts;
-  if (removeVolumes) {
-    const deleted = await written(parts, key);
-    await removeWritten(parts, stackDirectories(options.dataDir, key).stack, signal);
-    return { isKept: false, deleted };
-  }
-  const current = ledger.current(key);
-  const whose = recordedOwner(ledger, key);
-  const owner = whose && current && {
-    source: whose.source,
-    reference: whose.reference,
-    repository: current.revision.source.name,
-  };
-  const before = current === undefined ? { files: {}, directories: [] } : ledger.live(current);
-  return { isKept: await keepWritten(parts, key, { owner, before }, signal), deleted: [] };
 }

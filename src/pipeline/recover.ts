@@ -1,6 +1,6 @@
 import {
   clearHalfReplaced,
-  deletedText,
+  dataText,
   engineWasAway,
   observe,
   startAgain,
@@ -19,7 +19,7 @@ import {
 import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { endOf, finishRollout } from "./carry_out.ts";
-import { finishDestroy } from "./destroy_target.ts";
+import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
@@ -174,7 +174,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
-    const deleted = deletedText("deleted", await finishDestroy(parts, intent, signal));
+    const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
   } catch (error) {

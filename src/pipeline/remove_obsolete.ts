@@ -1,5 +1,5 @@
 import { passesWebhookFilter } from "../config/mod.ts";
-import { deletedText } from "../deploy/mod.ts";
+import { dataText } from "../deploy/mod.ts";
 import {
   type Deployment,
   type DiscoveredStack,
@@ -257,7 +257,7 @@ async function destroyObsolete(
   const what = { removeVolumes, removeImages };
   const deleted = await destroyTarget(parts, key, identity, what, signal);
   if (deleted !== undefined) {
-    const message = `removed: ${because}${deletedText("deleted", deleted)}`;
+    const message = `removed: ${because}${dataText("deleted", deleted)}`;
     return { status: "succeeded", message };
   }
   parts.ledger.discovered.remove(key);

@@ -23,6 +23,7 @@ import {
   type ObservedContainer,
   type ObservedStack,
   ownerFrom,
+  peerUrl,
   type Release,
   type RunJob,
   type StackKey,
@@ -43,9 +44,6 @@ import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { ownerElsewhere, ownerUntold } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
-
-/** Label in which doco-cd notes the repository that it deployed a container from. */
-const PEER_SOURCE = "cd.doco.source.url";
 
 /** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
 const LEADERLESS = /does not have a leader|context deadline exceeded/;
@@ -252,11 +250,10 @@ export function volumesOwner(
 function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: StackOwner): void {
   for (const container of observed.containers) {
     const { name, labels } = container;
-    const url = labels[PEER_SOURCE] ?? "";
+    const url = peerUrl(labels);
     if (isOurs(container) || url === "") continue;
     if (!surelySameRepository(url, claimant.source)) {
-      const shown = url.replace(/\/\/[^/@]*@/, "//");
-      throw notYours(key, `runs from ${shown} by doco-cd (container ${name})`, claimant);
+      throw notYours(key, `runs from ${url} by doco-cd (container ${name})`, claimant);
     }
   }
 }

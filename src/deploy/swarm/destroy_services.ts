@@ -1,7 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors, type StackKey } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
-import { type Destroy, isInUse, removeVolumeOf, volumesOf } from "../destroy.ts";
+import { type Destroy, isInUse, type RemovedData, removeVolumesOf } from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -20,15 +20,16 @@ interface DestroyParts {
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
  * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
  * the connected node; `requireStill` is asked before each service and volume. May be called again
- * after an interruption. Returns the names of the deleted volumes; volumes of other nodes stay.
+ * after an interruption. Returns what became of the volumes; those of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */
 export async function destroyServices(
   { engine, clock }: DestroyParts,
-  { key, removeVolumes, requireStill }: Pick<Destroy, "key" | "removeVolumes" | "requireStill">,
+  destroy: Pick<Destroy, "key" | "removeVolumes" | "requireStill" | "whyKept">,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<RemovedData> {
+  const { key, removeVolumes, requireStill } = destroy;
   const { swarm } = engine;
   const label = { [STACK_LABELS.namespace]: key.name };
   const services = await swarm.services(label, signal);
@@ -48,12 +49,8 @@ export async function destroyServices(
       if (!isInUse(error)) throw error;
     });
   }
-  const volumes: string[] = [];
-  for (const name of removeVolumes ? await volumesOf(engine, key, signal) : []) {
-    const remove = () => removeVolumeOf(engine, { key, requireStill }, name, signal);
-    if (await patiently(clock, remove, signal)) volumes.push(name);
-  }
-  return volumes;
+  if (!removeVolumes) return { deleted: [], kept: [] };
+  return await removeVolumesOf(engine, destroy, signal, (work) => patiently(clock, work, signal));
 }
 
 async function tasksEnded(

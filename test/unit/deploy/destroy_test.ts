@@ -63,7 +63,10 @@ describe("destroyStack()", () => {
       engine.volumes = [resource("shop_data", "other")];
       return findVolumes(names, signal);
     };
-    assert.deepEqual(await destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL), []);
+    assert.deepEqual(await destroyStack(engine, { ...DESTROY, removeVolumes: true }, SIGNAL), {
+      deleted: [],
+      kept: [],
+    });
     assert.ok(!engine.calls.includes("remove volume shop_data"));
   });
 

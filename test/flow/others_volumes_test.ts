@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import type { World } from "./world.ts";
+
+const never = new AbortController().signal;
+const COMPOSE = composeFile({ web: service({ volumes: ["store:/store", "data:/data"] }) }, {
+  volumes: { store: {}, data: {} },
+});
+const FILES = { "compose.yaml": COMPOSE };
+const UNKNOWN = "another manager made it: Stackwright neither did, nor took it over";
+
+/** Names of the volumes of the world's project. */
+async function volumes({ engine, stack }: World): Promise<string[]> {
+  const all = await engine.listVolumes({ "com.docker.compose.project": stack }, never);
+  return all.map(({ name }) => name.slice(stack.length)).sort();
+}
+
+/** Makes volumes of the world's project, each with some labels. */
+async function others(world: World, labels: Readonly<Record<string, readonly string[]>>) {
+  for (const [name, own] of Object.entries(labels)) {
+    const project = [
+      `com.docker.compose.project=${world.stack}`,
+      `com.docker.compose.volume=${name}`,
+    ];
+    const all = [...project, ...own].flatMap((each) => ["--label", each]);
+    await docker(world, "volume", "create", ...all, `${world.stack}_${name}`);
+  }
+}
+
+/** Takes away what a person removed: the containers, and the volume `store`. */
+async function removeByHand(world: World): Promise<void> {
+  for (const { name } of await world.containers()) await docker(world, "rm", "--force", name);
+  await docker(world, "volume", "rm", `${world.stack}_store`);
+}
+
+/** Volumes that other managers make while nothing of the stack runs. */
+const OTHERS = {
+  store: [],
+  more: [],
+  peer: ["cd.doco.source.url=https://me:word@git.example.com/them/shop.git"],
+  theirs: ["stackwright.manager=stackwright", "stackwright.source.name=git.example.com/them/shop"],
+};
+
+const kept = (verb: string, stack: string) =>
+  [
+    `more: ${UNKNOWN}`,
+    "peer: it was made for https://git.example.com/them/shop.git",
+    `store: ${UNKNOWN}`,
+    "theirs: it was made for git.example.com/them/shop",
+  ].map((each) => `; ${verb} volume ${stack}_${each}`).join("");
+
+describe("volumes that another manager made under a stack's name", () => {
+  it("stay when the stack is destroyed; plan and run name them with the reason", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await removeByHand(world);
+      await others(world, OTHERS);
+      await commit(world, FILES, { destroy: true });
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      const told = (deletes: string, keeps: string) =>
+        `; ${deletes} volume ${world.stack}_data${kept(keeps, world.stack)}`;
+      assert.ok(out.includes(`destroy what is left${told("deletes", "keeps")}\n`), out);
+      const [target] = (await pollTo(world, "succeeded")).deployments ?? [];
+      assert.equal(target?.message, `destroyed${told("deleted", "kept")}`);
+      assert.deepEqual(await volumes(world), ["_more", "_peer", "_store", "_theirs"]);
+    }));
+
+  it("stay when a person removes the project with its volumes", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await removeByHand(world);
+      await others(world, OTHERS);
+      const path = `/v1/api/project/${world.stack}?volumes=true&images=false&timeout=600`;
+      const answer = await (await world.request(path, { method: "DELETE" })).json();
+      assert.equal(
+        answer.content,
+        `project removed: ${world.stack}; deleted volume ${world.stack}_data` +
+          kept("kept", world.stack),
+      );
+      assert.deepEqual(await volumes(world), ["_more", "_peer", "_store", "_theirs"]);
+    }));
+
+  it("stay when a discovered stack is removed", () =>
+    inWorld("fake", async (world) => {
+      const policy = { enabled: true, delete: true, remove_volumes: true };
+      const discovery = { name: "", working_dir: "apps", auto_discovery: policy };
+      await commit(
+        world,
+        { [`apps/${world.stack}/compose.yaml`]: COMPOSE, "apps/x": "" },
+        discovery,
+      );
+      await pollTo(world, "succeeded");
+      await removeByHand(world);
+      await others(world, OTHERS);
+      await world.repository.remove([`apps/${world.stack}`]);
+      const run = JSON.stringify(await pollTo(world, "succeeded"));
+      assert.ok(run.includes(kept("kept", world.stack)), run);
+      assert.deepEqual(await volumes(world), ["_more", "_peer", "_store", "_theirs"]);
+    }));
+
+  it("go with a stack that took them over, also those that only an earlier release mounted", () =>
+    inWorld("fake", async (world) => {
+      await startByHand(world, COMPOSE);
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      const now = composeFile({ web: service({ volumes: ["data:/data"] }) }, {
+        volumes: { data: {} },
+      });
+      await commit(world, { "compose.yaml": now });
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await volumes(world), []);
+    }));
+
+  it("go with a stack that was handed over with them", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await removeByHand(world);
+      await others(world, OTHERS);
+      const source = ["--source", world.repository.url, "--reference", "main"];
+      await commandTo(world, 0, ["adopt", world.stack, ...source]);
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      await pollTo(world, "succeeded");
+      assert.deepEqual(await volumes(world), ["_more", "_peer"]);
+    }));
+});
