@@ -13,12 +13,12 @@ import {
 } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
-import { ownVolumes } from "./destroy/own_volumes.ts";
+import { ownReleases, ownVolumes } from "./destroy/own_volumes.ts";
+import { requireOwner } from "./destroy/require_owner.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
-import { ownerElsewhere } from "./owner_elsewhere.ts";
-import { requireOwner } from "./stack_owner.ts";
+import { ownerElsewhere, ownerUntold } from "./owner_elsewhere.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -40,7 +40,7 @@ interface Destroyer {
  * Returns what became of its data, or `undefined` when the stack did not exist.
  *
  * Only the source whose configuration deployed the stack may do that. Throws `conflict` for any
- * other source, and for containers that Stackwright did not make.
+ * other source, and for containers that Stackwright neither made nor would take over.
  */
 export async function destroyTarget(
   parts: PipelineParts,
@@ -116,7 +116,7 @@ export async function decideDestroy(
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
 async function isThere(
-  parts: Parameters<typeof ownerElsewhere>[0],
+  parts: Parameters<typeof ownerUntold>[0],
   key: StackKey,
   { by, found, observed }: Pick<ToDestroy, "by" | "found" | "observed">,
   signal: AbortSignal,
@@ -126,9 +126,10 @@ async function isThere(
   if (observed.containers.length === 0 && recorded === undefined) return false;
   const owner = ledger.owners.get(key);
   requireFreeName(ledger, found);
-  requireOwner(key, by, { parts: observed.containers, recorded, owner }, "destroyed");
+  const hasDeployed = ownReleases(ledger, key, owner ?? by).length > 0;
+  requireOwner(key, by, { parts: observed.containers, recorded, owner, hasDeployed }, "destroyed");
   const elsewhere = recorded === undefined && owner === undefined
-    ? await ownerElsewhere(parts, { key, wants: by, found, isThere: true }, signal)
+    ? await ownerUntold(parts, { key, wants: by, found, isThere: true }, signal)
     : undefined;
   if (elsewhere === undefined) return true;
   if (elsewhere.isOwn) throw errors.conflict(`conflict: ${elsewhere.words}`);

@@ -26,7 +26,8 @@ import { planFor } from "../plan/mod.ts";
 import { requireImages, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { type Owned, requireOwner, wantedOwner } from "./stack_owner.ts";
+import { type Owned, requireOwner } from "./destroy/require_owner.ts";
+import { wantedOwner } from "./stack_owner.ts";
 
 /** The mode of a release: `swarm` is set for services of a swarm. */
 export type Mode = Pick<Release, "swarm">;

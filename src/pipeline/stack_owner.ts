@@ -1,6 +1,5 @@
 import {
   notYours,
-  ownerOf,
   type Ownership,
   ownership as ownershipBy,
   requireOwnNetworks,
@@ -15,12 +14,10 @@ import {
   type ComposeModel,
   DEFAULT_CONTEXT,
   errors,
-  formatOwner,
   isOurs,
   isSameOwner,
   isStackwrightError,
   LABELS,
-  type ObservedContainer,
   type ObservedStack,
   ownerFrom,
   peerUrl,
@@ -30,7 +27,6 @@ import {
   type StackOwner,
   type ToldTarget,
 } from "../model/mod.ts";
-import type { RecordedRelease } from "../record/ledger.ts";
 import {
   deployedFrom,
   isFoundElsewhere,
@@ -256,48 +252,6 @@ function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: Stac
       throw notYours(key, `runs from ${url} by doco-cd (container ${name})`, claimant);
     }
   }
-}
-
-/** Facts that tell whose a stack is. */
-export interface Owned {
-  /** The stack's containers and services. */
-  readonly parts: readonly Pick<ObservedContainer, "name" | "labels">[];
-  readonly recorded: RecordedRelease | undefined;
-  readonly owner: RecordedOwner | undefined;
-}
-
-/**
- * Refuses an action (`wanted`, such as `destroyed`) unless all of a stack is Stackwright's and
- * `wants` owns it by its configuration: anybody may name a repository to deploy from.
- *
- * Throws `conflict`.
- */
-export function requireOwner(
-  key: StackKey,
-  wants: StackOwner,
-  { parts, recorded, owner }: Owned,
-  wanted: string,
-): void {
-  // Older versions labelled containers with the deployed repository, not with the configuration's.
-  const deployed = owner && recorded?.revision.source.name;
-  const isOwner = (name: string | undefined) =>
-    name !== undefined && (name === wants.source || name === deployed);
-  const refuse = (whose: string) =>
-    errors.conflict(`${key.name} is not ${wanted}: ${whose}, not to ${formatOwner(wants)}`);
-  if (owner !== undefined && !isSameOwner(owner, wants)) {
-    throw refuse(`it belongs to ${formatOwner(owner)}`);
-  }
-  const foreign = parts.find((each) =>
-    !isOurs(each) || (owner?.adopted !== true && !isOwner(ownerOf(each.labels)))
-  );
-  if (foreign !== undefined) {
-    const whose = ownerOf(foreign.labels) ?? "nobody Stackwright knows";
-    throw refuse(`its container ${foreign.name} belongs to ${whose}`);
-  }
-  // Without containers only the recorded release tells the owner: volume labels are not read here.
-  if (parts.length > 0 || recorded === undefined || owner !== undefined) return;
-  const { source } = recorded.configuration ?? recorded.revision;
-  if (!isOwner(source.name)) throw refuse(`it belongs to ${source.name}`);
 }
 
 function remembering<T>(

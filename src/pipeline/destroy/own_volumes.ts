@@ -55,9 +55,10 @@ export function ownVolumes(
   const recorded = recordedOwner(ledger, key);
   const owner = recorded ?? by;
   const isAdopted = recorded?.adopted === true;
-  const all = ledger.history(key, MOST_RELEASES);
-  const own = all.filter((each) => formerOwner(each, owner) === undefined);
-  const models = (isAdopted ? all : own).map((each) => () => modelOf(ledger, each));
+  const own = ownReleases(ledger, key, owner);
+  const models = (isAdopted ? ledger.history(key, MOST_RELEASES) : own).map((each) => () =>
+    modelOf(ledger, each)
+  );
   const labelled = seen.filter(isOurs).map(({ labels }) => labels[LABELS.sourceName] ?? "");
   const deployed = own.flatMap(({ revision, configuration }) => [revision, configuration ?? []])
     .flat().map(({ source }) => source.name);
@@ -72,6 +73,16 @@ export function ownVolumes(
     whyNot: (volume) => whyNotOwn(volume, claims),
     isLabelledOther: (volume) => labelledOther(volume, claims) !== undefined,
   };
+}
+
+/** The releases that a stack's owner deployed, newest first; all of them where there is no owner. */
+export function ownReleases(
+  ledger: Pick<Ledger, "history">,
+  key: StackKey,
+  owner: StackOwner | undefined,
+): readonly RecordedRelease[] {
+  return ledger.history(key, MOST_RELEASES)
+    .filter((each) => formerOwner(each, owner) === undefined);
 }
 
 /**

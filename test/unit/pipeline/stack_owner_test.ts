@@ -8,12 +8,8 @@ import {
   stackKey,
   type StackOwner,
 } from "../../../src/model/mod.ts";
-import {
-  jobCredentials,
-  type Owned,
-  requireNothingForeign,
-  requireOwner,
-} from "../../../src/pipeline/stack_owner.ts";
+import { type Owned, requireOwner } from "../../../src/pipeline/destroy/require_owner.ts";
+import { jobCredentials, requireNothingForeign } from "../../../src/pipeline/stack_owner.ts";
 import { systemClock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -42,6 +38,54 @@ describe("requireOwner()", () => {
     assert.throws(() => ask(owned(theirs)), /shop is not gone: it belongs to host\/them\/app/);
     assert.throws(() => ask(owned()), /its container shop-web-1 belongs to host\/them\/app/);
     assert.throws(() => ask(owned({ ...OURS, adopted: false }), { ...OURS, source: DEPLOYED }));
+  });
+});
+
+describe("requireOwner(), where containers of others may be taken over", () => {
+  const PEERS = "cd.doco.source.url";
+  const containerOf = (labels: Record<string, string>, owner?: Owned["owner"]): Owned => ({
+    parts: [{ name: "shop-web-1", labels }],
+    recorded: undefined,
+    owner,
+  });
+  const own = { [PEERS]: "https://user:word@host/me/conf.git" };
+  const other = { [PEERS]: "https://user:word@host/them/app.git" };
+  const adopted = { ...OURS, adopted: true };
+  const rows: readonly [string, Owned, RegExp | undefined][] = [
+    ["takes what doco-cd deployed from its source", containerOf(own), undefined],
+    [
+      "leaves what doco-cd deployed from elsewhere",
+      containerOf(other),
+      /-1 belongs to https:\/\/host\/them\/app\.git, .* or hand all over: stackwright adopt shop --source host\/me\/conf/,
+    ],
+    ["leaves what a person started", containerOf({}), /belongs to nobody Stackwright knows/],
+    ["takes any after a hand-over", containerOf({}, adopted), undefined],
+    ["takes doco-cd's from elsewhere after a hand-over", containerOf(other, adopted), undefined],
+    [
+      "takes none that is another owner's",
+      containerOf(own, { ...adopted, source: DEPLOYED }),
+      /it belongs to host\/them\/app/,
+    ],
+  ];
+  for (const [title, facts, refusal] of rows) {
+    it(title, () => {
+      const asked = () => ask({ ...facts, hasDeployed: false });
+      if (refusal === undefined) asked();
+      else assert.throws(asked, refusal);
+    });
+  }
+
+  it("takes none that came after its own release, but for doco-cd's of its source", () => {
+    ask({ ...containerOf(own, adopted), hasDeployed: true });
+    for (const labels of [{}, other]) {
+      const asked = () => ask({ ...containerOf(labels, adopted), hasDeployed: true });
+      assert.throws(asked, /; remove it by hand$/);
+    }
+  });
+
+  it("takes none for what is no removal", () => {
+    assert.throws(() => ask(containerOf(own)));
+    assert.throws(() => ask(containerOf({}, adopted)));
   });
 });
 
