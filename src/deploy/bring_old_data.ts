@@ -2,6 +2,7 @@ import { join } from "node:path";
 import {
   errors,
   type ObservedStack,
+  own,
   type Plan,
   type Progress,
   type Release,
@@ -32,21 +33,28 @@ export async function withOldData(
   signal: AbortSignal,
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
-  const brought = await toBring(parts, release, observed, signal);
-  if (brought.length === 0) return plan;
+  const { wanted, committed } = await toBring(parts, release, observed, signal);
   const { live } = stackDirectories(parts.host.dataDir, release.key);
+  const told = [
+    ...wanted.map(({ data }) => ({
+      data,
+      how:
+        `is copied to ${join(live, data.path)} first and stays there, too; files of the commit ` +
+        "replace their copies",
+    })),
+    ...committed.map((data) => ({ data, how: "stays there: the commit's version is used" })),
+  ];
   const services = plan.services.map((each) => {
-    const own = brought.filter(({ data }) => data.service === each.name);
-    const because = own.map(({ data }) =>
-      `what ${data.source} holds (mounted at ${data.target}) is copied to ` +
-      `${
-        join(live, data.path)
-      } first and stays there, too; files of the commit replace their copies`
+    const because = told.filter(({ data }) => data.service === each.name).map(({ data, how }) =>
+      `what ${data.source} holds (mounted at ${data.target}) ${how}`
     );
     return { ...each, because: [...each.because, ...because] };
   });
-  const sources = brought.map(({ data }) => data.source).join(", ");
-  return { ...plan, message: `${plan.message}; with the data in ${sources}`, services };
+  const sources = wanted.map(({ data }) => data.source).join(", ");
+  const message = wanted.length === 0
+    ? plan.message
+    : `${plan.message}; with the data in ${sources}`;
+  return { ...plan, message, services };
 }
 
 /**
@@ -70,7 +78,7 @@ export async function bringOldData(
   const stopped: string[] = [];
   const copied: string[] = [];
   try {
-    const wanted = await toBring(parts, release, observed, signal);
+    const { wanted } = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     for (const { data } of wanted) {
@@ -95,12 +103,13 @@ export async function bringOldData(
   }
 }
 
+/** Finds the data to copy, and single files of which the commit has a version of its own. */
 async function toBring(
   parts: OldDataParts,
-  { key, model }: Release,
+  { key, model, live: { files } }: Release,
   observed: ObservedStack,
   signal: AbortSignal,
-): Promise<ToBring[]> {
+): Promise<{ readonly wanted: readonly ToBring[]; readonly committed: readonly OldData[] }> {
   const hostLive = stackDirectories(parts.host.dataDir, key).live;
   const { live } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
@@ -109,7 +118,10 @@ async function toBring(
     await keptDataOwner(parts, key) !== undefined;
   const wanted: ToBring[] = [];
   const twice: ToBring[] = [];
-  for (const data of found) {
+  const [committed = [], others = []] = [true, false].map((is) =>
+    found.filter(({ path }) => (own(files, path) !== undefined) === is)
+  );
+  for (const data of others) {
     const isThere = await holdsSomething(parts.files, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
     const local = await locate(parts, key, data, signal);
@@ -117,7 +129,7 @@ async function toBring(
     (isThere ? twice : wanted).push({ data, local });
   }
   if (twice.length > 0) throw twofold(key, hostLive, twice.map(({ data }) => data));
-  return wanted;
+  return { wanted, committed };
 }
 
 /** Where this process sees the data; throws for what is not copied. */

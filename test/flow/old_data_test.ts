@@ -64,6 +64,25 @@ for (const engine of await engines()) {
           await pollTo(world, "skipped");
         })));
 
+    it("stays where it is, and the plan says so, where it is a file of the commit", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          const [data, state] = [join(directory, "data"), join(directory, "state.db")];
+          await commit(world, { "compose.yaml": COMPOSE, "state.db": "committed" });
+          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.ok(
+            out.includes(
+              `what ${state} holds (mounted at /state.db) stays there: the commit's version is used`,
+            ),
+            out,
+          );
+          const finished = await pollTo(world, "succeeded");
+          const message = finished.deployments?.[0]?.message ?? "";
+          assert.ok(message.includes(`; with the data in ${data};`), message);
+          assert.equal(await readInside(world, "web", "/state.db"), "committed");
+          assert.equal(await readFile(state, "utf8"), "state");
+        })));
+
     it("that somebody else's containers wrote in between is never out of sight", () =>
       inWorld(engine, (world) =>
         withProject(world, async (directory) => {

@@ -83,7 +83,11 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
     } as unknown as OldDataParts;
     const slot = { leave: () => void events.push("leave"), takeAgain: () => Promise.resolve() };
     const asked = {
-      release: { key, model: { services: { web: { volumes } } } } as unknown as Release,
+      release: {
+        key,
+        live: { files: {}, directories: [] },
+        model: { services: { web: { volumes } } },
+      } as unknown as Release,
       observed: { containers: [container] } as unknown as ObservedStack,
       progress: () => {},
       slot,
