@@ -1,10 +1,4 @@
-import {
-  clearHalfReplaced,
-  dataText,
-  engineWasAway,
-  observe,
-  startAgain,
-} from "../deploy/mod.ts";
+import { clearHalfReplaced, dataText, engineWasAway, observe, startAgain } from "../deploy/mod.ts";
 import {
   DEFAULT_CONTEXT,
   errors,
