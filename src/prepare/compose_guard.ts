@@ -60,6 +60,7 @@ export async function guardRendering(
   return {
     files: [...guard.variableFiles],
     interpolates: guard.interpolates,
+    states: guard.looked.states,
     areSame: () => guard.looked.areSame(),
   };
 }
@@ -70,6 +71,11 @@ export interface GuardedInputs {
   readonly files: readonly string[];
   /** Whether a path has variables: rendering must use the same variables as the guard. */
   readonly interpolates: boolean;
+  /**
+   * Digests of all files that {@link areSame} is about, by absolute path, with those that are missing:
+   * what compose reads differs only where one of them does.
+   */
+  readonly states: ReadonlyMap<string, string>;
   /**
    * Whether all files that the answer rests on, and those that compose reads besides, still have the
    * content they had; ask after compose has read them.

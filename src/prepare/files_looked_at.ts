@@ -19,6 +19,11 @@ export class FilesLookedAt {
     if (!this.#states.has(path)) this.#states.set(path, await this.#stateOf(path));
   }
 
+  /** What the files were when they were noted, by their paths. */
+  get states(): ReadonlyMap<string, string> {
+    return this.#states;
+  }
+
   /** Whether all files are now as they were when they were noted. */
   async areSame(): Promise<boolean> {
     for (const [path, state] of this.#states) {

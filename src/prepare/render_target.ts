@@ -21,6 +21,7 @@ import {
 import type { ComposeCall } from "../deploy/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
+import type { GuardedInputs } from "./compose_guard.ts";
 import { contentIds } from "./content.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
@@ -91,7 +92,8 @@ export async function renderTarget(
     await plain.hideDotenv(guarded.files, signal);
     const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
     const call = { project, variables, collectsSeldom, requireSame };
-    return await render(parts, target, { call, inputs, realInputs, tree, beside }, signal);
+    const { states } = guarded;
+    return await render(parts, target, { call, inputs, realInputs, tree, beside, states }, signal);
   });
   noteEmpty(parts, target, model);
   requireSize(model, target);
@@ -112,17 +114,19 @@ export async function renderTarget(
 /** Has compose render, unless all inputs are the same as before. */
 async function render(
   parts: PrepareParts,
-  { revision, origin }: ResolvedTarget,
-  { call, inputs, realInputs, tree, beside }:
+  { revision, configuration, origin }: ResolvedTarget,
+  { call, inputs, realInputs, tree, beside, states }:
     & Pick<RenderedTarget, "inputs" | "realInputs" | "tree" | "beside">
+    & Pick<GuardedInputs, "states">
     & { readonly call: ComposeCall },
   signal: AbortSignal,
 ): Promise<ComposeModel> {
   const trees = [tree, ...(beside?.tree === undefined ? [] : [beside.tree])];
+  const sources = [revision.source.name, configuration.source.name];
   const besides = Object.entries(beside?.ids ?? {}).map(besideIt);
   const fresh = async () => {
     // By the commit: what is read of it need not be known.
-    const all = { call, trees, contents: new Map([[".", revision.id], ...besides]) };
+    const all = { call, sources, trees, contents: new Map([[".", revision.id], ...besides]) };
     if (origin !== "manual") parts.rendered.requireNotFailed(all, parts.clock.now());
     try {
       return await operation(parts, "render", () => parts.host.compose.render(call, signal));
@@ -135,11 +139,8 @@ async function render(
   const isLinked = hasLinks(realInputs) || beside?.isLinked === true;
   if (!inputs.complete || isLinked) return await fresh();
   const ids = await contentIds(parts.source, revision, inputs.paths, signal);
-  const read = {
-    call,
-    contents: new Map([...ids, ...besides]),
-    trees,
-  };
+  // What the guard saw is what compose reads: a path that is not among the inputs may count as well.
+  const read = { call, sources, trees, contents: new Map([...ids, ...besides, ...states]) };
   const known = parts.rendered.find(read);
   if (known !== undefined) return known;
   const model = await fresh();

@@ -13,6 +13,11 @@ const [MOST_FAILURES, FAILURE_MS] = [1000, 30 * 60 * 1000] as const;
 /** Inputs of a rendering. */
 export interface RenderingInputs {
   readonly call: Pick<ComposeCall, "project" | "variables">;
+  /**
+   * Names of the sources of the files and of the configuration: what one repository's files make is
+   * never handed to another, whatever a key misses.
+   */
+  readonly sources: readonly string[];
   /** Content ids of all paths that rendering reads. */
   readonly contents: ReadonlyMap<string, string>;
   /** Directories of these paths, which differ between revisions. */
@@ -86,8 +91,9 @@ export class RenderedModels {
 }
 
 /** A digest, because variables are often secrets. */
-function keyOf({ call: { project, variables }, contents, trees }: RenderingInputs): string {
-  const text = canonicalJson({ project, variables, contents: [...contents].sort() });
+function keyOf({ call, sources, contents, trees }: RenderingInputs): string {
+  const { project, variables } = call;
+  const text = canonicalJson({ project, variables, sources, contents: [...contents].sort() });
   return createHash("sha256").update(withoutTrees(text, trees)).digest("hex");
 }
 

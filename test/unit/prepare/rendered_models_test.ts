@@ -16,6 +16,7 @@ function inputs(tree: string, change: Partial<RenderingInputs["call"]> = {}, id 
   };
   return {
     call: { project, variables: { TAG: "1" }, ...change },
+    sources: ["host/me/app", "host/me/app"],
     contents: new Map([["app/compose.yaml", `file:${id}`]]),
     trees: [tree],
   };
@@ -40,6 +41,8 @@ describe("RenderedModels", () => {
 
   const others: [string, RenderingInputs][] = [
     ["a file", inputs(NEW, {}, "b2")],
+    ["the repository", { ...inputs(NEW), sources: ["host/them/app", "host/me/app"] }],
+    ["the configuration's", { ...inputs(NEW), sources: ["host/me/app", "host/them/app"] }],
     ["a variable", inputs(NEW, { variables: { TAG: "2" } })],
     ["a profile", inputs(NEW, { project: { ...inputs(NEW).call.project, profiles: ["x"] } })],
     ["the name", inputs(NEW, { project: { ...inputs(NEW).call.project, name: "b" } })],
@@ -87,6 +90,7 @@ describe("RenderedModels", () => {
     const tried = () => models.requireNotFailed(inputs(NEW), later(29));
     assert.throws(tried, { code: "render_failed", message: told });
     models.requireNotFailed(inputs(NEW, {}, "b2"), now);
+    models.requireNotFailed({ ...inputs(NEW), sources: ["host/them/app", "host/me/app"] }, now);
     models.requireNotFailed(inputs(NEW), later(30));
   });
 });
