@@ -91,9 +91,11 @@ async function holdsWritten(
   const directories = [""];
   let seen = 0;
   for (const directory of directories) {
-    for (const name of await files.list(join(live, directory))) {
+    const names = await files.listAtMost(join(live, directory), MOST_ENTRIES - seen);
+    if (names === undefined) return true;
+    seen += names.length;
+    for (const name of names) {
       const path = join(directory, name);
-      if (++seen > MOST_ENTRIES) return true;
       if ((await files.stat(join(live, path)))?.kind === "directory") directories.push(path);
       else if (!await isCommitted(path)) return true;
     }

@@ -12,7 +12,7 @@ import { templatePaths } from "./template_paths.ts";
  * Throws `path_escapes`, also for templates that fit too much to look at.
  */
 export async function requireLiveInside(
-  files: Pick<Files, "list" | "realPath" | "stat">,
+  files: Pick<Files, "listAtMost" | "realPath" | "stat">,
   live: string,
   paths: Iterable<string>,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { volumesThere } from "./volumes_there.ts";
 /** Ports for looking where mounts lead. */
 interface MountParts {
   readonly engine: Pick<Engine, "findVolumes" | "listVolumes">;
-  readonly files: Pick<Files, "list" | "realPath" | "stat">;
+  readonly files: Pick<Files, "listAtMost" | "realPath" | "stat">;
   /** The data directory as this process sees it. */
   readonly dataDir: string;
   /** The data directory as the engine's host sees it. */

@@ -7,8 +7,6 @@ import type { Files } from "../system/mod.ts";
 const MOST_NAMES = 20_000;
 /** Limit of those among them that fit a template: to look where one leads takes milliseconds. */
 const MOST_FITTING = 1000;
-/** Bytes of a directory whose names would take seconds to read. */
-const LARGE_DIRECTORY = 1 << 20;
 /** Limit of the parts of one path, each of which is looked at for each name that fits. */
 const MOST_PARTS = 50;
 
@@ -22,16 +20,17 @@ export type TemplatePaths = (written: string) => Promise<readonly string[]>;
  *
  * The function throws `path_escapes` for too many paths, and what the file system throws.
  */
-export function templatePaths(files: Pick<Files, "list" | "realPath" | "stat">): TemplatePaths {
+export function templatePaths(
+  files: Pick<Files, "listAtMost" | "realPath" | "stat">,
+): TemplatePaths {
   let [left, fitting] = [MOST_NAMES, MOST_FITTING];
   const namesIn = async (directory: string) => {
     const real = await files.realPath(directory);
     const info = real === undefined ? undefined : await files.stat(real);
     if (real === undefined || info?.kind !== "directory") return [];
-    if (info.size > LARGE_DIRECTORY) return undefined;
-    const names = await files.list(real);
-    left -= names.length + 1;
-    return left < 0 ? undefined : names;
+    const names = await files.listAtMost(real, left - 1);
+    left -= (names?.length ?? 0) + 1;
+    return names;
   };
   return async (written) => {
     if (!written.includes("{{")) return [];

@@ -11,7 +11,7 @@ const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 
 /** Ports for finding our places, and where paths lead. */
 export interface PlaceParts {
-  readonly files: Pick<Files, "list" | "readIfExists" | "readLink" | "realPath" | "stat">;
+  readonly files: Pick<Files, "listAtMost" | "readIfExists" | "readLink" | "realPath" | "stat">;
   readonly host: Pick<Host, "own" | "dataDir" | "socket" | "isHere"> & {
     readonly engine: Pick<Engine, "findVolumes" | "inspectContainer" | "listVolumes">;
   };

@@ -55,6 +55,11 @@ export interface Files {
   stat(path: string): Promise<FileInfo | undefined>;
   /** Names in a directory, sorted; empty when there is no directory. */
   list(path: string): Promise<string[]>;
+  /**
+   * As {@link list}, for directories in which others write: `undefined` for more names than `most`, and
+   * for a directory so large that to read them would take seconds.
+   */
+  listAtMost(path: string, most: number): Promise<string[] | undefined>;
   /** Holds a directory open; `undefined` when there is none. Links are not followed. */
   holdDirectory(path: string): Promise<HeldDirectory | undefined>;
   /** Makes a directory and its parents; one that exists is fine. */

@@ -11,6 +11,9 @@ const LEAST_PIECE = 4096;
 /** Tries to make a directory while others remove empty ones around it. */
 const MOST_TRIES = 20;
 
+/** Bytes of a directory whose names would take seconds to read: Deno reads all of them at once. */
+const LARGE_DIRECTORY = 1 << 20;
+
 /** The real file system. */
 export const systemFiles: Files = {
   readIfExists: (path) => missingAsUndefined(fs.readFile(path)),
@@ -83,6 +86,17 @@ export const systemFiles: Files = {
     return { kind, size: info.size, id, mode: info.mode & 0o7777, modifiedAt: info.mtime };
   },
   list: async (path) => ((await missingAsUndefined(fs.readdir(path))) ?? []).sort(),
+  async listAtMost(path, most) {
+    const names: string[] = [];
+    const read = async () => {
+      if ((await fs.stat(path)).size > LARGE_DIRECTORY) return false;
+      for await (const { name } of await fs.opendir(path)) {
+        if (names.push(name) > most) return false;
+      }
+      return true;
+    };
+    return await missingAsUndefined(read()) === false ? undefined : names.sort();
+  },
   async holdDirectory(path) {
     const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
     const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;

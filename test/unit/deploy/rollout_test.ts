@@ -156,6 +156,7 @@ function createEventFiles(events: string[]): Files {
     readInPieces: unused,
     stat: () => Promise.resolve(undefined),
     list: () => Promise.resolve([]),
+    listAtMost: () => Promise.resolve([]),
     holdDirectory: () => Promise.resolve(undefined),
     makeDirectory: () => Promise.resolve(),
     remove: () => Promise.resolve(),

@@ -307,6 +307,17 @@ describe("systemFiles where there is nothing", () => {
 
 describe("systemFiles for directories", () => {
   it(
+    "listAtMost() sorts as many names as it may read, has none of more, and an empty list of nothing",
+    inDirectory(async (directory) => {
+      for (const name of ["b", "a"]) await mkdir(join(directory, name));
+      assert.deepEqual(await files.listAtMost(directory, 2), ["a", "b"]);
+      assert.equal(await files.listAtMost(directory, 1), undefined);
+      assert.deepEqual(await files.listAtMost(join(directory, "a"), 0), []);
+      assert.deepEqual(await files.listAtMost(join(directory, "none"), 0), []);
+    }),
+  );
+
+  it(
     "list() sorts, makeDirectory() may be repeated, remove() takes whole trees",
     inDirectory(async (directory) => {
       for (const name of ["b", "B", "a", ".c"]) await files.write(join(directory, name), "");
