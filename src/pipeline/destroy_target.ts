@@ -18,7 +18,7 @@ import { requireOwner } from "./destroy/require_owner.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
-import { ownerElsewhere, ownerUntold } from "./owner_elsewhere.ts";
+import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -116,7 +116,7 @@ export async function decideDestroy(
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
 async function isThere(
-  parts: Parameters<typeof ownerUntold>[0],
+  parts: Parameters<typeof ownerElsewhere>[0] & Parameters<typeof keptForOther>[0],
   key: StackKey,
   { by, found, observed }: Pick<ToDestroy, "by" | "found" | "observed">,
   signal: AbortSignal,
@@ -128,8 +128,9 @@ async function isThere(
   requireFreeName(ledger, found);
   const hasDeployed = ownReleases(ledger, key, owner ?? by).length > 0;
   requireOwner(key, by, { parts: observed.containers, recorded, owner, hasDeployed }, "destroyed");
+  const asked = { key, wants: by, found, isThere: true };
   const elsewhere = recorded === undefined && owner === undefined
-    ? await ownerUntold(parts, { key, wants: by, found, isThere: true }, signal)
+    ? await ownerElsewhere(parts, asked, signal) ?? await keptForOther(parts, asked)
     : undefined;
   if (elsewhere === undefined) return true;
   if (elsewhere.isOwn) throw errors.conflict(`conflict: ${elsewhere.words}`);

@@ -34,24 +34,22 @@ interface FoundElsewhere {
 }
 
 /**
- * Finds the owner of a stack for which the ledger records none in its context, unless it is `wants`:
- * {@link ownerElsewhere}, or else whom a destroy kept data for that containers wrote.
+ * Finds whom a destroy kept data for that containers of a stack wrote, unless that is `wants`, for the
+ * same repository. The record lies beside the data: it stays when the ledger forgets the releases.
  */
-export async function ownerUntold(
-  parts: Parameters<typeof ownerElsewhere>[0] & Pick<PipelineParts, "files" | "options">,
-  asked: AskedElsewhere & { readonly wants: StackOwner },
-  signal: AbortSignal,
+export async function keptForOther(
+  parts: Pick<PipelineParts, "files" | "options">,
+  { key, wants, found }: AskedElsewhere & { readonly wants: StackOwner },
 ): Promise<FoundElsewhere | undefined> {
-  const elsewhere = await ownerElsewhere(parts, asked, signal);
-  if (elsewhere !== undefined) return elsewhere;
-  const { key, wants, found } = asked;
   const kept = await keptDataOwner(parts, key);
-  const from = isFoundElsewhere(found) ? found.repository : kept?.repository;
-  if (kept === undefined || (isSameOwner(kept, wants) && from === kept.repository)) {
-    return undefined;
+  if (kept === undefined) return undefined;
+  const { context } = key;
+  if (!isSameOwner(kept, wants)) {
+    const words = `has data that its containers wrote, kept for ${formatOwner(kept)}`;
+    return { owner: kept, isOwn: false, words };
   }
-  const words = `has data that its containers wrote, kept for ${formatOwner(kept)}`;
-  return { owner: kept, isOwn: false, words };
+  if (!isFoundElsewhere(found) || found.repository === kept.repository) return undefined;
+  return { owner: kept, isOwn: true, words: notFree(found, { from: kept.repository, context }) };
 }
 
 /**

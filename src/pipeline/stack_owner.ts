@@ -37,7 +37,7 @@ import {
 import type { RecordedOwner } from "../record/owners.ts";
 import { surelySameRepository } from "../source/mod.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { ownerElsewhere, ownerUntold } from "./owner_elsewhere.ts";
+import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -125,10 +125,11 @@ export async function ownershipOf(
   if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);
   const isThere = [...observed.containers, ...volumes].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
-  const elsewhere = recorded === undefined ? await ownerUntold(parts, asked, signal) : undefined;
-  if (elsewhere?.isOwn === true) throw errors.conflict(`conflict: ${elsewhere.words}`);
+  const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
+  const other = elsewhere ?? (adopted || hasBegun ? undefined : await keptForOther(parts, asked));
+  if (other?.isOwn === true) throw errors.conflict(`conflict: ${other.words}`);
   return remembering(parts, target, () => {
-    if (elsewhere !== undefined) throw notYours(key, elsewhere.words, claimant);
+    if (other !== undefined) throw notYours(key, other.words, claimant);
     const untold = isTold ? [] : volumes;
     const facts = { observed, volumes: untold, adopted, ...(recorded && { recorded }) };
     const ownership = ownershipBy(key, facts, claimant);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { startByHand } from "./by_hand.ts";
@@ -105,6 +106,28 @@ describe("repository_url", () => {
       await pollTo(world, "succeeded");
       assert.equal((await world.containers(a)).length, 0);
       assert.equal((await world.containers(`${a}-2`)).length, 1);
+    }));
+
+  it("gives no data that a destroy kept to a stack that is discovered there, also when it is long ago", () =>
+    withOther("fake", async (world, other) => {
+      const files = { "compose.yaml": composeFile({ web: service({ volumes: ["./d:/d"] }) }) };
+      const data = join(world.dataDir, "releases", "default", world.stack, "live", "d", "db");
+      await commit(world, files);
+      await pollTo(world, "succeeded");
+      await writeFile(data, "precious");
+      await commit(world, {}, { destroy: { enabled: true, remove_volumes: false } });
+      await pollTo(world, "succeeded");
+      // As after ninety days: the owner stays.
+      const database = new DatabaseSync(join(world.dataDir, "state.db"));
+      for (const table of ["intents", "releases"]) database.exec(`DELETE FROM ${table}`);
+      database.close();
+      await other.commit({ [`${world.stack}/compose.yaml`]: files["compose.yaml"] });
+      await commit(world, {}, { repository_url: other.url, auto_discovery: { enabled: true } });
+      const failed = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(failed, /is deployed from local.*, so it was not deployed from/);
+      await commit(world, files);
+      await pollTo(world, "succeeded");
+      assert.equal(await readFile(data, "utf8"), "precious");
     }));
 
   it("sees what a link beside the configuration leads to when only a mounted file changed", () =>
