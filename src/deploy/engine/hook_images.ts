@@ -23,13 +23,14 @@ const OF_SWARM = ["com.docker.swarm.", "com.docker.stack."];
  * a service's container, or a run of a job. Asks about images that are on the engine, by their ids:
  * returns the model in which hooks have these, since another stack may move the names meanwhile.
  *
- * Throws `unsupported`.
+ * Throws `unsupported`, and `pull_failed` for an image that is not there where `all` have to be.
  */
 export async function requirePlainHooks(
   engine: Pick<Engine, "imageId" | "imageLabels">,
   { key, model }: Pick<Release, "key" | "model">,
   services: readonly Pick<ReleaseService, "name" | "image">[],
   signal: AbortSignal,
+  { all = false } = {},
 ): Promise<ComposeModel> {
   const judged: Record<string, unknown> = {};
   for (const { name, image: own } of services) {
@@ -38,6 +39,7 @@ export async function requirePlainHooks(
     for (const hook of objectsAt(definition, "pre_start")) {
       const image = textAt(hook, "image") || own;
       const id = await engine.imageId(image, signal);
+      if (all && id === undefined) throw missing({ key, name, image });
       const labels = id === undefined ? {} : await engine.imageLabels(id, signal);
       const telling = Object.keys(labels ?? {}).find(isTelling);
       if (telling !== undefined) throw telltale({ key, name, image, telling });
@@ -52,6 +54,14 @@ interface Telltale extends Pick<Release, "key"> {
   readonly name: string;
   readonly image: string;
   readonly telling: string;
+}
+
+/** The error for an image whose name another stack may give to one of its own, before compose asks. */
+function missing({ key, name, image }: Omit<Telltale, "telling">) {
+  return errors.pull_failed(
+    `deployment ${key.name}: image ${image} of a pre_start hook of service ${name} is not on the ` +
+      "engine, so the hook was not run: something removed the image meanwhile; deploy again",
+  );
 }
 
 function telltale({ key, name, image, telling }: Telltale) {

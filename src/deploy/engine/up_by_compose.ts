@@ -49,7 +49,7 @@ async function withJudgedHooks(
   const images = services.map((name) => {
     return { name, image: built?.[name] ?? imageReference(model, name) };
   });
-  return await requirePlainHooks(engine, { key, model }, images, signal);
+  return await requirePlainHooks(engine, { key, model }, images, signal, { all: true });
 }
 
 /**

@@ -46,4 +46,16 @@ describe("requirePlainHooks()", () => {
       });
     });
   }
+
+  it("refuses an image that is not there where all have to be: its name may get another one", async () => {
+    const engine = { imageId: () => Promise.resolve(undefined), imageLabels: () => assert.fail() };
+    const model = { services: { web: { image: "web", pre_start: [{ image: "gone" }] } } };
+    const release = { key: stackKey("", "shop"), model };
+    const services = [{ name: "web", image: "web" }];
+    const judged = (all: boolean) =>
+      requirePlainHooks(engine, release, services, new AbortController().signal, { all });
+    assert.deepEqual(await judged(false), model);
+    const message = /image gone of a pre_start hook of service web is not on the engine/;
+    await assert.rejects(judged(true), { code: "pull_failed", message });
+  });
 });
