@@ -14,6 +14,7 @@ import {
 } from "./endpoint.ts";
 import type { Engine, EngineInfo, LabelFilter } from "./engine.ts";
 import { containerEvents } from "./events.ts";
+import { sharingLists } from "./filters.ts";
 import { imageCalls } from "./images.ts";
 import { resourceCalls } from "./resources.ts";
 import { swarmCalls } from "./swarm_calls.ts";
@@ -105,7 +106,7 @@ async function programVariables(
 
 function actingCalls(api: EngineApi) {
   return {
-    describeContainers: (labels, signal) => describeContainers(api, labels, signal),
+    describeContainers: sharingLists((labels, signal) => describeContainers(api, labels, signal)),
     containerMounts: (signal) => containerMounts(api, signal),
     containerRecipe: (id, signal) => containerRecipe(api, id, signal),
     startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),

@@ -1,7 +1,7 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { Engine } from "./engine.ts";
-import { labelFilters } from "./filters.ts";
+import { labelFilters, sharingLists } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
@@ -13,12 +13,17 @@ const LIST = { method: "GET", path: "/containers/json" } as const;
 
 /** The calls of an engine about existing containers. */
 export function containerCalls(api: EngineApi) {
+  const imagesInUse = sharingLists((_, signal) => {
+    const of = (entry: JsonRecord) => asName(entry["ImageID"]);
+    const shape = { keep: members(short("ImageID")), of };
+    return api.list({ ...LIST, query: { all: true } }, shape, signal);
+  });
   return {
-    listContainers: async (labels, signal) => {
+    listContainers: sharingLists((labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
       const reading = readingContainers(labels, {}, (entry, read) => read(entry));
-      return await api.list({ ...LIST, query }, reading, signal);
-    },
+      return api.list({ ...LIST, query }, reading, signal);
+    }),
     inspectContainer: async (id, signal) => {
       const answer = await inspect(api, id, signal);
       return answer && detailed(answer);
@@ -39,11 +44,7 @@ export function containerCalls(api: EngineApi) {
       });
     },
     removeContainer: (id, how, signal) => removeContainer(api, { id, ...how }, signal),
-    imagesInUse: async (signal) => {
-      const of = (entry: JsonRecord) => asName(entry["ImageID"]);
-      const shape = { keep: members(short("ImageID")), of };
-      return new Set(await api.list({ ...LIST, query: { all: true } }, shape, signal));
-    },
+    imagesInUse: async (signal) => new Set(await imagesInUse({}, signal)),
   } satisfies Partial<Engine>;
 }
 

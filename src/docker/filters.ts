@@ -1,3 +1,4 @@
+import { createSharing } from "../system/mod.ts";
 import type { Query } from "./api_request.ts";
 import type { EntryReading } from "./answer.ts";
 import type { LabelFilter } from "./engine_facts.ts";
@@ -25,6 +26,24 @@ export function everybodys(
   filter: LabelFilter,
   labels: (entry: JsonRecord) => Json | undefined,
 ): Pick<EntryReading<unknown>, "whose"> {
-  if (Object.values(filter).some((value) => value !== undefined)) return {};
-  return { whose: (entry) => whoseLabels(labels(entry)) };
+  return isEverybodys(filter) ? { whose: (entry) => whoseLabels(labels(entry)) } : {};
+}
+
+function isEverybodys(filter: LabelFilter): boolean {
+  return Object.values(filter).every((value) => value === undefined);
+}
+
+/**
+ * The calls of `list`, of which those for everybody's things are shared by all who ask: what others made
+ * decides how long each is. No list is from before the call, and nobody's is changed by another.
+ */
+export function sharingLists<T>(
+  list: (filter: LabelFilter, signal: AbortSignal) => Promise<readonly T[]>,
+): (filter: LabelFilter, signal: AbortSignal) => Promise<T[]> {
+  const shared = createSharing<readonly T[]>();
+  return async (filter, signal) => {
+    const make = (within: AbortSignal) => list(filter, within);
+    if (!isEverybodys(filter)) return [...await make(signal)];
+    return [...await shared.ask(labelTexts(filter).join(), make, signal)];
+  };
 }

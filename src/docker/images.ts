@@ -12,6 +12,7 @@ import {
   type JsonRecord,
 } from "./json.ts";
 import type { Engine } from "./engine.ts";
+import { sharingLists } from "./filters.ts";
 import { members, short } from "./kept_parts.ts";
 import { asName } from "./told.ts";
 
@@ -19,6 +20,12 @@ const UNTAGGED = "<none>";
 
 /** The calls of an engine about images. */
 export function imageCalls(api: EngineApi) {
+  const images = sharingLists((_, signal) => {
+    // Each for itself: an image's author chooses its labels.
+    const whose = (image: JsonRecord) => asText(image["Id"]);
+    const shape = { keep: IMAGES, of: imageSummary, whose };
+    return api.list({ method: "GET", path: "/images/json" }, shape, signal);
+  });
   return {
     imageId: (reference, signal) => imageId(api, reference, signal),
     imageContent: async (reference, platform, signal) => {
@@ -38,12 +45,7 @@ export function imageCalls(api: EngineApi) {
       const answer = await inspectImage(api, reference, {}, signal);
       return answer && listedLengths(asRecord(answer["Config"]));
     },
-    listImages: async (signal) => {
-      // Each for itself: an image's author chooses its labels.
-      const whose = (image: JsonRecord) => asText(image["Id"]);
-      const shape = { keep: IMAGES, of: imageSummary, whose };
-      return await api.list({ method: "GET", path: "/images/json" }, shape, signal);
-    },
+    listImages: (signal) => images({}, signal),
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.
     removeImage: async (id, signal) => {
       const path = `/images/${pathName(id)}`;

@@ -2,7 +2,7 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
 import type { Engine, ResourceSummary } from "./engine.ts";
 import type { EntryReading } from "./answer.ts";
-import { everybodys, labelFilters } from "./filters.ts";
+import { everybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type Json, type JsonRecord } from "./json.ts";
 import { anyMembers, FEW_LABELS, members, short } from "./kept_parts.ts";
 import { asFewLabels, asName } from "./told.ts";
@@ -20,16 +20,18 @@ export function resourceCalls(api: EngineApi) {
       api.list({ method: "GET", path, query }, { ...shape, ...how }, signal);
   const [volumes, networks] = [listing("/volumes", VOLUMES), listing("/networks", NETWORKS)];
   return {
-    listVolumes: (labels, signal) =>
-      volumes(labelFilters(labels), everybodys(labels, labelsOf), signal),
+    listVolumes: sharingLists((labels, signal) =>
+      volumes(labelFilters(labels), everybodys(labels, labelsOf), signal)
+    ),
     findVolumes: async (names, signal) => {
       if (names.length === 0) return [];
       const filters = { name: exactly(names) };
       return await volumes({ filters }, { of: wanted(names, volumeSummary) }, signal);
     },
     removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
-    listNetworks: (labels, signal) =>
-      networks(labelFilters(labels), everybodys(labels, labelsOf), signal),
+    listNetworks: sharingLists((labels, signal) =>
+      networks(labelFilters(labels), everybodys(labels, labelsOf), signal)
+    ),
     findNetworks: (references, signal) => findNetworks(networks, references, signal),
     removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
   } satisfies Partial<Engine>;

@@ -1,7 +1,7 @@
 import { isStackwrightError, messageOf } from "../model/mod.ts";
 import type { EntryReading } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
-import { everybodys, labelFilters } from "./filters.ts";
+import { everybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short, USED_LABELS } from "./kept_parts.ts";
@@ -20,11 +20,16 @@ import type {
 
 /** The calls of a swarm through a manager's API. */
 export function swarmCalls(api: EngineApi): Swarm {
+  const networks = sharingLists((_, signal) => {
+    const query = { filters: { scope: ["swarm"] } };
+    const shape = { ...NETWORKS, ...everybodys({}, (network) => network["Labels"]) };
+    return api.list({ ...get("/networks"), query }, shape, signal);
+  });
   return {
-    services: async (labels, signal) => {
+    services: sharingLists((labels, signal) => {
       const shape = Object.keys(labels).length === 0 ? SERVICES_IN_SHORT : SERVICES;
-      return await api.list({ ...get("/services"), query: labelFilters(labels) }, shape, signal);
-    },
+      return api.list({ ...get("/services"), query: labelFilters(labels) }, shape, signal);
+    }),
     namedServices: async (names, signal) => {
       const query = { filters: { name: names } };
       return await api.list(
@@ -33,8 +38,9 @@ export function swarmCalls(api: EngineApi): Swarm {
         signal,
       );
     },
-    tasks: async (labels, signal) =>
-      await api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal),
+    tasks: sharingLists((labels, signal) =>
+      api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal)
+    ),
     service: async (id, signal) => {
       const answer = await api.find(`/services/${pathName(id)}`, signal);
       return answer && serviceOf(answer);
@@ -68,11 +74,7 @@ export function swarmCalls(api: EngineApi): Swarm {
       return asName(asRecord(await api.json(request, signal))["ID"], LONGEST_ID);
     },
     removeObject: (kind, id, signal) => removeObject(api, kind, id, signal),
-    networks: async (signal) => {
-      const query = { filters: { scope: ["swarm"] } };
-      const shape = { ...NETWORKS, ...everybodys({}, (network) => network["Labels"]) };
-      return await api.list({ ...get("/networks"), query }, shape, signal);
-    },
+    networks: (signal) => networks({}, signal),
     distribution: (image, auth, signal) => distribution(api, image, auth, signal),
   };
 }

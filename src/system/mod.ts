@@ -49,6 +49,7 @@ export {
 } from "./secret_owners.ts";
 export * from "./secret_texts.ts";
 export * from "./shares.ts";
+export * from "./sharing.ts";
 export * from "./silent_log.ts";
 export * from "./slots.ts";
 export * from "./time_format.ts";

@@ -77,7 +77,7 @@ describe("EngineApi.inTime()", () => {
     try {
       const lists = Array.from(
         { length: 300 },
-        () => engine.listNetworks({}, end.signal).catch(() => {}),
+        () => engine.findNetworks(["n"], end.signal).catch(() => {}),
       );
       while (asked.length < 128) await settle();
       const info = engine.info(end.signal).catch(() => {});
@@ -153,6 +153,28 @@ describe("EngineApi.inTime()", () => {
       while (!asked.some((each) => each.includes("/99/start"))) await settle();
       end.abort();
       await other;
+    } finally {
+      await close();
+    }
+  });
+});
+
+describe("lists of everybody's things", () => {
+  it("are asked for once at a time, by all who ask while one is made", async () => {
+    const { engine, asked, close } = await silentEngine();
+    const end = new AbortController();
+    try {
+      const ask = () =>
+        Array.from({ length: 100 }, () => engine.listContainers({}, end.signal).catch(() => {}));
+      const first = ask();
+      while (asked.length === 0) await settle();
+      await settle();
+      assert.equal(asked.length, 1);
+      const later = [...ask(), engine.listContainers({ a: "b" }, end.signal).catch(() => {})];
+      while (!asked.some((each) => each.includes("filters"))) await settle();
+      assert.equal(asked.length, 2);
+      end.abort();
+      await Promise.all([...first, ...later]);
     } finally {
       await close();
     }
