@@ -3,8 +3,51 @@ import type { Clock } from "./clock.ts";
 /** Reason for ending the timer, which is never shown. */
 const OVER = "over";
 
+/** Runs a wait that a limit does not count, such as one for work of others. */
+export type Apart = <T>(wait: () => Promise<T>) => Promise<T>;
+
+/** Shortest time in milliseconds until another look while the work waits, to avoid a busy loop. */
+const LOOK_MS = 1000;
+
+/** The time that waits took, of which several may go on at once. */
+class WaitedTime {
+  readonly #clock: Clock;
+  #since = 0;
+  #milliseconds = 0;
+  /** Number of waits that go on. */
+  under = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async apart<T>(wait: () => Promise<T>): Promise<T> {
+    if (this.under++ === 0) this.#since = this.#clock.now().getTime();
+    try {
+      return await wait();
+    } finally {
+      this.#count();
+      this.under--;
+    }
+  }
+
+  /** The milliseconds since the last call. */
+  take(): number {
+    this.#count();
+    const taken = this.#milliseconds;
+    this.#milliseconds = 0;
+    return taken;
+  }
+
+  #count(): void {
+    const now = this.#clock.now().getTime();
+    if (this.under > 0) this.#milliseconds += Math.max(0, now - this.#since);
+    this.#since = now;
+  }
+}
+
 /**
- * Runs work for at most `milliseconds`; then aborts its signal with the error of `late`, and throws that
+ * Runs work for at most `milliseconds`, besides the waits that it runs `apart`; then aborts its signal with the error of `late`, and throws that
  * error if the work fails. The caller's signal aborts the work as usual.
  */
 export async function withDeadline<T>(
@@ -13,17 +56,28 @@ export async function withDeadline<T>(
     readonly milliseconds: number;
     readonly late: () => Error;
   },
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, apart: Apart) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
+  const waited = new WaitedTime(clock);
+  const ring = async () => {
+    let left = milliseconds;
+    do {
+      await clock.sleep(left, timer.signal);
+      // No more than the time that passed: a clock that is set on tells of more.
+      const more = Math.min(waited.take(), left);
+      left = waited.under > 0 ? Math.max(more, LOOK_MS) : more;
+    } while (left > 0);
+    end.abort(late());
+  };
   const end = new AbortController();
   const timer = new AbortController();
   const onAbort = () => end.abort(signal.reason);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
-  const alarm = clock.sleep(milliseconds, timer.signal).then(() => end.abort(late()), () => {});
+  const alarm = ring().catch(() => {});
   try {
-    return await work(end.signal);
+    return await work(end.signal, (wait) => waited.apart(wait));
   } catch (error) {
     signal.throwIfAborted();
     if (end.signal.aborted) throw end.signal.reason;
