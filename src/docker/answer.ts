@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type Clock, createPauses, type Pauses } from "../system/mod.ts";
+import { type Apart, type Clock, createPauses, type Pauses } from "../system/mod.ts";
 import { asList, asRecord, type Json, type JsonRecord } from "./json.ts";
 import { JsonShape, tooMuch } from "./json_shape.ts";
 import { KeptEntries, VALUE } from "./kept_entries.ts";
@@ -28,6 +28,7 @@ export async function* unhurried(
   response: TransportResponse,
   clock: Clock,
   signal: AbortSignal,
+  apart: Apart = atOnce,
 ): AsyncGenerator<Uint8Array> {
   const pauses: Pauses = createPauses(SLICE);
   let cost = 0;
@@ -41,7 +42,7 @@ export async function* unhurried(
       signal.throwIfAborted();
       if (cost < rested + WORK) continue;
       rested = cost;
-      await clock.sleep(REST_MS, signal);
+      await apart(() => clock.sleep(REST_MS, signal));
     }
     isWhole = true;
   } finally {
@@ -49,28 +50,30 @@ export async function* unhurried(
   }
 }
 
+const atOnce: Apart = (wait) => wait();
+
+/** Reason for ending the reading of an answer that is long: it is asked for again when it is its turn. */
+export class LongAnswer extends Error {}
+
 /**
- * As {@link unhurried}, when few others are read. A long answer leaves its place before it waits for one
- * among the long ones: what somebody's repository made long keeps no short answer waiting.
+ * As {@link unhurried}, when few others are read. A long answer ends with {@link LongAnswer} where that is
+ * wanted: what somebody's repository made long keeps no short answer waiting, and nothing of it is kept.
  */
 async function* inPlace(
   response: TransportResponse,
-  { clock, places }: Reading,
+  { clock, places, who = "", apart = atOnce, long }: Reading,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  let place = held(places.readings, signal);
+  const place = held(who, places.readings, signal);
   try {
-    await place.take();
+    if (long?.isTurn !== true) await apart(() => place.take());
     let length = 0;
-    let isLong = false;
-    for await (const chunk of unhurried(response, clock, signal)) {
-      yield chunk;
+    for await (const chunk of unhurried(response, clock, signal, apart)) {
       length += chunk.length;
-      if (isLong || length < QUICK) continue;
-      place.leave();
-      [place, isLong] = [held(places.long, signal), true];
-      await place.take();
+      if (long?.isTurn === false && length >= QUICK) throw new LongAnswer();
+      yield chunk;
     }
+    if (length < QUICK) long?.onShort();
   } catch (error) {
     response.discard();
     throw error;
@@ -86,9 +89,20 @@ const PER_MS = 2000;
 const SHORT = 256 << 10;
 
 /** What reading needs beside the answer. */
-interface Reading {
+export interface Reading {
   readonly clock: Clock;
   readonly places: EnginePlaces;
+  /** The name of those that it is read for; empty by default. */
+  readonly who?: string;
+  /** Runs waits for others, and rests: the limit of the call does not count them. */
+  readonly apart?: Apart;
+  /** What a long answer does; without it, it is read like a short one. */
+  readonly long?: {
+    /** Whether it has its place among the long ones. */
+    readonly isTurn: boolean;
+    /** Called when it turned out to be short. */
+    onShort(): void;
+  };
 }
 
 /**
@@ -99,7 +113,7 @@ interface Reading {
  */
 export async function readValue(
   response: TransportResponse,
-  { clock, places, mostBytes = Infinity }: Reading & {
+  { mostBytes = Infinity, ...how }: Reading & {
     /** Limit in bytes up to which no place among those who read is needed. */
     readonly mostBytes?: number;
   },
@@ -109,29 +123,30 @@ export async function readValue(
   const chunks: Uint8Array[] = [];
   let length = 0;
   const body = mostBytes === Infinity
-    ? inPlace(response, { clock, places }, signal)
-    : unhurried(response, clock, signal);
+    ? inPlace(response, how, signal)
+    : unhurried(response, how.clock, signal);
   for await (const chunk of body) {
     length += chunk.length;
     if (length > mostBytes) throw tooMuch(`longer than ${mostBytes} bytes`);
     shape.add(chunk);
     chunks.push(chunk);
   }
-  return await inTurn(shape.values, () => parsed(chunks), { clock, places }, signal);
+  return await inTurn(shape.values, () => parsed(chunks), how, signal);
 }
 
 /** Reads something with so many values, beside nothing else where these are many. */
 async function inTurn<T>(
   values: number,
   read: () => T | Promise<T>,
-  { clock, places }: Reading,
+  { clock, places, apart = atOnce }: Reading,
   signal: AbortSignal,
 ): Promise<T> {
   if (values < LARGE) return await read();
-  return await places.turns.run(async () => {
+  const turn = async () => {
     await clock.sleep(values / PER_MS, signal);
     return await read();
-  }, signal);
+  };
+  return await apart(() => places.turns.run(turn, signal));
 }
 
 /** Reading of a list's entries. */
@@ -155,11 +170,12 @@ export interface EntryReading<T> extends ListShape {
  */
 export async function readList<T>(
   response: TransportResponse,
-  { of, whose, leftOut, clock, places, ...shape }: EntryReading<T> & Reading & {
+  { of, whose, leftOut, keep, under, ...how }: EntryReading<T> & Reading & {
     readonly leftOut: (what: string) => void;
   },
   signal: AbortSignal,
 ): Promise<T[]> {
+  const shape = { keep, ...(under === undefined ? {} : { under }) };
   const pauses = createPauses(SLICE);
   const kept = new KeptEntries<T>(leftOut);
   const entries = new ListEntries(shape);
@@ -178,14 +194,14 @@ export async function readList<T>(
       ? []
       : [...begin.splice(0), chunk].values().flatMap((each) => entries.add(each));
   };
-  for await (const chunk of inPlace(response, { clock, places }, signal)) {
+  for await (const chunk of inPlace(response, how, signal)) {
     for (const entry of more(chunk)) {
       const { text, values } = entry;
       if (text === undefined) {
         leftOut("a list with an entry that is too large");
         continue;
       }
-      await inTurn(values, () => read(entry, text), { clock, places }, signal);
+      await inTurn(values, () => read(entry, text), how, signal);
       await pauses.after(text.length + values * VALUE + ENTRY);
       signal.throwIfAborted();
     }

@@ -1,11 +1,11 @@
 import { errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
-import { abortable, type Clock, systemClock, withDeadline } from "../system/mod.ts";
+import { abortable, type Clock, systemClock } from "../system/mod.ts";
 import { type EntryReading, readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
 import { asRecord, asText, type Json, type JsonRecord } from "./json.ts";
 import { tooMuch } from "./json_shape.ts";
-import { EnginePlaces } from "./places.ts";
-import { asShown, LONGEST_ID, whoseLabels } from "./told.ts";
+import { CallTurns, waits } from "./call_turns.ts";
+import { asShown, LONGEST_ID } from "./told.ts";
 import type { Transport } from "./transport.ts";
 import type { TransportRequest, TransportResponse } from "./transport_messages.ts";
 import { isDone, parsing, refusal } from "./api_refusal.ts";
@@ -42,11 +42,6 @@ interface AskedVersion {
   isOver: boolean;
 }
 
-/**
- * Milliseconds for an answer to any call that does not wait for something: an engine that hangs
- * must not block a deployment, and with it a stack, for ever.
- */
-export const CALL_LIMIT_MS = 120_000;
 /** Bytes of an answer whose content does not matter. */
 const MOST_SAID = 1 << 20;
 /** Bytes of an answer that may come at any time, beside any number of others. */
@@ -60,7 +55,8 @@ export class EngineApi {
   readonly #options: ApiOptions;
   /** Measures the limits of calls. */
   readonly clock: Clock;
-  readonly places: EnginePlaces = new EnginePlaces();
+  /** The turns of its calls. */
+  readonly turns: CallTurns;
   #version: AskedVersion | undefined;
   #hasLeftOut = false;
 
@@ -68,6 +64,7 @@ export class EngineApi {
     this.#transport = transport;
     this.#options = options;
     this.clock = options.clock ?? systemClock;
+    this.turns = new CallTurns(this.clock, (path, signal) => this.find(path, signal));
   }
 
   /**
@@ -97,12 +94,12 @@ export class EngineApi {
 
   /** As {@link EngineApi.call}, with the answer read as JSON; `undefined` for an accepted error status. */
   async json(request: ApiRequest, signal: AbortSignal): Promise<Json | undefined> {
-    return await this.inTime(request, signal, async (within) => {
+    return await this.turns.read(request, signal, async (within, turn) => {
       const isWhole = !waits(request);
       const response = await this.#call(request, isWhole, within);
       if (!isDone(response.status)) return void response.discard();
       const mostBytes = !isWhole ? MOST_AWAITED : request.isBeside === true ? MOST_SAID : Infinity;
-      const how = { clock: this.clock, places: this.places, mostBytes };
+      const how = { ...turn, mostBytes };
       return await parsing(request, readValue(response, how, within));
     });
   }
@@ -116,7 +113,7 @@ export class EngineApi {
     shape: EntryReading<T>,
     signal: AbortSignal,
   ): Promise<T[]> {
-    return await this.inTime(request, signal, async (within) => {
+    return await this.turns.read(request, signal, async (within, turn) => {
       const response = await this.#call(request, true, within);
       if (!isDone(response.status)) {
         response.discard();
@@ -129,7 +126,7 @@ export class EngineApi {
         reading(() => {
           throw tooMuch(what);
         });
-      const how = { ...shape, of, leftOut, clock: this.clock, places: this.places };
+      const how = { ...shape, ...turn, of, leftOut };
       return await parsing(request, readList(response, how, within));
     });
   }
@@ -151,10 +148,10 @@ export class EngineApi {
 
   /** As {@link EngineApi.call}, ignoring the answer. */
   async send(request: ApiRequest, signal: AbortSignal): Promise<void> {
-    return await this.inTime(request, signal, async (within) => {
+    return await this.turns.inTime(request, signal, async (within, apart) => {
       const response = await this.#call(request, !waits(request), within);
       let length = 0;
-      for await (const chunk of unhurried(response, this.clock, within)) {
+      for await (const chunk of unhurried(response, this.clock, within, apart)) {
         length += chunk.length;
         if (length > MOST_SAID) throw tooMuch(`longer than ${MOST_SAID} bytes`);
       }
@@ -177,63 +174,6 @@ export class EngineApi {
   }
 
   /**
-   * Runs work on the answer of a call within the call's limit, when few others are under way; calls that
-   * wait for containers are beside these, and those that act on one have places of their own. Throws
-   * `engine_unreachable` after it.
-   */
-  async inTime<T>(
-    request: ApiRequest,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    if (request.limitMs === Infinity) return await work(signal);
-    const run = () => this.#inTime(request, signal, work);
-    if (waits(request)) return await run();
-    const { actsOn } = request;
-    if (actsOn !== undefined) {
-      return await this.places.acting.run(await this.#whose(actsOn, signal), run, signal);
-    }
-    const places = request.isBeside === true ? this.places.beside : this.places.calls;
-    return await places.run(run, signal);
-  }
-
-  async #whose(container: string, signal: AbortSignal): Promise<string> {
-    const found = await this.find(`/containers/${pathName(container)}/json`, signal);
-    return whoseLabels(asRecord(found?.["Config"])["Labels"]);
-  }
-
-  /**
-   * Runs work that reads a log, within the limit of its call, the wait for a place included: a log driver
-   * may keep its log for as long as that. `ofWhom` runs a part of it in somebody's turn.
-   */
-  async inLogTime<T>(
-    request: ApiRequest,
-    signal: AbortSignal,
-    work: (
-      signal: AbortSignal,
-      ofWhom: <R>(whose: string, read: () => Promise<R>) => Promise<R>,
-    ) => Promise<T>,
-  ): Promise<T> {
-    return await this.#inTime(
-      request,
-      signal,
-      (within) => work(within, (whose, read) => this.places.logs.run(whose, read, within)),
-    );
-  }
-
-  async #inTime<T>(
-    { method, path, limitMs = CALL_LIMIT_MS }: ApiRequest,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const late = () =>
-      errors.engine_unreachable(
-        `engine did not answer ${method} ${path} within ${limitMs / 1000} s; is it overloaded?`,
-      );
-    return await withDeadline({ clock: this.clock, milliseconds: limitMs, late }, work, signal);
-  }
-
-  /**
    * The engine's version and the agreed API version: requested once, and again after the engine was
    * unreachable, since it may have been replaced.
    */
@@ -252,7 +192,11 @@ export class EngineApi {
   #asking(): AskedVersion {
     const request: ApiRequest = { method: "GET", path: "/version", limitMs: VERSION_LIMIT_MS };
     const end = new AbortController();
-    const answer = this.#inTime(request, end.signal, (within) => this.#askVersion(request, within));
+    const answer = this.turns.limited(
+      request,
+      end.signal,
+      (within) => this.#askVersion(request, within),
+    );
     const asked = { answer, end, waiting: 0, isOver: false };
     answer.catch(() => this.#giveUp(asked)).finally(() => asked.isOver = true);
     return asked;
@@ -268,7 +212,12 @@ export class EngineApi {
     const message = { ...toTransport(request, ""), isWhole: true };
     const response = await this.#send(message, signal);
     if (!isDone(response.status)) throw await refusal(request, response);
-    const answer = asRecord(await parsing(request, readValue(response, this, signal)));
+    const answer = asRecord(
+      await parsing(
+        request,
+        readValue(response, { clock: this.clock, places: this.turns.places }, signal),
+      ),
+    );
     const oldest = asText(answer["MinAPIVersion"]);
     const versions = { newest: asText(answer["ApiVersion"]), ...(oldest === "" ? {} : { oldest }) };
     const apiVersion = chooseApiVersion(versions, this.#options.apiVersion);
@@ -290,14 +239,6 @@ export class EngineApi {
   close(): void {
     this.#transport.close();
   }
-}
-
-/**
- * Whether a call waits for a container, which may take as long as that runs: a few hundred of them would
- * keep all others of the engine waiting.
- */
-function waits({ limitMs = CALL_LIMIT_MS }: ApiRequest): boolean {
-  return limitMs > CALL_LIMIT_MS;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from "../system/mod.ts";
-import { CALL_LIMIT_MS, EngineApi, type MutatingCall, pathName } from "./api.ts";
+import { EngineApi, type MutatingCall, pathName } from "./api.ts";
+import { CALL_LIMIT_MS } from "./call_turns.ts";
 import { type ContainerMounts, containerMounts } from "./container_mounts.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { LONGEST_GRACE_SECONDS } from "./container_details.ts";
@@ -105,9 +106,10 @@ async function programVariables(
 }
 
 function actingCalls(api: EngineApi) {
+  const mounts = sharingLists((_, signal) => containerMounts(api, signal));
   return {
     describeContainers: sharingLists((labels, signal) => describeContainers(api, labels, signal)),
-    containerMounts: (signal) => containerMounts(api, signal),
+    containerMounts: (signal) => mounts({}, signal),
     containerRecipe: (id, signal) => containerRecipe(api, id, signal),
     startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id, waits, signal) =>

@@ -21,18 +21,24 @@ export function containerCalls(api: EngineApi) {
   return {
     listContainers: sharingLists((labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
-      const reading = readingContainers(labels, {}, (entry, read) => read(entry));
+      const reading = readingContainers(labels, {}, (entry, read) => {
+        const container = read(entry);
+        api.turns.owners.see(container);
+        return container;
+      });
       return api.list({ ...LIST, query }, reading, signal);
     }),
     inspectContainer: async (id, signal) => {
       const answer = await inspect(api, id, signal);
-      return answer && detailed(answer);
+      const details = answer && detailed(answer);
+      if (details !== undefined) api.turns.owners.see(details.container);
+      return details;
     },
     containerLogs: async (id, lines, signal) => {
       const path = `/containers/${pathName(id)}/logs`;
       const query = { stdout: true, stderr: true, tail: lines };
       const request = { method: "GET", path, query, limitMs: LOG_LIMIT_MS } as const;
-      return await api.inLogTime(request, signal, async (within, ofWhom) => {
+      return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
         const config = asRecord((await inspect(api, id, within))?.["Config"]);
         // Newer engines tell by the content type; older ones report "raw" for both kinds.
         return await ofWhom(whoseLabels(config["Labels"]), async () => {

@@ -96,7 +96,7 @@ async function serviceLogs(
   const path = `/services/${pathName(id)}`;
   const query = { stdout: true, stderr: true, tail: lines };
   const request = { ...get(`${path}/logs`), query, limitMs: LOG_LIMIT_MS };
-  return await api.inLogTime(request, signal, async (within, ofWhom) => {
+  return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
     const { spec, labels } = serviceOf(asRecord(await api.json(get(path), within)));
     const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
     return await ofWhom(whoseLabels(labels), async () => {

@@ -132,32 +132,6 @@ describe("readList()", () => {
     await assert.rejects(listed(many, () => 10_000), refused);
   });
 
-  it("reads at most two long lists, and any short ones meanwhile", async () => {
-    const go = Promise.withResolvers<void>();
-    const places = new EnginePlaces();
-    let read = 0;
-    const list = async (count: number) => {
-      const entry = new TextEncoder().encode(`{"Other":"${"x".repeat(1 << 20)}"},`);
-      const body = (async function* () {
-        yield new TextEncoder().encode("[");
-        for (let at = 0; at < count; at++) yield entry;
-        await go.promise;
-        for (let at = 0; at < 3; at++) yield entry;
-        yield new TextEncoder().encode("0]");
-      })();
-      const shape = { ...reading(), keep: KEEP, places, of: () => void read++ };
-      return await readList({ status: 200, headers: {}, body, discard: () => {} }, shape, never);
-    };
-    const all = [...Array(12).fill(8), 2].map(list);
-    // All but two of them wait for places after 4 MiB, and keep the last one not.
-    await until(() => read === 2 * 8 + 10 * 4 + 2);
-    await systemClock.sleep(20, never);
-    assert.equal(read, 2 * 8 + 10 * 4 + 2);
-    go.resolve();
-    await Promise.all(all);
-    assert.equal(read, 12 * 12 + 6);
-  });
-
   it("parses large entries one after the other, each after a rest", async () => {
     const members = Array.from({ length: 20_000 }, (_, at) => `"m${at}":1`).join();
     const text = `[{"Other":"${"x".repeat(300_000)}","Labels":{${members}}}]`;

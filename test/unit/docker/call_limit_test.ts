@@ -79,9 +79,9 @@ describe("EngineApi.inTime()", () => {
         { length: 300 },
         () => engine.findNetworks(["n"], end.signal).catch(() => {}),
       );
-      while (asked.length < 128) await settle();
+      while (asked.length < 64) await settle();
       const info = engine.info(end.signal).catch(() => {});
-      while (asked.length < 129) await settle();
+      while (asked.length < 65) await settle();
       assert.match(asked.at(-1) ?? "", /\/info /);
       end.abort();
       await Promise.all([...lists, info]);
