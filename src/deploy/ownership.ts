@@ -1,4 +1,4 @@
-import type { Engine, ResourceSummary } from "../docker/engine.ts";
+import type { ResourceSummary } from "../docker/engine.ts";
 import {
   errors,
   formatAdoption,
@@ -13,7 +13,6 @@ import {
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
-import { observe } from "./observe.ts";
 
 /** Who made the containers of a stack. */
 export type Ownership = "nobody" | "ours" | "unmanaged";
@@ -105,19 +104,17 @@ export function requireRepository(
 
 /**
  * Tells whether containers or services have come under the name of a stack that had none of ours when
- * it was looked at: another manager's or a person's, made while its release was prepared.
+ * it was `seen`, by a look at it `now`: another manager's or a person's, made while its release was prepared.
  */
-export async function othersCame(
-  engine: Engine,
-  { key, swarm }: Pick<Release, "key" | "swarm">,
+export function othersCame(
+  { swarm }: Pick<Release, "swarm">,
   seen: ObservedStack,
-  signal: AbortSignal,
-): Promise<boolean> {
+  now: ObservedStack,
+): boolean {
   if (seen.containers.some(isOurs)) return false;
   // A swarm makes tasks anew under the names of the old ones.
   const idOf = ({ id, name }: ObservedContainer) => swarm === undefined ? id : name;
   const known = new Set(seen.containers.map(idOf));
-  const now = await observe(engine, { key, ...(swarm && { swarm }) }, signal);
   return now.containers.some((each) => !known.has(idOf(each)));
 }
 

@@ -31,6 +31,7 @@ import {
   requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
+import { requireOwnContainers } from "./owner/own_containers.ts";
 import { pruneImages } from "./prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
@@ -53,22 +54,23 @@ export interface MarkedRollout extends DecidedRollout {
 
 /**
  * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
- * changed nothing, when another process changed the stack since the plan was made, or another manager
- * made containers under its name: the caller decides again. Throws `conflict` when the stack is handed
- * over meanwhile.
+ * changed nothing, when another process changed the stack since the plan was made, or containers came
+ * under its name: the caller decides again. Throws `conflict` where another manager's run beside the
+ * stack's, or instead of them, and when the stack is handed over meanwhile.
  */
 export async function carryOut(
   parts: PipelineParts,
   { since, pin, isRetry = false, ...work }: MarkedRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
-  const { release } = work.next;
-  const { revision, closure: { encrypted: paths = [] } } = release;
+  const { release, release: { revision, closure: { encrypted: paths = [] } } } = work.next;
   // The tree may have been removed as unused during a long wait for the slot.
   const tree = await parts.source.materialise(revision, signal);
   await parts.encrypted.reveal({ revision, tree, paths }, signal);
   await placeReleaseFiles(parts, work, signal);
-  if (await othersCame(parts.host.engine, release, work.observed, signal)) return undefined;
+  const now = await observe(parts.host.engine, release, signal);
+  if (othersCame(release, work.observed, now)) return undefined;
+  requireOwnContainers(parts, release, now);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
     removeOrphans: work.removeOrphans,
@@ -104,8 +106,8 @@ export async function finishRollout(
   // Includes the services from the intent: an interrupted rollout may have stopped some of them.
   const ranBefore = [...new Set([...intent.ranBefore, ...runningServices(work.observed)])];
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
-  const asked = { release, services, ran: recorded?.images ?? {} };
-  const beside = await imagesToRecord(parts.host.engine, asked, signal);
+  const { images: ran = {} } = recorded ?? {};
+  const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
   const replaced = { previous, recorded, ranBefore, liveNow, beside };
   const result = await replace(parts, work, replaced, signal);
   if (result.kind !== "deployed") {
@@ -115,7 +117,7 @@ export async function finishRollout(
   const images = { ...result.images, ...beside };
   const keepsFailure = work.remembers === false;
   parts.ledger.succeed(intent, images, work.note ?? "deployed", { keepsFailure });
-  await tidyUp(parts, work, recorded?.images ?? {}, signal);
+  await tidyUp(parts, work, ran, signal);
   return { ...result, images };
 }
 
@@ -165,19 +167,13 @@ async function giveUp(
   { intent, kind, error, text }: Exclude<RolloutResult, { kind: "deployed" }> & { intent: Intent },
   signal: AbortSignal,
 ): Promise<void> {
-  const { message } = error;
   if (kind === "rolled_back") await settleFiles(parts, release.key);
+  const { message } = error;
   parts.ledger.fail(intent, kind, `${message}; ${text}`);
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
-  const at = parts.clock.now();
-  const failure = {
-    release: release.digest,
-    source: askingSource(release),
-    message,
-    at,
-    automatic,
-  };
+  const [at, source] = [parts.clock.now(), askingSource(release)];
+  const failure = { release: release.digest, source, message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
 }
 

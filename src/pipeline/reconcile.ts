@@ -38,6 +38,7 @@ import {
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair } from "./hold.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
+import { isOthersByContainers } from "./owner/own_containers.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";
@@ -107,6 +108,7 @@ async function attempt(
   }
   const observed = await observe(parts.host.engine, recorded, signal);
   if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
+  if (isOthersByContainers(parts, recorded, observed)) return "settled";
   tellOfVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
   const drift = await driftOf(parts, found, { observed, since }, signal);
@@ -294,7 +296,9 @@ export async function strayedStacks(
   for (const key of keys.filter(({ name }) => !seen.stopped.has(name))) {
     await createPauses(1).after(1);
     const observed = seen.stacks.get(key.name) ?? { containers: [] };
-    const isStack = parts.ledger.current(key)?.swarm !== undefined;
+    const current = parts.ledger.current(key);
+    if (current !== undefined && isOthersByContainers(parts, current, observed)) continue;
+    const isStack = current?.swarm !== undefined;
     if (isStack && isManager && newVerdicts(parts.ledger, key, observed).length > 0) {
       strayed.push(key);
       continue;

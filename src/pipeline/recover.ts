@@ -17,7 +17,7 @@ import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
-import { requireOwnContainers } from "./stack_owner.ts";
+import { requireOwnContainers } from "./owner/own_containers.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { isOpen, whileIntended } from "./waits.ts";

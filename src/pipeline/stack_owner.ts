@@ -20,7 +20,6 @@ import {
   LABELS,
   type ObservedStack,
   ownerFrom,
-  peerUrl,
   type Release,
   type RunJob,
   type StackKey,
@@ -35,9 +34,9 @@ import {
   takenByOther,
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
-import { surelySameRepository } from "../source/mod.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { requireNotOfPeer } from "./owner/own_containers.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -138,19 +137,6 @@ export async function ownershipOf(
   });
 }
 
-/** Refuses to go on with a release where another manager's containers have come. Throws `conflict`. */
-export function requireOwnContainers(
-  { ledger }: Pick<PipelineParts, "ledger">,
-  release: Pick<Release, "key" | "configuration" | "revision">,
-  observed: ObservedStack,
-): void {
-  const { key } = release;
-  if (recordedOwner(ledger, key)?.adopted === true) return;
-  const claimant = { source: askingSource(release), reference: "" };
-  ownershipBy(key, { observed, volumes: [], adopted: false }, claimant);
-  requireNotOfPeer(key, observed, claimant);
-}
-
 /**
  * Refuses a release of `owner`, by default its stack's, or its own source where none is recorded,
  * whose stack is another's by another context, or that would write into volumes of another owner's
@@ -238,21 +224,6 @@ export function volumesOwner(
 ): StackOwner {
   const recorded = origin === "manual" ? recordedOwner(ledger, key) : undefined;
   return recorded ?? ownerFrom(configuration);
-}
-
-/**
- * Refuses to adopt containers that doco-cd deployed from another repository than the claimant.
- * Naming that repository in a configuration gives no right: anybody could name it and get its data.
- */
-function requireNotOfPeer(key: StackKey, observed: ObservedStack, claimant: StackOwner): void {
-  for (const container of observed.containers) {
-    const { name, labels } = container;
-    const url = peerUrl(labels);
-    if (isOurs(container) || url === "") continue;
-    if (!surelySameRepository(url, claimant.source)) {
-      throw notYours(key, `runs from ${url} by doco-cd (container ${name})`, claimant);
-    }
-  }
 }
 
 function remembering<T>(

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { startByHand } from "./by_hand.ts";
+import { command } from "./commands.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo, states } from "./steps.ts";
+import { until } from "./until.ts";
+import type { World } from "./world.ts";
+
+const THEM = "git.example.com/them/shop";
+const DOCO = { "cd.doco.source.url": "https://git.example.com/them/shop" };
+
+/** Labels of a stack that another Stackwright, with a ledger of its own, deployed. */
+const stackwrights = ({ stack }: World) => ({
+  "stackwright.manager": "stackwright",
+  "stackwright.deployment": stack,
+  "stackwright.source.configuration": THEM,
+  "stackwright.source.name": THEM,
+});
+
+const web = (more: Part) => ({
+  "compose.yaml": composeFile({ web: service({ network_mode: "none", ...more }) }),
+});
+
+/** Deploys a stack of whose current release nothing is on the engine. */
+async function deployNothing(world: World): Promise<void> {
+  const more = { reconciliation: { drift: "repair" } };
+  await commit(world, web({}), more);
+  await pollTo(world, "succeeded");
+  await commit(world, web({ scale: 0 }), more);
+  await pollTo(world, "succeeded");
+  assert.deepEqual(await states(world), {});
+}
+
+const refused = async (world: World) => {
+  const line = new RegExp(`^nothing is repaired: .* already runs from \\S*${THEM}`);
+  await until(() => Promise.resolve(world.lines.some(({ message }) => line.test(message))));
+};
+
+describe("containers of another manager under the name of a stack of which nothing runs", () => {
+  it("are not repaired, whatever happens to them, nor rolled back", () =>
+    inWorld("fake", async (world) => {
+      await deployNothing(world);
+      await startByHand(world, composeFile({ web: service({ labels: stackwrights(world) }) }));
+      await refused(world);
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      const { code, err } = await command(world, ["rollback", world.stack]);
+      assert.notEqual(code, 0, err);
+      assert.match(err, new RegExp(`already runs from ${THEM}`));
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    }));
+
+  it("are not repaired after a start: doco-cd's of another repository", () =>
+    inWorld("fake", async (world) => {
+      await deployNothing(world);
+      await world.stop();
+      await startByHand(world, composeFile({ app: service({ labels: DOCO }) }));
+      await world.restart();
+      await refused(world);
+      assert.deepEqual(await states(world), { "app-1": "running" });
+    }));
+
+  it("are repaired where they are the stack's own: labelled by an older version", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, web({}), { reconciliation: { events: ["destroy"] } });
+      await pollTo(world, "succeeded");
+      const [own] = await world.containers();
+      const { "stackwright.source.configuration": _, ...labels } = own?.labels ?? {};
+      await startByHand(world, composeFile({ old: service({ labels }), web: service({ labels }) }));
+      await docker(world, "rm", "--force", `${world.stack}-web-1`);
+      await until(async () => (await states(world))["web-1"] === "running");
+    }));
+});
