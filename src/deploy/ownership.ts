@@ -36,12 +36,29 @@ export function ownerOf(labels: Readonly<Record<string, string>>): string | unde
   return labels[LABELS.sourceConfiguration] ?? labels[LABELS.sourceName];
 }
 
-/** Sources that the labels of a stack's containers name; two of many, which tell as much as all. */
+/**
+ * Whether labels name the repository that a stack was `deployed` from, and no configuration: older
+ * versions wrote that one alone.
+ */
+export function isLabelledBefore(
+  { labels }: Pick<ObservedContainer, "labels">,
+  deployed: string | undefined,
+): boolean {
+  return labels[LABELS.sourceConfiguration] === undefined &&
+    labels[LABELS.sourceName] === deployed;
+}
+
+/**
+ * Sources that the labels of a stack's containers name; two of many, which tell as much as all. Not
+ * those of {@link isLabelledBefore}, where it is known what the stack was `deployed` from.
+ */
 export function labelledOwners(
   seen: Pick<ObservedStack, "containers"> | undefined,
+  deployed?: string,
 ): readonly string[] {
   const all = new Set<string>();
   for (const each of seen?.containers ?? []) {
+    if (deployed !== undefined && isLabelledBefore(each, deployed)) continue;
     const owner = isOurs(each) ? ownerOf(each.labels) : undefined;
     if (owner !== undefined) all.add(owner);
     if (all.size === 2) break;

@@ -113,12 +113,16 @@ async function withOwnStops(
 ): Promise<JobSpec> {
   const seen = new Map<string, Parameters<typeof whoseStop>[3]>();
   for (const name of new Set(spec.stopServices.map(({ project }) => project))) {
-    if (name === key.name || recordedOwner(parts.ledger, { ...key, name }) !== undefined) continue;
+    if (name === key.name) continue;
     const other = { ...key, name };
     const observed = await observeAnyway(parts, other, signal);
+    const labelled = labelledOwners(observed, parts.ledger.current(other)?.revision.source.name);
     const isThere = observed.containers.length > 0;
-    const { owner: elsewhere } = await ownerElsewhere(parts, { key: other, isThere }, signal) ?? {};
-    seen.set(name, { labelled: labelledOwners(observed), elsewhere });
+    const isKnown = recordedOwner(parts.ledger, other) !== undefined;
+    const beside = isKnown
+      ? undefined
+      : await ownerElsewhere(parts, { key: other, isThere }, signal);
+    seen.set(name, { labelled, elsewhere: beside?.owner });
   }
   const whose = (project: string) =>
     whoseStop(parts.ledger, key, project, seen.get(project) ?? { labelled: [] });
@@ -294,7 +298,8 @@ async function stoppedForJobs(
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       for (const { project, service: stops } of spec?.stopServices ?? []) {
-        const labelled = labelledOwners(stacks.get(project));
+        const from = ledger.current({ ...key, name: project })?.revision.source.name;
+        const labelled = labelledOwners(stacks.get(project), from);
         await pauses.after(A_STOP);
         if (whoseStop(ledger, key, project, { labelled }) !== undefined) continue;
         stopped.set(project, `job ${key.name}/${service} runs, and has ${stops} stopped meanwhile`);

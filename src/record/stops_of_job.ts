@@ -30,7 +30,9 @@ interface OthersSay {
 /**
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
  * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner in the
- * context of the job, others tell: the owner by another context of this engine, else the labels.
+ * context of the job, others tell: the owner by another context of this engine, else the labels. These
+ * also tell of a stack with an owner, unless it was handed over: another manager's containers may
+ * have come under its name.
  *
  * A configuration may deploy other repositories. Their jobs stop what is deployed from the same one,
  * since their authors are not the configuration's; the repository is returned where that differs.
@@ -43,11 +45,16 @@ export function whoseStop(
 ): string | undefined {
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key);
-  const recorded = recordedOwner(ledger, { ...key, name: project }) ?? elsewhere;
+  const here = recordedOwner(ledger, { ...key, name: project });
+  const recorded = here ?? elsewhere;
   const from = repositoryOf(ledger, key, own);
   const mayStopAll = from === own?.source;
   if (recorded === undefined) return labelled.find((each) => !mayStopAll || each !== own?.source);
   if (own === undefined || !isSameOwner(recorded, own)) return formatOwner(recorded);
+  const other = here?.adopted === false
+    ? labelled.find((each) => each !== recorded.source)
+    : undefined;
+  if (other !== undefined) return other;
   const theirs = repositoryOf(ledger, { ...key, name: project }, recorded);
   return mayStopAll || theirs === from ? undefined : theirs;
 }

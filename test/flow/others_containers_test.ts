@@ -70,4 +70,26 @@ describe("containers of another manager under the name of a stack of which nothi
       await docker(world, "rm", "--force", `${world.stack}-web-1`);
       await until(async () => (await states(world))["web-1"] === "running");
     }));
+
+  it("are not stopped by a job of the repository that has the name", () =>
+    inWorld("fake", async (world) => {
+      const job = {
+        "stackwright.job.enabled": "true",
+        "stackwright.job.schedule": "0 0 1 1 *",
+        "stackwright.job.execution_mode": "one_off",
+        "stackwright.job.stop_services": `${world.stack}/web`,
+      };
+      await world.repository.commit({
+        ...web({ scale: 0 }),
+        "job.yaml": composeFile({ backup: service({ labels: job }) }),
+        ".stackwright.yaml": `name: ${world.stack}\n---\nname: ${world.stack}-j\n` +
+          "compose_files: [job.yaml]\n",
+      });
+      await pollTo(world, "succeeded");
+      await startByHand(world, composeFile({ web: service({ labels: stackwrights(world) }) }));
+      const path = `/v1/api/job/${world.stack}-j-backup-1/run?wait=true`;
+      const answer = await (await world.request(path, { method: "POST" })).text();
+      assert.match(answer, new RegExp(`${world.stack} runs from ${THEM}; a job stops`));
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    }));
 });

@@ -1,10 +1,8 @@
-import { notYours, ownership } from "../../deploy/mod.ts";
+import { isLabelledBefore, notYours, ownership } from "../../deploy/mod.ts";
 import {
   askingSource,
   isOurs,
   isStackwrightError,
-  LABELS,
-  type ObservedContainer,
   type ObservedStack,
   peerUrl,
   type Release,
@@ -31,11 +29,10 @@ export function requireOwnContainers(
   const { key, revision } = release;
   if (recordedOwner(ledger, key)?.adopted === true) return;
   const claimant = { source: askingSource(release), reference: "" };
-  // Older versions labelled containers with the deployed repository alone.
-  const isOld = ({ labels }: ObservedContainer) =>
-    labels[LABELS.sourceConfiguration] === undefined &&
-    labels[LABELS.sourceName] === revision.source.name;
-  const seen = { ...observed, containers: observed.containers.filter((each) => !isOld(each)) };
+  const containers = observed.containers.filter((each) =>
+    !isLabelledBefore(each, revision.source.name)
+  );
+  const seen = { ...observed, containers };
   ownership(key, { observed: seen, volumes: [], adopted: false }, claimant);
   requireNotOfPeer(key, observed, claimant);
 }

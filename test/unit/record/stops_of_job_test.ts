@@ -32,6 +32,19 @@ describe("whoseStop()", () => {
   });
 });
 
+describe("whoseStop() where another manager's containers came under a name", () => {
+  it("names that one, unless the stack was handed over", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const [job, shop] = [JOB, stackKey("", "shop")];
+    for (const key of [job, shop]) ledger.owners.settle(key, MAIN);
+    const whose = (...labelled: string[]) => whoseStop(ledger, job, "shop", { labelled });
+    assert.equal(whose(MAIN.source), undefined);
+    assert.equal(whose(MAIN.source, OTHERS.source), OTHERS.source);
+    ledger.owners.adopt(shop, MAIN);
+    assert.equal(whose(OTHERS.source), undefined);
+  });
+});
+
 describe("whoseStop() of a configuration that deploys other repositories", () => {
   const ledger = createMemoryLedger(createFakeClock());
   const deploy = (name: string, repository: string, works = true) => {
