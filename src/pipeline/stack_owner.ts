@@ -8,7 +8,7 @@ import {
   requireRepository,
   volumesOfTasks,
 } from "../deploy/mod.ts";
-import { resourcesOf } from "../compose/mod.ts";
+import { fitsTemplate, resourcesOf } from "../compose/mod.ts";
 import {
   askingSource,
   type ComposeModel,
@@ -35,6 +35,7 @@ import {
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { modelOf, ownVolumes } from "./destroy/own_volumes.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOfPeer } from "./owner/own_containers.ts";
 import type { PipelineParts } from "./parts.ts";
@@ -118,9 +119,11 @@ export async function ownershipOf(
   const isTold = observed.containers.some(isOurs);
   // A recorded owner that never began to deploy may have been refused by then.
   const hasBegun = recorded !== undefined && parts.ledger.history(key, 1).length > 0;
-  const volumes = adopted || hasBegun || (isTold && from === undefined)
-    ? []
-    : await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal);
+  const needsVolumes = !adopted && (hasBegun || !isTold || from !== undefined);
+  const labelled = needsVolumes
+    ? await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal)
+    : [];
+  const volumes = hasBegun ? [] : labelled;
   if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);
   const isThere = [...observed.containers, ...volumes].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
@@ -133,8 +136,34 @@ export async function ownershipOf(
     const facts = { observed, volumes: untold, adopted, ...(recorded && { recorded }) };
     const ownership = ownershipBy(key, facts, claimant);
     if (!adopted) requireNotOfPeer(key, observed, claimant);
+    if (hasBegun) requireNoOthersData(parts, key, { volumes: labelled, observed }, claimant);
     return ownership;
   });
+}
+
+/**
+ * Refuses a stack with a history where a volume of its name is labelled for a source that none of its
+ * releases has: another Stackwright made it while nothing of the stack ran. What the current release
+ * mounts is its own: the history may not tell any more for which repository it was made.
+ */
+function requireNoOthersData(
+  { ledger }: Pick<PipelineParts, "ledger">,
+  key: StackKey,
+  { volumes, observed }: Pick<Parameters<typeof ownershipBy>[1], "volumes" | "observed">,
+  claimant: StackOwner,
+): void {
+  if (volumes.every(({ labels }) => labels[LABELS.sourceName] === claimant.source)) return;
+  const { isLabelledOther } = ownVolumes(ledger, key, { by: claimant, seen: observed.containers });
+  const current = ledger.current(key);
+  const mounts = (name: string) =>
+    current !== undefined &&
+    resourcesOf(modelOf(ledger, current) ?? {}, "volumes").some((each) =>
+      fitsTemplate(each.name, name)
+    );
+  const theirs = volumes.find((each) => isLabelledOther(each) && !mounts(each.name));
+  if (theirs === undefined) return;
+  const owner = theirs.labels[LABELS.sourceName];
+  throw notYours(key, `has data of ${owner} (volume ${theirs.name})`, claimant);
 }
 
 /**

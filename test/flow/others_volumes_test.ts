@@ -54,6 +54,31 @@ const kept = (verb: string, stack: string) =>
   ].map((each) => `; ${verb} volume ${stack}_${each}`).join("");
 
 describe("volumes that another manager made under a stack's name", () => {
+  it("are not taken by a stack that was deployed before, and was destroyed without volumes", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      const destroy = { enabled: true, remove_volumes: false, remove_images: false };
+      await commit(world, {}, { destroy });
+      await pollTo(world, "succeeded");
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy });
+      await pollTo(world, "succeeded");
+      const label = `stackwright.deployment=${world.stack}`;
+      await others(world, { theirs: [label, ...OTHERS.theirs] });
+      const model = { volumes: { theirs: {} } };
+      await commit(world, {
+        "compose.yaml": composeFile({ thief: service({ volumes: ["theirs:/d"] }) }, model),
+      });
+      const { deployments: [end] = [] } = await pollTo(world, "failed");
+      assert.match(
+        end?.message ?? "",
+        /has data of git.example.com\/them\/shop \(volume \S+_theirs\)/,
+      );
+      assert.deepEqual(await world.containers(), []);
+    }));
+
   it("stay when the stack is destroyed; plan and run name them with the reason", () =>
     inWorld("fake", async (world) => {
       await commit(world, FILES);

@@ -127,7 +127,7 @@ function tookOver(model: ComposeModel | undefined, name: string): boolean {
 }
 
 /** The model of a release; `undefined` where it cannot be opened any more. */
-function modelOf(
+export function modelOf(
   ledger: Pick<Ledger, "open">,
   release: RecordedRelease,
 ): ComposeModel | undefined {
