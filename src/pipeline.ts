@@ -200,7 +200,7 @@ async function deployTarget(
     if (left !== undefined) return leave(teller, left);
     const parts = await partsFor(anyParts, key, signal);
     // The engine may have been away at the start.
-    const before = () => recoverStack(anyParts, listeners, key, signal);
+    const before = (within: AbortSignal) => recoverStack(anyParts, listeners, key, within);
     const work = async (within: AbortSignal) => {
       await opened.requireNotHeld(deployment);
       teller.tell({ kind: "admitted" });

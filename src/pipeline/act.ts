@@ -1,12 +1,19 @@
-import { dataText } from "../deploy/mod.ts";
-import { ownerFrom, type StackKey, type TargetEnd } from "../model/mod.ts";
+import { awaitedJobs, dataText, runningJobs } from "../deploy/mod.ts";
+import {
+  errors,
+  ownerFrom,
+  type StackKey,
+  type StackwrightError,
+  type TargetEnd,
+} from "../model/mod.ts";
 import { carryOut, endOf } from "./carry_out.ts";
 import type { Decision } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import type { Target } from "../prepare/mod.ts";
+import type { Host, Target } from "../prepare/mod.ts";
+import { handedOver, ownerOfWhatRuns } from "../record/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
@@ -136,4 +143,43 @@ async function destroy(
 /** The end of a target whose stack was to be destroyed and does not exist. */
 export function nothingToDestroy({ name }: StackKey): TargetEnd {
   return { status: "skipped", reason: "nothing_to_destroy", message: `${name} does not run` };
+}
+
+/** Milliseconds between two looks at whether jobs run. */
+const INTERVAL_MS = 1000;
+
+/**
+ * Waits until no job of a stack runs, within the deployment's timeout and before anything is
+ * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
+ * Nobody waits for jobs of a former owner's release.
+ *
+ * Throws `timeout`, naming the containers.
+ */
+export async function waitForJobs(
+  { host: { engine }, clock, ledger, log }: Pick<PipelineParts, "clock" | "ledger" | "log"> & {
+    readonly host: Pick<Host, "engine">;
+  },
+  { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
+  signal: AbortSignal,
+): Promise<void> {
+  if (handedOver(ledger, key, [ownerOfWhatRuns(ledger, key)]) !== undefined) return;
+  const { waitRunningJobs, timeoutSeconds } = deployment;
+  const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
+  for (let waited = 0;; waited++) {
+    const jobs = await awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
+    if (jobs.length === 0) return;
+    const names = jobs.map((each) => each.name).sort().join(", ");
+    if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
+    if (waited === 0) {
+      log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });
+    }
+    await clock.sleep(INTERVAL_MS, signal);
+  }
+}
+
+function stillRunning({ name }: StackKey, jobs: string, seconds: number): StackwrightError {
+  return errors.timeout(
+    `timed out waiting ${seconds} seconds for running jobs of ${name} (${jobs}); ` +
+      `nothing was changed. wait_running_jobs: false deploys without waiting`,
+  );
 }

@@ -3,7 +3,7 @@
  * release, preparing images, carrying a plan out, destroying, recovering. `../pipeline.ts` puts them
  * in order.
  */
-export { act, type ToDo } from "./act.ts";
+export { act, type ToDo, waitForJobs } from "./act.ts";
 
 export * from "./collect_trees.ts";
 export * from "./decide_target.ts";

@@ -1,12 +1,15 @@
 import { canonicalJson } from "../compose/mod.ts";
 import { type Glance, observe } from "../deploy/mod.ts";
 import {
+  isStackwrightError,
   LABELS,
   type ObservedStack,
+  ofSource,
   ownerFrom,
   type Plan,
   type Release,
   type RunReporter,
+  type SourceRequest,
   type StackKey,
   type StackwrightError,
   toStackwrightError,
@@ -20,7 +23,7 @@ import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "./waits.ts";
 import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
-import { repositoryOf, revisionOf } from "./resolve_revision.ts";
+import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { createTeller, runListener } from "../tell/mod.ts";
@@ -182,4 +185,22 @@ function idOf(
     `${each.id} ${each.state} ${each.labels[LABELS.digest] ?? ""}`
   ).sort();
   return instance.digest(canonicalJson({ key, ...facts, running }));
+}
+
+/**
+ * Throws what the work on sources of a run threw. A run of several has no single source that its texts are
+ * about, so each error names its own; a bad URL names none.
+ */
+export function throwFailures(
+  requests: readonly SourceRequest[],
+  results: readonly PromiseSettledResult<unknown>[],
+): void {
+  const failures = results.flatMap((each, at) => {
+    const request = requests[at];
+    if (each.status === "fulfilled" || request === undefined) return [];
+    const isOne = requests.length === 1 || isStackwrightError(each.reason, "bad_request");
+    return [isOne ? each.reason : ofSource(each.reason, requestLocation(request).name)];
+  });
+  if (failures.length === 0) return;
+  throw requests.length === 1 ? failures[0] : new AggregateError(failures);
 }

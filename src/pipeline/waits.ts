@@ -1,24 +1,21 @@
-import { awaitedJobs, clearHalfReplaced, runningJobs } from "../deploy/mod.ts";
+import { clearHalfReplaced } from "../deploy/mod.ts";
 import {
   errors,
   formatStackKey,
   isStackwrightError,
-  ofSource,
   type Progress,
-  type SourceRequest,
   type StackKey,
   type StackOwner,
-  type StackwrightError,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
-import { requestLocation } from "./resolve_revision.ts";
 import type { Intent } from "../record/ledger.ts";
-import { handedOver, ownerOfRelease, ownerOfWhatRuns, recordedOwner } from "../record/mod.ts";
+import { handedOver, ownerOfRelease, recordedOwner } from "../record/mod.ts";
 import { isStrangers, requireNotAnothers, wantedOwner } from "./stack_owner.ts";
-import { type Host, lendingImages, type Target } from "../prepare/mod.ts";
+import { lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
   type Lend,
+  patiently,
   preparingInSlot,
   sourceAsOwner,
   sourceOf,
@@ -26,45 +23,6 @@ import {
   withDeadline,
   within,
 } from "../system/mod.ts";
-
-/** Milliseconds between two looks at whether jobs run. */
-const INTERVAL_MS = 1000;
-
-/**
- * Waits until no job of a stack runs, within the deployment's timeout and before anything is
- * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
- * Nobody waits for jobs of a former owner's release.
- *
- * Throws `timeout`, naming the containers.
- */
-export async function waitForJobs(
-  { host: { engine }, clock, ledger, log }: Pick<PipelineParts, "clock" | "ledger" | "log"> & {
-    readonly host: Pick<Host, "engine">;
-  },
-  { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
-  signal: AbortSignal,
-): Promise<void> {
-  if (handedOver(ledger, key, [ownerOfWhatRuns(ledger, key)]) !== undefined) return;
-  const { waitRunningJobs, timeoutSeconds } = deployment;
-  const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
-  for (let waited = 0;; waited++) {
-    const jobs = await awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
-    if (jobs.length === 0) return;
-    const names = jobs.map((each) => each.name).sort().join(", ");
-    if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);
-    if (waited === 0) {
-      log.info(`waiting for running jobs: ${names}`, { stack: key.name, context: key.context });
-    }
-    await clock.sleep(INTERVAL_MS, signal);
-  }
-}
-
-function stillRunning({ name }: StackKey, jobs: string, seconds: number): StackwrightError {
-  return errors.timeout(
-    `timed out waiting ${seconds} seconds for running jobs of ${name} (${jobs}); ` +
-      `nothing was changed. wait_running_jobs: false deploys without waiting`,
-  );
-}
 
 /** Milliseconds between two looks at whether another process is done with a stack. */
 const LOOK_MS = 250;
@@ -180,27 +138,39 @@ export function whileOwned<T>(
  * Takes the lock of a target's stack and does its work, for as long as {@link whileOwned} does. Former
  * owners' work on the stack, by whichever context of its engine, ends meanwhile. A stranger does not
  * wait while somebody is at work: it would not hear of it if another process handed the stack over.
- * `before` comes before the lock.
+ * `before` comes before the lock. Other sources' work is waited for half a minute in all: their authors
+ * decide how long it takes, also where nobody owns the stack yet.
  *
- * Throws `conflict` to a stranger, and what the work throws.
+ * Throws `conflict` to a stranger and after that wait, and what the work throws.
  */
 export async function lockedForTarget<T>(
   parts: PipelineParts,
   target: Target,
-  { before, work }: { readonly before: () => Promise<unknown>; readonly work: OwnersWork<T> },
+  { before, work }: {
+    readonly before: (within: AbortSignal) => Promise<unknown>;
+    readonly work: OwnersWork<T>;
+  },
   signal: AbortSignal,
 ): Promise<T> {
   const { ledger, stackLock } = parts;
   const { key } = target;
   const name = formatStackKey(key);
-  const locked = async () => {
-    await before();
-    return await stackLock.run(name, () => {
-      // Before its first deployment a stack has none; and who is refused here was never its owner.
-      const owners = [wantedOwner(target), recordedOwner(ledger, key)];
-      return whileOwned(parts, { keys: [key], owners }, work, signal);
-    }, signal);
+  const wait = async (within: AbortSignal, enter: () => void) => {
+    await before(within);
+    if (isStrangers(parts, target)) await waitForProcess(parts, key, target.progress, within);
+    return await stackLock.run(
+      name,
+      () => {
+        enter();
+        // Before its first deployment a stack has none; and who is refused here was never its owner.
+        const owners = [wantedOwner(target), recordedOwner(ledger, key)];
+        return whileOwned(parts, { keys: [key], owners }, work, signal);
+      },
+      within,
+      target.configuration.source.name,
+    );
   };
+  const locked = () => patiently(patienceOf(parts, target), wait, signal);
   if (!isStrangers(parts, target)) {
     // A rollback keeps what runs from this commit: there is nobody to make room for.
     if (ledger.pins.get(key)?.revision === target.revision.id) return await locked();
@@ -211,8 +181,44 @@ export async function lockedForTarget<T>(
   const isGoing = ledger.underWay().some((each) =>
     each.kind === "destroy" && formatStackKey(each.key) === name
   );
-  if (stackLock.isBusy(name) && !isGoing) requireNotAnothers(parts, target);
+  const isBusy = stackLock.isBusy(name) || ledger.heldElsewhere(key) !== undefined;
+  if (isBusy && !isGoing) requireNotAnothers(parts, target);
   return await locked();
+}
+
+/** Milliseconds that a target waits for work of other sources. */
+const PATIENCE_MS = 30_000;
+
+function patienceOf(parts: PipelineParts, target: Target): Parameters<typeof patiently>[0] {
+  const { ledger, stackLock, clock, log } = parts;
+  const { key, configuration: { source } } = target;
+  const name = formatStackKey(key);
+  const isOthers = () => {
+    const holder = stackLock.holder(name);
+    // What was handed over is being ended for this target.
+    return isStrangers(parts, target) || holder !== undefined && holder !== source.name &&
+        handedOver(ledger, key, [{ source: holder, reference: "" }]) === undefined;
+  };
+  let said = "";
+  const look = () => {
+    if (!stackLock.isBusy(name)) return;
+    const whose = stackLock.holder(name) ?? recordedOwner(ledger, key)?.source ?? "a person";
+    const text = `waiting for other work on ${key.name}, of ${whose}`;
+    if (text === said) return;
+    said = text;
+    target.progress(text);
+    if (isOthers()) log.info(text, { stack: key.name, context: key.context });
+  };
+  const late = () => {
+    requireNotAnothers(parts, target);
+    const first = recordedOwner(ledger, key) === undefined ? " for the first time" : "";
+    return errors.conflict(
+      `conflict: ${key.name} is being deployed${first} by ${stackLock.holder(name)}; nothing was ` +
+        "changed for this deployment, and the next poll or webhook tries again. Two " +
+        "configurations name this stack: rename it in one of them",
+    );
+  };
+  return { clock, milliseconds: PATIENCE_MS, isOthers, look, late };
 }
 
 /** Whether an intent of this process, or of one that has ended, is not closed yet. */
@@ -285,22 +291,4 @@ export async function preparing<T>(
     });
   };
   return await preparingInSlot(parts, holder, lending, signal);
-}
-
-/**
- * Throws what the work on sources of a run threw. A run of several has no single source that its texts are
- * about, so each error names its own; a bad URL names none.
- */
-export function throwFailures(
-  requests: readonly SourceRequest[],
-  results: readonly PromiseSettledResult<unknown>[],
-): void {
-  const failures = results.flatMap((each, at) => {
-    const request = requests[at];
-    if (each.status === "fulfilled" || request === undefined) return [];
-    const isOne = requests.length === 1 || isStackwrightError(each.reason, "bad_request");
-    return [isOne ? each.reason : ofSource(each.reason, requestLocation(request).name)];
-  });
-  if (failures.length === 0) return;
-  throw requests.length === 1 ? failures[0] : new AggregateError(failures);
 }

@@ -29,6 +29,7 @@ export { type LogLevel } from "./log_options.ts";
 export { type LogOptions } from "./log_options.ts";
 export * from "./meter.ts";
 export * from "./networks.ts";
+export * from "./patience.ts";
 export * from "./pauses.ts";
 export * from "./process_facts.ts";
 export * from "./processor_time.ts";

@@ -14,6 +14,10 @@ export interface EndableWork<T> {
  * on under a key, whether that holds the lock or not.
  */
 export interface WatchedLock extends WatchableLock {
+  /** As {@link WatchableLock.run}; `who` is the {@link holder} meanwhile. */
+  run<T>(key: string, work: () => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
+  /** In whose name a key is held; `undefined` while nobody holds it who said that. */
+  holder(key: string): string | undefined;
   /** Does work that {@link ending} may end. Throws what ended it, and what it throws. */
   endable<T>(what: EndableWork<T>, signal: AbortSignal): Promise<T>;
   /** Does `work`; meanwhile each {@link endable} work under the keys that is over ends. */
@@ -36,6 +40,7 @@ const MOST_KEYS = 10_000;
 /** A lock that nobody holds. */
 export function createWatchedLock(): WatchedLock {
   const lock = createKeyedLock();
+  const holders = new Map<string, string>();
   const releases = new Map<string, number>();
   let count = 0;
   /** The last release that was forgotten: any key may have had it. */
@@ -78,11 +83,14 @@ export function createWatchedLock(): WatchedLock {
         leave();
       }
     },
-    run: (key, work, signal) =>
+    holder: (key) => holders.get(key),
+    run: (key, work, signal, who) =>
       lock.run(key, async () => {
+        if (who !== undefined) holders.set(key, who);
         try {
           return await work();
         } finally {
+          holders.delete(key);
           note(key);
         }
       }, signal),

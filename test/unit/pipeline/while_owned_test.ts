@@ -9,8 +9,9 @@ import {
 import { lockedForTarget, type PipelineParts, whileOwned } from "../../../src/pipeline/mod.ts";
 import type { Target } from "../../../src/prepare/mod.ts";
 import { createWatchedLock } from "../../../src/system/mod.ts";
-import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 const KEY = stackKey("", "shop");
 const [A, B] = ["a", "b"].map((name): StackOwner => ({
@@ -21,14 +22,16 @@ const { signal } = new AbortController();
 
 /** A stack of A's by two contexts of one engine. */
 function createHouse() {
-  const ledger = createMemoryLedger(createFakeClock());
+  const [clock, log] = [createFakeClock(), createRecordingLog()];
+  const ledger = createMemoryLedger(clock);
   const alias = stackKey("alias", KEY.name);
   for (const key of [KEY, alias]) {
     ledger.owners.noteEngine(key.context, { id: "one", cluster: "" });
     ledger.owners.settle(key, A);
   }
   const stackLock = createWatchedLock();
-  const parts = { ledger, stackLock } as unknown as PipelineParts;
+  const parts = { ledger, stackLock, clock, log } as unknown as PipelineParts;
+  const told: string[] = [];
   /** Work that does not end by itself; resolves to what ended it. */
   const endless = (key: StackKey, owner: StackOwner, isDone: Promise<unknown>) =>
     whileOwned(
@@ -41,15 +44,22 @@ function createHouse() {
         }),
       signal,
     ).catch((error: Error) => error.message);
-  const deploy = (key: StackKey, owner: StackOwner) => {
+  const deploy = (
+    key: StackKey,
+    owner: StackOwner,
+    how: Partial<Parameters<typeof lockedForTarget<void>>[2]> = {},
+  ) => {
     const configuration = { source: { name: owner.source }, reference: owner.reference };
-    const asked = { key, configuration, revision: { id: "1" }, origin: "automatic" };
+    const progress = (text: string) => void told.push(`${owner.source}: ${text}`);
+    const asked = { key, configuration, revision: { id: "1" }, origin: "automatic", progress };
     const target = asked as unknown as Target;
-    const before = () => Promise.resolve();
-    return lockedForTarget(parts, target, { before, work: () => Promise.resolve() }, signal);
+    const nothing = { before: () => Promise.resolve(), work: () => Promise.resolve() };
+    return lockedForTarget(parts, target, { ...nothing, ...how }, signal);
   };
-  return { ledger, alias, stackLock, endless, deploy };
+  return { ledger, alias, stackLock, endless, deploy, clock, log, told };
 }
+
+type House = ReturnType<typeof createHouse>;
 
 describe("lockedForTarget()", () => {
   it("ends former owners' work alone, by whichever context of the engine", async () => {
@@ -92,5 +102,123 @@ describe("lockedForTarget()", () => {
     end.resolve();
     await Promise.all([held, deployed]);
     assert.deepEqual(ledger.owners.refused(KEY), []);
+  });
+});
+
+const NEW = stackKey("", "new");
+const FIRST =
+  /^conflict: new is being deployed for the first time by host\/a\/shop; nothing was changed/;
+
+/** Ways in which others keep B's deployment of a stack waiting until `end`, and how that ends then. */
+const OTHERS: Readonly<
+  Record<string, {
+    readonly key: StackKey;
+    readonly says: RegExp;
+    readonly begin: (house: House, end: Promise<void>) => Promise<unknown>;
+    readonly before?: true;
+  }>
+> = {
+  "the first deployment of a stack that nobody owns": {
+    key: NEW,
+    says: FIRST,
+    begin: ({ deploy }, end) => deploy(NEW, A, { work: () => end }),
+  },
+  "one that got its turn after another of B's own": {
+    key: NEW,
+    says: FIRST,
+    begin: async ({ deploy, clock }, end) => {
+      const short = Promise.withResolvers<void>();
+      const [own, theirs] = [
+        deploy(NEW, B, { work: () => short.promise }),
+        deploy(NEW, A, { work: () => end }),
+      ];
+      await clock.advance(10_000);
+      short.resolve();
+      await own;
+      return theirs;
+    },
+  },
+  "a first deployment, although B has the stack by now": {
+    key: NEW,
+    says: /^conflict: new is being deployed by host\/a\/shop; /,
+    begin: ({ deploy, ledger }, end) => {
+      const theirs = deploy(NEW, A, { work: () => end });
+      ledger.owners.settle(NEW, B);
+      return theirs;
+    },
+  },
+  "a destroy": {
+    key: KEY,
+    says: /belongs to host\/a\/shop/,
+    begin: ({ ledger, stackLock }, end) => {
+      ledger.beginDestroy(KEY, {});
+      return stackLock.run(formatStackKey(KEY), () => end, signal);
+    },
+  },
+  "the rest of interrupted work": {
+    key: KEY,
+    says: /belongs to host\/a\/shop/,
+    begin: () => Promise.resolve(),
+    before: true,
+  },
+};
+
+describe("lockedForTarget() while another source is at work", () => {
+  for (const [what, { key, says, begin, before }] of Object.entries(OTHERS)) {
+    it(`waits half a minute alone for ${what}`, async () => {
+      const house = createHouse();
+      const end = Promise.withResolvers<void>();
+      const theirs = begin(house, end.promise);
+      await settle();
+      await house.clock.advance(10_000);
+      const recovering = (within: AbortSignal) =>
+        new Promise<void>((resolve, reject) => {
+          if (before === undefined) return resolve();
+          within.addEventListener("abort", () => reject(within.reason));
+        });
+      let ended = "waits";
+      const deployed = house.deploy(key, B, { before: recovering })
+        .then(() => "deployed", (error: Error) => error.message)
+        .then((how) => void (ended = how));
+      await house.clock.advance(29_000);
+      assert.equal(ended, "waits");
+      await house.clock.advance(2_000);
+      assert.match(ended, says);
+      end.resolve();
+      await Promise.all([theirs, deployed]);
+      await house.deploy(key, key === NEW ? B : A);
+      assert.equal(house.clock.sleepers, 0);
+    });
+  }
+
+  it("waits for its own source's as long as that takes, and tells so", async () => {
+    const { clock, deploy, log, told } = createHouse();
+    const end = Promise.withResolvers<void>();
+    const first = deploy(NEW, B, { work: () => end.promise });
+    const second = deploy(NEW, B);
+    await clock.advance(3_600_000);
+    end.resolve();
+    await Promise.all([first, second]);
+    assert.deepEqual(told, ["host/b/shop: waiting for other work on new, of host/b/shop"]);
+    assert.deepEqual(log.lines, []);
+  });
+
+  it("tells in the run and the log whom it waits for, and goes on when that has ended", async () => {
+    const { clock, deploy, log, told } = createHouse();
+    const end = Promise.withResolvers<void>();
+    const theirs = deploy(NEW, A, { work: () => end.promise });
+    const own = deploy(NEW, B);
+    await clock.advance(20_000);
+    end.resolve();
+    await Promise.all([theirs, own]);
+    const text = "waiting for other work on new, of host/a/shop";
+    assert.deepEqual(told, [`host/b/shop: ${text}`]);
+    assert.deepEqual(log.lines.map(({ message }) => message), [text]);
+  });
+
+  it("refuses a stranger at once while another process is at work", async () => {
+    const { ledger, deploy } = createHouse();
+    Object.assign(ledger, { heldElsewhere: () => "7:1" });
+    await assert.rejects(deploy(KEY, B), { code: "conflict" });
   });
 });
