@@ -26,6 +26,7 @@ import {
   sourceLocation,
 } from "../source/mod.ts";
 import {
+  boundFairly,
   createIds,
   createSlots,
   createTurns,
@@ -239,6 +240,7 @@ function parts(
     commands,
     clock,
     log,
+    looks: boundFairly(8, 2),
     migrated: new Set(),
     ...createSlots(settings.deploy.concurrent, clock),
     shares: new Shares(clock, settings.deploy.concurrent.preparations),

@@ -1,6 +1,6 @@
 import {
+  boundFairly,
   createFairLimiter,
-  createKeyedLock,
   createLimiter,
   type FairLimiter,
   type Limiter,
@@ -28,15 +28,6 @@ export class EnginePlaces {
   readonly turns: Places = createLimiter(1);
   /** Logs that are read, beside the calls. An author decides how long each takes: sources take turns. */
   readonly logs: FairLimiter = createFairLimiter(8);
-}
-
-/** A fair limiter of which one name has at most `most` slots. */
-function boundFairly(slots: number, most: number): FairLimiter {
-  const fair = createFairLimiter(slots);
-  const ofOne = createKeyedLock(most);
-  return {
-    run: (who, work, signal) => ofOne.run(who, () => fair.run(who, work, signal), signal),
-  };
 }
 
 /** A place that is held from `take`, which may be called again, to `leave`. */

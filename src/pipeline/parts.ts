@@ -71,6 +71,8 @@ export interface PipelineParts extends PrepareParts {
   readonly shares: Shares;
   /** Bounds work that changes containers. */
   readonly deploying: Limiter;
+  /** Bounds looks at stacks after events, which authors may make many: sources take turns. */
+  readonly looks: FairLimiter;
   /** Allows one deployment of a stack at a time. */
   readonly stackLock: WatchedLock;
   /** Files with the migration's name, each with its repository, that the log has mentioned. */

@@ -1,6 +1,7 @@
 import { isRefusedChange } from "../docker/mod.ts";
 import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
+  askingSource,
   type Drift,
   type EngineVerdict,
   formatStackKey,
@@ -106,12 +107,16 @@ async function attempt(
   if (recorded.swarm === undefined ? found === undefined : !await hasSwarm(parts, signal)) {
     return "settled";
   }
-  const observed = await observe(parts.host.engine, recorded, signal);
+  // Looks alone, not the repair: that has a slot of its own, and its author decides how long it takes.
+  const who = askingSource(recorded);
+  const look = () => observe(parts.host.engine, recorded, signal);
+  const observed = await parts.looks.run(who, look, signal);
   if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
   if (isOthersByContainers(parts, recorded, observed)) return "settled";
   tellOfVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
-  const drift = await driftOf(parts, found, { observed, since }, signal);
+  const compare = () => driftOf(parts, found, { observed, since }, signal);
+  const drift = await parts.looks.run(who, compare, signal);
   const decided = decide(parts, found, { observed, heard, drift });
   // Told only after an `unhealthy` event: the engine sends one per change, so this is told once.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);

@@ -1,3 +1,5 @@
+import { createKeyedLock } from "./limiter.ts";
+
 /** Lets a bounded number of pieces of work run at once; those in whose names the others wait take turns. */
 export interface FairLimiter {
   /**
@@ -34,6 +36,15 @@ export function createFairLimiter(
         queue.leave(who, now() - began);
       }
     },
+  };
+}
+
+/** A fair limiter of which one name has at most `most` slots. */
+export function boundFairly(slots: number, most: number): FairLimiter {
+  const fair = createFairLimiter(slots);
+  const ofOne = createKeyedLock(most);
+  return {
+    run: (who, work, signal) => ofOne.run(who, () => fair.run(who, work, signal), signal),
   };
 }
 

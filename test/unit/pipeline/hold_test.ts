@@ -19,6 +19,7 @@ import { createSyncWindows } from "../../../src/plan/mod.ts";
 import { createImages, RenderedModels, type Target } from "../../../src/prepare/mod.ts";
 import { InstanceKey, Ledger } from "../../../src/record/mod.ts";
 import {
+  createFairLimiter,
   createIds,
   createLimiter,
   createRedactor,
@@ -148,6 +149,7 @@ function createShop(directory: string) {
     preparing: createLimiter(1),
     shares: new Shares(clock, 1),
     deploying: createLimiter(1),
+    looks: createFairLimiter(1),
     stackLock: createWatchedLock(),
     options: {
       dataDir: directory,

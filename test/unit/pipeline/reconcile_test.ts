@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { stackKey } from "../../../src/model/mod.ts";
+import { type Revision, stackKey } from "../../../src/model/mod.ts";
 import { type PipelineParts, reconcile } from "../../../src/pipeline/mod.ts";
-import { createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
+import { boundFairly, createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
+import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
+import { createMemoryEngine } from "../../fakes/memory_engine.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { releaseOf } from "../record/releases.ts";
 
 const KEY = stackKey("", "shop");
 
@@ -51,4 +55,53 @@ describe("reconcile()", () => {
       [undefined, true],
     ]);
   });
+
+  it("looks at few stacks of a source at once, so that another's is looked at beside them", async () => {
+    const [clock, log] = [createFakeClock(), createRecordingLog()];
+    const ledger = createMemoryLedger(clock);
+    const looked: string[] = [];
+    const end = Promise.withResolvers<void>();
+    const engine = createMemoryEngine([]);
+    const listContainers: typeof engine.listContainers = async (...asked) => {
+      const text = JSON.stringify(asked[0]);
+      looked.push(text.includes("mine") ? "mine" : "theirs");
+      if (!text.includes("mine")) await end.promise;
+      return [];
+    };
+    const parts = {
+      ...{ clock, ledger, log, stackLock: createWatchedLock(), looks: boundFairly(8, 2) },
+      secrets: { learned: () => Promise.resolve(), hide: () => {} },
+      host: { engine: { ...engine, listContainers } },
+    } as unknown as PipelineParts;
+    const { signal } = new AbortController();
+    const look = async (name: string, source: string) => {
+      const key = stackKey("", name);
+      const revision: Revision = {
+        source: { kind: "git", url: `https://${source}`, name: source },
+        reference: "refs/heads/main",
+        id: "1",
+      };
+      const release = { ...releaseOf(key, "1", { revision }), services: [] };
+      ledger.succeed(ledger.beginDeploy(release), {}, "done");
+      ledger.reconciliations.settle(key, OPTIONS);
+      return await reconcile(parts, key, () => ({ heard: undefined, retryMs: 1 }), signal);
+    };
+    const theirs = Array.from({ length: 20 }, (_, at) => look(`their-${at}`, "host/evil"));
+    await settle();
+    assert.deepEqual(looked, ["theirs", "theirs"]);
+    assert.equal(await look("mine", "host/me"), "settled");
+    end.resolve();
+    await Promise.all(theirs);
+    assert.equal(looked.filter((each) => each === "theirs").length, 20);
+  });
 });
+
+const OPTIONS = {
+  enabled: true,
+  events: ["die"],
+  drift: "ignore",
+  restartTimeoutSeconds: 1,
+  restartSignal: "",
+  restartLimit: 5,
+  restartWindowSeconds: 300,
+} as const;
