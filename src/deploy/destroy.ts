@@ -11,14 +11,13 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { inOrder } from "../compose/mod.ts";
-import { stopAndRemove } from "./compose/act_on_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** Resources to remove, besides containers and networks. */
 export interface Destroy {
   readonly key: StackKey;
   readonly removeVolumes: boolean;
-  /** Refuses, by throwing, to remove more: asked before each container and volume. */
+  /** Refuses, by throwing, to remove more: asked before each removal. */
   readonly requireStill?: (() => void) | undefined;
   /** Whether named volumes stay all the same: a swarm stack of that name may use them. */
   readonly keepsNamed?: boolean;
@@ -61,9 +60,13 @@ export async function destroyStack(
   const containers = await engine.listContainers(project, signal);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
     destroy.requireStill?.();
-    await stopAndRemove(engine, id, signal, destroy.removeVolumes);
+    await engine.stopContainer(id, undefined, signal);
+    // A container takes as long to stop as it likes, and its anonymous volumes go with it.
+    destroy.requireStill?.();
+    await engine.removeContainer(id, { force: true, volumes: destroy.removeVolumes }, signal);
   }
   for (const network of await engine.listNetworks(project, signal)) {
+    destroy.requireStill?.();
     await engine.removeNetwork(network.id, signal).catch((error) => {
       if (!isInUse(error)) throw error;
     });
@@ -71,6 +74,7 @@ export async function destroyStack(
   const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
   const volumes = goes ? await removeVolumesOf(engine, destroy, signal) : NOTHING;
   if (!destroy.removeImages) return volumes;
+  destroy.requireStill?.();
   const images = [
     ...containers.map((each) => each.imageId),
     ...(destroy.recordedImages ?? []),

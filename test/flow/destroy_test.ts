@@ -184,31 +184,51 @@ describe("destroy", () => {
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 0, volumes: 0 });
     }));
 
-  it("leaves the rest, with the data, to whom a person handed it over meanwhile", async () => {
-    let onMutation = () => {};
-    const world = await createWorld({ engine: "fake", onMutation: () => onMutation() });
-    const owners = () => new DatabaseSync(join(world.dataDir, "state.db"));
-    try {
-      await commit(world, files());
-      await pollTo(world, "succeeded");
-      onMutation = () => {
-        onMutation = () => {};
+  for (const when of ["stop", "networks", "volumes"]) {
+    it(`leaves the rest, with the data, to whom a person handed it over at its ${when}`, async () => {
+      let onMutation = (_: number, _call: { readonly path: string }) => {};
+      const world = await createWorld({
+        engine: "fake",
+        onMutation: (number, call) => onMutation(number, call),
+      });
+      const owners = () => new DatabaseSync(join(world.dataDir, "state.db"));
+      const data = join(world.dataDir, "releases", "default", world.stack, "live", "data");
+      try {
+        await commit(world, files());
+        await pollTo(world, "succeeded");
+        await write(world, "data/by-container");
+        onMutation = (_, { path }) => {
+          if (!path.includes(when)) return;
+          onMutation = () => {};
+          const database = owners();
+          database.exec("UPDATE owners SET source = 'example.com/heir', adopted = 1");
+          database.close();
+        };
+        await commit(world, files(), { destroy: true });
+        const [target] = (await pollTo(world, "failed")).deployments ?? [];
+        assert.match(
+          target?.message ?? "",
+          /was handed over while it was destroyed; the rest stays/,
+        );
+        const { containers, networks = 0, volumes } = await leftovers(world);
+        assert.deepEqual(
+          [containers, networks > 0, volumes],
+          {
+            stop: [2, true, 1],
+            networks: [0, true, 1],
+            volumes: [0, false, 0],
+          }[when],
+        );
+        assert.equal(await readFile(join(data, "by-container"), "utf8"), "precious");
         const database = owners();
-        database.exec("UPDATE owners SET source = 'example.com/heir', adopted = 1");
+        const left = database.prepare("SELECT source FROM owners").all();
         database.close();
-      };
-      await commit(world, files(), { destroy: true });
-      const [target] = (await pollTo(world, "failed")).deployments ?? [];
-      assert.match(target?.message ?? "", /was handed over while it was destroyed; the rest stays/);
-      assert.equal((await leftovers(world)).volumes, 1);
-      const database = owners();
-      const left = database.prepare("SELECT source FROM owners").all().map((row) => row["source"]);
-      database.close();
-      assert.deepEqual(left, ["example.com/heir"]);
-    } finally {
-      await world.close();
-    }
-  });
+        assert.deepEqual(left.map((row) => row["source"]), ["example.com/heir"]);
+      } finally {
+        await world.close();
+      }
+    });
+  }
 
   it("keeps no name for files of the commit that no container changed", () =>
     inWorld("fake", async (world) => {

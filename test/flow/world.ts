@@ -100,7 +100,7 @@ export interface WorldOptions {
   /** What runs programs for the service; the real thing by default. */
   readonly commands?: Commands;
   /** Told of every change that the engine made, before whoever asked for it hears of it. */
-  readonly onMutation?: () => void | Promise<void>;
+  readonly onMutation?: (n: number, call: { readonly path: string }) => void | Promise<void>;
   /** How many times faster than real the service waits; also its grace period at the end. */
   readonly speed?: number;
 }

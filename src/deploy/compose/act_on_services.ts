@@ -19,15 +19,14 @@ export function nameAside(id: string, name: string): string {
   return `${id.slice(0, 12)}_${name}`;
 }
 
-/** Stops a container gracefully and removes it; its anonymous volumes only with `volumes`. */
+/** Stops a container gracefully and removes it, but not its anonymous volumes. */
 export async function stopAndRemove(
   engine: Engine,
   id: string,
   signal: AbortSignal,
-  volumes = false,
 ): Promise<void> {
   await engine.stopContainer(id, undefined, signal);
-  await engine.removeContainer(id, { force: true, volumes }, signal);
+  await engine.removeContainer(id, { force: true, volumes: false }, signal);
 }
 
 type OnServices<Result = void> = (

@@ -19,8 +19,8 @@ interface DestroyParts {
 /**
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
  * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
- * the connected node; `requireStill` is asked before each service and volume. May be called again
- * after an interruption. Returns what became of the volumes; those of other nodes stay.
+ * the connected node; `requireStill` is asked before each removal. May be called again after an
+ * interruption. Returns what became of the volumes; those of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */
@@ -40,11 +40,15 @@ export async function destroyServices(
   await tasksEnded({ engine, clock }, key, signal);
   for (const kind of ["secrets", "configs"] as const) {
     for (const { id } of await swarm.objects(kind, label, signal)) {
+      requireStill?.();
       await swarm.removeObject(kind, id, signal);
     }
   }
   for (const { id } of await engine.listNetworks(label, signal)) {
-    const remove = () => engine.removeNetwork(id, signal);
+    const remove = () => {
+      requireStill?.();
+      return engine.removeNetwork(id, signal);
+    };
     await patiently(clock, remove, signal).catch((error) => {
       if (!isInUse(error)) throw error;
     });

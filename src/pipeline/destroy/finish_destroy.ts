@@ -1,5 +1,6 @@
 import {
   dataText,
+  type Destroy,
   destroyServices,
   destroyStack,
   keepWritten,
@@ -74,8 +75,9 @@ export async function finishDestroy(
     const text = `network ${name} stays: containers of others are connected to it`;
     parts.log.warning(text, { stack: key.name, context: key.context });
   }
+  requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
-  const { isKept, deleted } = await removeFiles(parts, key, removeVolumes, signal);
+  const { isKept, deleted } = await removeFiles(parts, destroy, signal);
   const data = { deleted: [...volumes.deleted, ...deleted], kept: volumes.kept };
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
@@ -92,16 +94,17 @@ export async function finishDestroy(
  */
 async function removeFiles(
   parts: PipelineParts,
-  key: StackKey,
-  removeVolumes: boolean,
+  { key, removeVolumes, requireStill }: Pick<Destroy, "key" | "removeVolumes" | "requireStill">,
   signal: AbortSignal,
 ): Promise<{ readonly isKept: boolean; readonly deleted: readonly string[] }> {
   const { ledger, options } = parts;
   if (removeVolumes) {
     const deleted = await written(parts, key);
+    requireStill?.();
     await removeWritten(parts, stackDirectories(options.dataDir, key).stack, signal);
     return { isKept: false, deleted };
   }
+  requireStill?.();
   const current = ledger.current(key);
   const whose = recordedOwner(ledger, key);
   const owner = whose && current && {
