@@ -27,7 +27,7 @@ export async function writtenData(
   const directories = stackDirectories(options.dataDir, key);
   const { stack, live } = directories;
   const tracked = (await readFilesRecord(files, stack))?.live;
-  if (!await holdsWritten(files, directories, tracked)) return [];
+  if (!await isWritten(files, directories, tracked)) return [];
   const mounted = model && pathsBelow(model, stackDirectories(host.dataDir, key).live);
   const there: string[] = [];
   for (const path of [...mounted ?? []].sort()) {
@@ -53,7 +53,7 @@ export async function keepWritten(
   const { stack, live } = directories;
   const known = await readFilesRecord(files, stack);
   const tracked = known?.live ?? before;
-  if (!await holdsWritten(files, directories, tracked)) {
+  if (!await isWritten(files, directories, tracked)) {
     await removeWritten(parts, stack, signal);
     return false;
   }
@@ -102,6 +102,16 @@ async function holdsWritten(
   }
   return false;
 }
+
+/** As {@link holdsWritten}. Containers make paths that nothing outside can name: these are none of ours. */
+const isWritten: typeof holdsWritten = async (...asked) => {
+  try {
+    return await holdsWritten(...asked);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ENAMETOOLONG") throw error;
+    return true;
+  }
+};
 
 /** Whom data is kept for that a destroy left; `undefined` without any. */
 export async function keptDataOwner(

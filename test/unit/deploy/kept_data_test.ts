@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { writtenData } from "../../../src/deploy/kept_data.ts";
+import { keepWritten, writtenData } from "../../../src/deploy/kept_data.ts";
 import { stackDirectories } from "../../../src/deploy/stack_files.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { type Files, systemFiles } from "../../../src/system/mod.ts";
+import { type Files, systemCommands, systemFiles } from "../../../src/system/mod.ts";
 
 describe("writtenData()", () => {
   it("reads no more names of what containers wrote than it compares", async () => {
@@ -34,6 +36,30 @@ describe("writtenData()", () => {
       assert.deepEqual(asked.slice(-3), [10_000, 9999, 9998]);
     } finally {
       await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+describe("what containers wrote", () => {
+  it("may have paths too long for anything to name: it is kept, and told", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "swt-kept-"));
+    try {
+      const key = stackKey("", "shop");
+      const { live, current } = stackDirectories(dataDir, key);
+      await mkdir(join(live, "data"), { recursive: true });
+      await mkdir(current);
+      // One in the other as a container makes them: no single path is too long for it.
+      const name = "d".repeat(200);
+      const inside = `for each in $(seq 25); do mkdir ${name} && cd -P ${name} || exit 1; done`;
+      execFileSync("bash", ["-c", inside], { cwd: join(live, "data") });
+      const [files, commands] = [systemFiles, systemCommands];
+      const parts = { files, commands, options: { dataDir }, host: { dataDir } };
+      assert.deepEqual(await writtenData(parts, key, undefined), [`what was written to ${live}`]);
+      const [before, { signal }] = [{ files: {}, directories: [] }, new AbortController()];
+      assert.equal(await keepWritten(parts, key, { before }, signal), true);
+      assert.deepEqual([existsSync(join(live, "data", name)), existsSync(current)], [true, false]);
+    } finally {
+      execFileSync("rm", ["-rf", dataDir]);
     }
   });
 });
