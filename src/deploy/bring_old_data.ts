@@ -11,7 +11,7 @@ import {
 import { type Files, readText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
-import { keptDataOwner } from "./kept_data.ts";
+import { readFilesRecord } from "./files_record.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
@@ -111,11 +111,11 @@ async function toBring(
   signal: AbortSignal,
 ): Promise<{ readonly wanted: readonly ToBring[]; readonly committed: readonly OldData[] }> {
   const hostLive = stackDirectories(parts.host.dataDir, key).live;
-  const { live } = stackDirectories(parts.options.dataDir, key);
+  const { live, stack } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
   const cameBack = parts.ledger.current(key) !== undefined ||
-    await keptDataOwner(parts, key) !== undefined;
+    (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
   const wanted: ToBring[] = [];
   const twice: ToBring[] = [];
   const [committed = [], others = []] = [true, false].map((is) =>

@@ -6,9 +6,11 @@ import type { KeptFiles } from "./replaced_files.ts";
 import { canonicalJson } from "../compose/mod.ts";
 
 /** The parts of a release that decide about its files on disk. */
-export type ShownRelease = Pick<Release, "live" | "services"> & Partial<Pick<Release, "model">>;
+export type ShownRelease =
+  & Pick<Release, "live" | "services">
+  & Partial<Pick<Release, "model" | "revision">>;
 
-/** Whose data a destroy left: the stack's owner, and the repository that it was deployed from. */
+/** Whose data containers wrote: the stack's owner, and the repository that it was deployed from. */
 export interface DataOwner extends StackOwner {
   readonly repository: string;
 }
@@ -25,6 +27,8 @@ export interface FilesRecord {
   readonly kept?: KeptFiles;
   /** Whom a destroy left `live` for; absent while the stack is deployed. */
   readonly keptFor?: DataOwner;
+  /** Whom it is deployed for: without a ledger and containers nothing else tells. */
+  readonly deployedFor?: DataOwner;
 }
 
 /** Prefix of the content of a file that may be half written. */
@@ -70,7 +74,7 @@ export async function readFilesRecord(
 ): Promise<FilesRecord | undefined> {
   const text = await readText(files, join(stack, RECORD_FILE));
   try {
-    const { live, shows, current, kept, keptFor } = JSON.parse(text ?? "");
+    const { live, shows, current, kept, keptFor, deployedFor } = JSON.parse(text ?? "");
     if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;
     return {
       live,
@@ -78,6 +82,7 @@ export async function readFilesRecord(
       current: String(current),
       ...(typeof kept?.files === "object" ? { kept } : {}),
       ...(typeof keptFor?.source === "string" ? { keptFor } : {}),
+      ...(typeof deployedFor?.source === "string" ? { deployedFor } : {}),
     };
   } catch {
     return undefined;

@@ -57,7 +57,7 @@ export async function keepWritten(
     await removeWritten(parts, stack, signal);
     return false;
   }
-  const keptFor = owner ?? known?.keptFor;
+  const keptFor = owner ?? known?.keptFor ?? known?.deployedFor;
   const record = { live: tracked, shows: "", current: "" };
   await writeFilesRecord(files, stack, { ...record, ...(keptFor && { keptFor }) });
   const stays = [live, join(stack, RECORD_FILE)];
@@ -113,11 +113,13 @@ const isWritten: typeof holdsWritten = async (...asked) => {
   }
 };
 
-/** Whom data is kept for that a destroy left; `undefined` without any. */
+/** Whose data is there that a destroy left, or that containers of a deployed stack wrote; `undefined` without any. */
 export async function keptDataOwner(
   { files, options }: Pick<WrittenParts, "files" | "options">,
   key: StackKey,
 ): Promise<DataOwner | undefined> {
-  const { stack } = stackDirectories(options.dataDir, key);
-  return (await readFilesRecord(files, stack))?.keptFor;
+  const directories = stackDirectories(options.dataDir, key);
+  const known = await readFilesRecord(files, directories.stack);
+  if (known?.keptFor !== undefined || known?.deployedFor === undefined) return known?.keptFor;
+  return await isWritten(files, directories, known.live) ? known.deployedFor : undefined;
 }

@@ -5,11 +5,13 @@ import {
   type LiveManifest,
   messageOf,
   type StackKey,
+  type StackOwner,
   StackwrightError,
 } from "../model/mod.ts";
 import type { FileInfo, Files } from "../system/mod.ts";
 import {
   between,
+  type DataOwner,
   filesDigest,
   type FilesRecord,
   readFilesRecord,
@@ -67,23 +69,27 @@ export class StackFiles {
   readonly #directories: StackDirectories;
   readonly #noteSwitch: NoteSwitch;
   readonly #removeTree: (path: string) => Promise<void>;
+  readonly #owner: () => StackOwner | undefined;
   readonly #live: LiveDirectory;
   readonly #replaced: ReplacedFiles;
 
   /**
    * `noteSwitch` is called before every switch, before any file changes; nothing by default.
    * `removeTree` removes what containers wrote, as `removeWritten` does.
+   * `owner` tells whose the stack is, for its record.
    */
   constructor(
     files: Files,
     directories: StackDirectories,
     noteSwitch: NoteSwitch = () => () => {},
     removeTree: (path: string) => Promise<void> = files.remove,
+    owner: () => StackOwner | undefined = () => undefined,
   ) {
     this.#files = files;
     this.#directories = directories;
     this.#noteSwitch = noteSwitch;
     this.#removeTree = removeTree;
+    this.#owner = owner;
     this.#live = new LiveDirectory(files, directories.live);
     this.#replaced = new ReplacedFiles(files, this.#live, join(directories.stack, "replaced"));
   }
@@ -107,12 +113,14 @@ export class StackFiles {
       const kept = await this.#keep(earlier, known, release);
       // Relative, because the host may see the data directory at another path.
       const link = relative(stack, tree);
+      const deployedFor = this.#ownerOf(release) ?? earlier?.deployedFor;
       const record = (live: LiveManifest, shows: string) =>
         writeFilesRecord(this.#files, stack, {
           live,
           shows,
           current: link,
           ...(kept === undefined ? {} : { kept }),
+          ...(deployedFor && { deployedFor }),
         });
       await record(between(known, release.live), "");
       const goal = filesDigest(release);
@@ -164,6 +172,13 @@ export class StackFiles {
     if (kept === undefined) return;
     await writeFilesRecord(this.#files, stack, record as FilesRecord);
     await this.#replaced.clear();
+  }
+
+  #ownerOf({ revision }: ShownRelease): DataOwner | undefined {
+    const owner = this.#owner();
+    if (owner === undefined || revision === undefined) return undefined;
+    const { source, reference } = owner;
+    return { source, reference, repository: revision.source.name };
   }
 
   /**

@@ -35,6 +35,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { firstOfEachDigest } from "./collect_trees.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
@@ -177,7 +178,8 @@ export function stackFiles(
   const removeTree = (path: string) => removeWritten({ files, commands }, path, signal);
   const note = (tree: string) =>
     ledger.shownTrees.begin(key, relative(dataDir, tree), () => clock.now());
-  return new StackFiles(files, { ...directories, mounted }, note, removeTree);
+  const owner = () => recordedOwner(ledger, key);
+  return new StackFiles(files, { ...directories, mounted }, note, removeTree, owner);
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
@@ -291,6 +291,41 @@ describe("destroy", () => {
       assert.equal(target?.message, "destroyed; deleted what was written to ./d");
       assert.equal(isOnDisk(world), false);
     }));
+
+  for (const end of ["a destroy", "hand"] as const) {
+    it(`keeps what containers wrote for the owner, removed by ${end} after the ledger was lost`, () =>
+      inWorld("fake", async (world) => {
+        const web = { "compose.yaml": composeFile({ web: service({ volumes: ["./d:/d"] }) }) };
+        const data = join(world.dataDir, "releases", "default", world.stack, "live", "d", "db");
+        await commit(world, web);
+        await pollTo(world, "succeeded");
+        await writeFile(data, "precious");
+        await world.stop();
+        for (const part of ["", "-wal", "-shm"]) {
+          await rm(join(world.dataDir, `state.db${part}`), { force: true });
+        }
+        await world.restart();
+        if (end === "hand") await docker(world, "rm", "--force", `${world.stack}-web-1`);
+        else {
+          await commit(world, {}, { destroy: { enabled: true, remove_volumes: false } });
+          await pollTo(world, "succeeded");
+        }
+        const other = await createWorld({ engine: "fake" });
+        try {
+          await other.repository.commit({
+            ...web,
+            ".stackwright.yaml": JSON.stringify({ name: world.stack }),
+          });
+          const refused = await pollTo(world, "failed", { url: other.repository.url });
+          assert.match(JSON.stringify(refused), /has data that its containers wrote, kept for /);
+        } finally {
+          await other.close();
+        }
+        await commit(world, web);
+        await pollTo(world, "succeeded");
+        assert.equal(await readFile(data, "utf8"), "precious");
+      }));
+  }
 
   it("of a project that nobody manages is refused", () =>
     inWorld("fake", async (world) => {
