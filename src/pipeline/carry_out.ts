@@ -27,6 +27,7 @@ import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import {
   bringBeforeToDisk,
   placeReleaseFiles,
+  placeTree,
   prunePlacedFiles,
   requireAllowed,
   stackFiles,
@@ -63,10 +64,9 @@ export async function carryOut(
   { since, pin, isRetry = false, ...work }: MarkedRollout,
   signal: AbortSignal,
 ): Promise<RolloutResult | undefined> {
-  const { release, release: { revision, closure: { encrypted: paths = [] } } } = work.next;
+  const { release } = work.next;
   // The tree may have been removed as unused during a long wait for the slot.
-  const tree = await parts.source.materialise(revision, signal);
-  await parts.encrypted.reveal({ revision, tree, paths }, signal);
+  await placeTree(parts, release, signal);
   await placeReleaseFiles(parts, work, signal);
   const now = await observe(parts.host.engine, release, signal);
   if (othersCame(release, work.observed, now)) return undefined;

@@ -19,7 +19,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
-import { createKeyedLock, type KeyedLock } from "../system/mod.ts";
+import { createKeyedLock, type KeyedLock, sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
@@ -154,8 +154,8 @@ function failed(
 function expansionOf(parts: PipelineParts, work: OfDiscovery): Expansion {
   const { configuration, request, each: { base, revision, error, expanded } } = work;
   if (error !== undefined || expanded === undefined) return failed(work, base, error);
-  // They quote what lies in the searched repository.
-  warnOf(parts, revision, expanded.warnings);
+  // They quote overrides, whose texts belong to the configuration.
+  warnOf(parts, configuration, expanded.warnings);
   const { context, autoDiscovery } = base.deployment;
   const owner = discoveryOwner(configuration, request);
   const known = { owner, repository: revision.source.name, policy: removalPolicy(autoDiscovery) };
@@ -229,12 +229,15 @@ async function readOverrides(
   const isElsewhere = revision.source.name !== configuration.source.name;
   const rootName = lastPart(revision.source.name);
   const expanded: ExpandedDiscovery[] = [];
+  // Overrides belong to the configuration that looks for them, which may name any commit.
+  const owner = sourceAsOwner(configuration.source.name);
+  const read = (path: string) => parts.source.read(revision, path, signal, MOST_OVERRIDES, owner);
   try {
     // One after the other: reading an override may take 0.1 s, and there may be hundreds.
     for (const directory of directories) {
       if (each.error !== undefined) return;
       const { override } = directory;
-      const bytes = override && await parts.source.read(revision, override, signal, MOST_OVERRIDES);
+      const bytes = override && await read(override);
       const overrides = new Map(override && bytes ? [[override, utf8(bytes)]] : []);
       if (bytes) found.countOverride(each, bytes);
       const findings = { directories: [directory], overrides, rootName, isElsewhere };

@@ -136,13 +136,26 @@ export const bringBeforeToDisk: ToDisk = async (parts, recorded, signal) => {
   }
 };
 
+/**
+ * Puts the tree of a release on disk, its files decrypted. Throws as {@link revealFiles} does, and what the
+ * source throws.
+ */
+export async function placeTree(
+  parts: PipelineParts,
+  release: Judged["release"],
+  signal: AbortSignal,
+): Promise<string> {
+  const tree = await parts.source.materialise(release.revision, signal);
+  // In a new tree, encrypted files are still as they were committed.
+  await revealFiles(parts, release, { tree }, signal);
+  return tree;
+}
+
 const placeOnDisk: ToDisk = async (parts, recorded, signal) => {
   try {
-    const tree = await parts.source.materialise(recorded.revision, signal);
     const release = parts.ledger.open(recorded);
     await hideSecrets(parts, release);
-    // In a new tree, encrypted files are still as they were committed.
-    await revealFiles(parts, release, { tree }, signal);
+    const tree = await placeTree(parts, release, signal);
     const { configuration, invocation: { configurationEnvFiles: beside = [] } } = release;
     const besides = configuration === undefined || beside.length === 0
       ? undefined

@@ -15,7 +15,6 @@ import {
   type Trigger,
 } from "../model/mod.ts";
 import { sourceKey, sourceLocation } from "../source/mod.ts";
-import { sourceAsOwner } from "../system/mod.ts";
 import { measure, type Target } from "../prepare/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { isStrangers, requireNotAnothers } from "./stack_owner.ts";
@@ -169,8 +168,6 @@ export async function deployedRevision(
   const { name, repositoryUrl, reference, gitDepth } = deployment;
   if (reference !== "") round?.note(reference);
   if (repositoryUrl !== "") {
-    const { name: source } = repositoryNamed(name, repositoryUrl);
-    parts.secrets.names(sourceAsOwner(source), sourceAsOwner(configuration.source.name));
     return await asWritten(name, resolveElsewhere(parts, { request, round }, deployment, signal));
   }
   const here = { location: requestLocation(request), gitDepth, round };

@@ -24,6 +24,14 @@ export interface ComposeInputs {
   readonly unused: readonly string[];
 }
 
+/** A deployment whose files are looked for. */
+interface Wanted {
+  readonly revision: Revision;
+  readonly deployment: Deployment;
+  /** Owner of what is encrypted in them. */
+  readonly owner: string;
+}
+
 /**
  * Finds a deployment's compose and dotenv files, and follows their references.
  *
@@ -31,8 +39,7 @@ export interface ComposeInputs {
  */
 export async function composeInputs(
   parts: Pick<PrepareParts, "source" | "turns">,
-  revision: Revision,
-  deployment: Deployment,
+  { revision, deployment, owner }: Wanted,
   signal: AbortSignal,
 ): Promise<ComposeInputs> {
   const { source } = parts;
@@ -49,6 +56,7 @@ export async function composeInputs(
   const followed = await follow(parts, revision, {
     files: chosen.files,
     base: deployment.workingDir,
+    owner,
   }, signal);
   const paths = new Set([...chosen.looked, ...envFiles.looked, ...followed.paths]);
   paths.forEach(countPaths("paths"));
@@ -125,7 +133,7 @@ async function chooseEnvFiles(deployment: Deployment, has: Has) {
 async function follow(
   { source, turns }: Pick<PrepareParts, "source" | "turns">,
   revision: Revision,
-  start: { readonly files: readonly string[]; readonly base: string },
+  start: { readonly files: readonly string[]; readonly base: string; readonly owner: string },
   signal: AbortSignal,
 ) {
   const paths = new Set<string>();
@@ -145,7 +153,7 @@ async function follow(
     seen.add(key);
     note(file);
     if (seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
-    const bytes = await source.read(revision, file, signal, MOST_BYTES);
+    const bytes = await source.read(revision, file, signal, MOST_BYTES, start.owner);
     if (bytes === undefined) {
       // Missing, or reached through a link that only a checkout resolves.
       state.wide = true;

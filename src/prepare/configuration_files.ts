@@ -1,5 +1,6 @@
 import { isDefaultEnvFile, sideFilePlace } from "../config/mod.ts";
 import { errors, type Revision } from "../model/mod.ts";
+import { sourceAsOwner } from "../system/mod.ts";
 import { contentIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireInside } from "./real_paths.ts";
@@ -70,6 +71,7 @@ export async function placeBeside(
 ): Promise<{ readonly tree: string; readonly secrets: ReadonlySet<string> }> {
   const tree = await parts.source.materialise(revision, signal);
   const real = await requireInside(parts, tree, paths);
-  const { secrets } = await parts.encrypted.reveal({ revision, tree, paths: real }, signal);
+  const job = { revision, tree, owner: sourceAsOwner(revision.source.name), paths: real };
+  const { secrets } = await parts.encrypted.reveal(job, signal);
   return { tree, secrets };
 }

@@ -14,6 +14,8 @@ interface RevealJob {
   readonly tree: string;
   /** Paths of files and directories in the tree, links resolved; `.` for any. They may be missing. */
   readonly paths: readonly string[];
+  /** Owner of the texts of encrypted files in the redactor. */
+  readonly owner: string;
   /** Whether to skip a file that cannot be decrypted instead of failing. */
   readonly tolerant?: boolean;
 }
@@ -116,7 +118,7 @@ class TreeFiles implements EncryptedFiles {
 
   /** Decrypts the committed content, not the tree's: the result never depends on earlier runs. */
   async #plainOf(
-    { revision, tree }: RevealJob,
+    { revision, tree, owner }: RevealJob,
     { path, id }: { readonly path: string; readonly id: string },
     signal: AbortSignal,
   ): Promise<PlainFile | undefined> {
@@ -133,8 +135,8 @@ class TreeFiles implements EncryptedFiles {
       if (plain === undefined) this.#rememberPlain(key);
       return plain;
     };
-    const owner = sourceAsOwner(revision.source.name);
-    return await (info.size > LARGE ? this.#large.run(owner, look, signal) : look());
+    if (info.size <= LARGE) return await look();
+    return await this.#large.run(sourceAsOwner(revision.source.name), look, signal);
   }
 
   #rememberPlain(key: string): void {

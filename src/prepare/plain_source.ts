@@ -1,4 +1,3 @@
-import type { Revision } from "../model/mod.ts";
 import type { Sops } from "../secrets/mod.ts";
 import { type ResolveRequest, type Source, tooLargeFile } from "../source/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
@@ -10,17 +9,22 @@ const MOST_MORE = 1024 * 1024;
  * A source that decrypts the files it reads: configuration, compose files and files they name.
  * Trees on disk stay as committed; see `EncryptedFiles.reveal` for those.
  *
- * `read` also throws what {@link Sops.decrypt} throws.
+ * `read` hides texts of encrypted files, and throws what {@link Sops.decrypt} throws.
  */
 export function plainSource(source: Source, sops: Sops): Source {
   return {
     resolve: (request: ResolveRequest, signal) => source.resolve(request, signal),
     lastKnown: (request, signal) => source.lastKnown(request, signal),
-    async read(revision: Revision, path, signal, mostBytes = Infinity) {
+    async read(
+      revision,
+      path,
+      signal,
+      mostBytes = Infinity,
+      owner = sourceAsOwner(revision.source.name),
+    ) {
       const most = mostBytes + MOST_MORE;
       const bytes = await source.read(revision, path, signal, most);
       if (bytes === undefined) return undefined;
-      const owner = sourceAsOwner(revision.source.name);
       const plain = (await sops.decrypt({ name: path, bytes, owner }, signal))?.bytes;
       if (plain === undefined && bytes.length > mostBytes) {
         throw tooLargeFile(path, bytes.length, mostBytes);

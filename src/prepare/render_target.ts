@@ -35,7 +35,7 @@ import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, type RevealedInputs, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
-import { hidingOwner } from "./target.ts";
+import { filesOwner, hidingOwner } from "./target.ts";
 import { variablesBesideFiles } from "./variables.ts";
 
 /** A rendered target with its inputs. */
@@ -68,12 +68,13 @@ export async function renderTarget(
   for (const warning of ignoredFields(deployment, target.declared.given)) {
     parts.log.warning(warning, { stack: target.key.name, context: target.key.context });
   }
-  const inputs = await composeInputs(parts, revision, deployment, signal);
+  const owner = filesOwner(target, revision);
+  const inputs = await composeInputs(parts, { revision, deployment, owner }, signal);
   noteUnused(parts, target, inputs);
   const tree = await writeTree(parts, target, inputs, signal);
   const realInputs = await realPaths(parts, tree, inputs.paths);
   const paths = [...realInputs.values()];
-  const toReveal = { revision, tree, paths, complete: inputs.complete };
+  const toReveal = { revision, tree, owner, paths, complete: inputs.complete };
   const revealed = await revealInputs(parts, toReveal, signal);
   const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
   parts.secrets.hide(revealed.others, hidingOwner(target));

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { MOST_BYTES, parseSecretFile, sideFilePlace } from "../config/mod.ts";
 import { errors, type SecretReference, utf8 } from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
-import { hidingOwner, type Target } from "./target.ts";
+import { filesOwner, hidingOwner, type Target } from "./target.ts";
 
 /** A target with the values of its external secrets. */
 export interface ResolvedTarget extends Target {
@@ -47,17 +47,19 @@ function storesOf(references: Readonly<Record<string, SecretReference>>): readon
 
 async function readSecretFile(
   parts: PrepareParts,
-  { deployment, revision, configuration }: Target,
+  target: Target,
   file: string,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, SecretReference>>> {
+  const { deployment, revision, configuration } = target;
   const { from, path } = sideFilePlace(deployment, file);
   const at = from === "configuration" ? configuration : revision;
   const where = `deployment ${deployment.name}: external_secrets_files`;
   if (path === ".." || path.startsWith("../") || posix.isAbsolute(path)) {
     throw errors.path_escapes(`${where}: ${file} lies outside the repository`);
   }
-  const bytes = await parts.source.read(at, path, signal, MOST_BYTES);
+  const owner = filesOwner(target, at);
+  const bytes = await parts.source.read(at, path, signal, MOST_BYTES, owner);
   if (bytes === undefined) {
     const why = `no such file in ${at.source.name}: ${file} (looked for ${path})`;
     throw errors.config_invalid(`${where}: ${why}`);

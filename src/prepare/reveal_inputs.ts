@@ -12,6 +12,8 @@ import type { PrepareParts } from "./parts.ts";
 interface InputsToReveal {
   readonly revision: Revision;
   readonly tree: string;
+  /** Owner of their texts in the redactor. */
+  readonly owner: string;
   /** Paths with links resolved; `.` for any file. */
   readonly paths: readonly string[];
   /** Whether `paths` is complete. */
@@ -30,13 +32,13 @@ export interface RevealedInputs extends Revealed {
  */
 export async function revealInputs(
   { encrypted }: Pick<PrepareParts, "encrypted">,
-  { revision, tree, paths, complete }: InputsToReveal,
+  { paths, complete, ...job }: InputsToReveal,
   signal: AbortSignal,
 ): Promise<RevealedInputs> {
   const named = paths.filter((path) => path !== ".");
-  const known = await encrypted.reveal({ revision, tree, paths: named }, signal);
+  const known = await encrypted.reveal({ ...job, paths: named }, signal);
   if (complete && named.length === paths.length) return { ...known, others: new Set() };
-  const rest = await encrypted.reveal({ revision, tree, paths: ["."], tolerant: true }, signal);
+  const rest = await encrypted.reveal({ ...job, paths: ["."], tolerant: true }, signal);
   return {
     // Only named files belong to the release: other installations may lack keys for the rest.
     identities: known.identities,

@@ -7,6 +7,7 @@ import {
 import type { Release } from "../model/mod.ts";
 import { createPauses, stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
+import { filesOwner } from "./target.ts";
 
 /** The model of a release as text for people, without the values of secrets. */
 export function shownModel(parts: PrepareParts, release: Release): string {
@@ -40,11 +41,13 @@ export function* hidingSteps({ secrets }: Hiding, release: HiddenRelease): Gener
  */
 export async function revealFiles(
   { encrypted, secrets }: Pick<PrepareParts, "encrypted" | "secrets">,
-  { key, revision, closure }: Pick<Release, "key" | "revision" | "closure">,
+  release: Pick<Release, "key" | "revision" | "configuration" | "closure">,
   { tree, tolerant = false }: { readonly tree: string; readonly tolerant?: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const job = { revision, tree, paths: closure.encrypted ?? [], tolerant };
+  const { key, revision, closure } = release;
+  const owner = filesOwner(release, revision);
+  const job = { revision, tree, owner, paths: closure.encrypted ?? [], tolerant };
   try {
     const revealed = await encrypted.reveal(job, signal);
     secrets.hide(revealed.secrets, stackAsOwner(key));

@@ -11,7 +11,7 @@ import type {
 } from "../model/mod.ts";
 import type { Glance } from "../deploy/mod.ts";
 import type { SecretSession } from "../secrets/mod.ts";
-import { claimAsOwner, stackAsOwner } from "../system/mod.ts";
+import { claimAsOwner, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 
 /** One deployment of one run, as the pipeline's steps pass it on. */
 export interface Target {
@@ -46,4 +46,18 @@ export function hidingOwner(
   { key, configuration, isNobodys }: Pick<Target, "key" | "configuration" | "isNobodys">,
 ): string {
   return isNobodys === true ? claimAsOwner(key, configuration.source.name) : stackAsOwner(key);
+}
+
+/**
+ * The owner of what is encrypted in the files of a target, or of a release, at a revision. A source's own
+ * configuration says what is deployed from it; others may name any commit, also one that is only proposed
+ * to it: the words of that are their stack's alone, and count for them.
+ */
+export function filesOwner(
+  of: Pick<Target, "key" | "isNobodys"> & Partial<Pick<Target, "configuration">>,
+  at: Revision,
+): string {
+  const { configuration = at } = of;
+  const isOwn = configuration.source.name === at.source.name;
+  return isOwn ? sourceAsOwner(at.source.name) : hidingOwner({ ...of, configuration });
 }

@@ -15,7 +15,7 @@ import type { PrepareParts } from "./parts.ts";
 import { fewWarnings } from "./few_warnings.ts";
 import { countPaths } from "./recorded_bounds.ts";
 import type { RenderedTarget } from "./render_target.ts";
-import type { Target } from "./target.ts";
+import { filesOwner, type Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
 
 /** Paths of its tree that a rendered target uses, with their content ids. */
@@ -49,7 +49,8 @@ export async function usedContent(
   const { revision } = target;
   const uses = treeUses(model, tree);
   const realUses = await realPaths(parts, tree, uses.map((use) => use.path));
-  const toReveal = { revision, tree, paths: [...realUses.values()] };
+  const owner = filesOwner(target, revision);
+  const toReveal = { revision, tree, owner, paths: [...realUses.values()] };
   const used = await parts.encrypted.reveal(toReveal, signal);
   rendered.plain.hideDecrypted(used.secrets);
   const identities = new Map([...revealed.identities, ...used.identities]);

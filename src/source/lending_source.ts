@@ -7,8 +7,7 @@ export function lendingSource(source: Source, lend: Lend): Source {
     resolve: (request, signal) =>
       lend([hostOf(request.location.name)], () => source.resolve(request, signal)),
     lastKnown: (request, signal) => source.lastKnown(request, signal),
-    read: (revision, path, signal, mostBytes) =>
-      lend([], () => source.read(revision, path, signal, mostBytes)),
+    read: (...file) => lend([], () => source.read(...file)),
     entries: (revision, paths, signal) => lend([], () => source.entries(revision, paths, signal)),
     list: (revision, path, signal) => lend([], () => source.list(revision, path, signal)),
     materialise: (revision, signal) => lend([], () => source.materialise(revision, signal)),

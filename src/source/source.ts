@@ -44,13 +44,15 @@ export interface Source {
    * The bytes of a file of a revision, or `undefined` when it has no such file. Links are not followed;
    * files of submodules are found at their paths, here and below, unless submodules are not exported
    * or have no URL. Throws what fetching a submodule throws, and `config_invalid` for a file of more than
-   * `mostBytes`, of which nothing is read.
+   * `mostBytes`, of which nothing is read. Where the file is decrypted, its texts are hidden as those of
+   * `owner`; by default of the source, which is right for its own configuration alone.
    */
   read(
     revision: Revision,
     path: string,
     signal: AbortSignal,
     mostBytes?: number,
+    owner?: string,
   ): Promise<Uint8Array | undefined>;
   /** The entries at `paths`; a path that does not exist is missing from the answer. */
   entries(

@@ -28,15 +28,11 @@ export class KnownSecrets {
   readonly #crowded = new Set<string>();
   /** The one of these that owns the stack, where that is settled. */
   readonly #owners = new Map<string, string>();
-  /** Numbers of owned stacks by the source of their files and the author of their configuration. */
-  readonly #deployed = new Map<string, Map<string, number>>();
   /** Numbers of stacks of the configurations in sources. */
   readonly #stacks = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
   readonly #closed = new Map<string, string>();
   #closedSources: ReadonlySet<string> = new Set();
-  /** Sources that configurations name, with the source of the first of these. */
-  readonly #named = new Map<string, string>();
   /** Claims by the stack that they are about. */
   readonly #claims = new Map<string, Set<string>>();
   #size = 0;
@@ -53,7 +49,7 @@ export class KnownSecrets {
   add(pieces: Iterable<string>, owner: string): void {
     if (this.#closed.has(owner)) return;
     const group = this.#groupOf(owner);
-    const belonging = { owner, group, author: this.#authorOf(group) };
+    const belonging = { owner, group, author: authorOf(group) };
     for (const piece of pieces) {
       const isWord = isRepositorys(owner) && !looksRandom(piece);
       const forms = { random: true, words: !isRepositorys(owner) };
@@ -86,7 +82,6 @@ export class KnownSecrets {
     const gone = this.#forgetSources(owner);
     this.#owners.delete(owner);
     this.#crowded.delete(owner);
-    this.#named.delete(owner);
     return [...new Set([...gone].flat())];
   }
 
@@ -118,7 +113,6 @@ export class KnownSecrets {
 
   #noteSources(stack: string, named: ReadonlyMap<string, string>): void {
     this.#sources.set(stack, named);
-    this.#countDeployed(stack, named, 1);
     for (const source of named.keys()) {
       this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
     }
@@ -128,33 +122,12 @@ export class KnownSecrets {
   #forgetSources(stack: string): ReadonlyMap<string, string> {
     const gone = this.#sources.get(stack) ?? new Map<string, string>();
     this.#sources.delete(stack);
-    this.#countDeployed(stack, gone, -1);
     for (const source of gone.keys()) {
       const left = (this.#stacks.get(source) ?? 1) - 1;
       if (left > 0) this.#stacks.set(source, left);
       else this.#stacks.delete(source);
     }
     return gone;
-  }
-
-  #countDeployed(stack: string, named: ReadonlyMap<string, string>, by: 1 | -1): void {
-    const owner = this.#owners.get(stack) ?? "";
-    const files = named.get(owner);
-    if (files === undefined) return;
-    const authors = this.#deployed.get(files) ?? new Map<string, number>();
-    const left = (authors.get(authorOf(owner)) ?? 0) + by;
-    if (left > 0) authors.set(authorOf(owner), left);
-    else authors.delete(authorOf(owner));
-    if (authors.size > 0) this.#deployed.set(files, authors);
-    else this.#deployed.delete(files);
-  }
-
-  /** See `Redactor.names`. */
-  names(source: string, by: string): void {
-    if (source === by || this.#named.has(source)) return;
-    this.#named.set(source, by);
-    const [oldest] = this.#named.keys();
-    if (this.#named.size > MOST_STACKS && oldest !== undefined) this.#named.delete(oldest);
   }
 
   /** See `Redactor.settle`. */
@@ -261,15 +234,6 @@ export class KnownSecrets {
     return this.#owners.get(stack) ?? [...this.#sources.get(stack)?.keys() ?? []].at(-1);
   }
 
-  #authorOf(group: string): string {
-    // Whoever names the repository of another one, which has stacks by itself, does not count for it.
-    if (this.#stacks.has(group)) return authorOf(group);
-    const [author, ...more] = this.#deployed.get(group)?.keys() ?? [];
-    // Of several nobody counts for what the others deploy, nor does who owns no stack of it.
-    if (author !== undefined) return more.length === 0 ? author : authorOf(group);
-    return authorOf(this.#named.get(group) ?? group);
-  }
-
   /**
    * Closes the largest owner of the largest source of the author with the most, again and again: one may
    * divide what he has among many sources, and what a source has among many stacks. Makes more room than
@@ -294,7 +258,7 @@ export class KnownSecrets {
     const words = [...this.#words].map(([owner, { size }]) => ({ owner, size: size + OWNER_COST }));
     for (const { owner, size } of [...this.#everywhere.sizes(), ...words]) {
       const group = this.#groupOf(owner);
-      const author = this.#authorOf(group);
+      const author = authorOf(group);
       if (author === "") continue;
       const ofAuthor = partOf(authors, author, size);
       partOf(partOf(ofAuthor.parts, group, size).parts, owner, size);

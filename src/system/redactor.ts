@@ -41,13 +41,6 @@ export interface Redactor {
    */
   belongs(stack: string, source: string, from?: string, owns?: boolean): void;
   /**
-   * Notes that the configuration in the source `by` names `source` to deploy from: what that one adds
-   * counts for the author of `by`, who may invent any number of names. The first one to name it counts,
-   * until there is one that owns a stack with files from there: then that one does, and with several
-   * authors `source` itself.
-   */
-  names(source: string, by: string): void;
-  /**
    * Settles the source that owns a stack, and forgets the secrets of other sources that claimed it. `from` is
    * as for {@link belongs}.
    */
@@ -118,7 +111,6 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
     belongs(stack, source, from, owns) {
       late.note(stack, source, () => known.belongs(stack, source, from, owns));
     },
-    names: (source, by) => known.names(source, by),
     settle(stack, source, from) {
       late.note(stack, "", () => known.settle(stack, source, from));
     },

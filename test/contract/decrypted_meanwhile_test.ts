@@ -56,7 +56,7 @@ async function placeWith(
     digest: (text) => text,
   });
   const reveal = async (paths: readonly string[]) =>
-    (await encrypted.reveal({ revision, tree, paths }, never())).identities;
+    (await encrypted.reveal({ revision, tree, owner: "", paths }, never())).identities;
   return { source, tree, reveal };
 }
 

@@ -49,8 +49,7 @@ async function inputsOf(files: ReadonlyMap<string, string>): Promise<readonly st
   const deployment = { name: "x", workingDir: "app", composeFiles: ["compose.yaml"], envFiles: [] };
   const { paths } = await composeInputs(
     parts,
-    {} as Revision,
-    deployment as unknown as Deployment,
+    { revision: {} as Revision, deployment: deployment as unknown as Deployment, owner: "" },
     new AbortController().signal,
   );
   return paths;

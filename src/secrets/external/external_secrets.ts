@@ -34,8 +34,6 @@ export interface ExternalSecrets {
   forget(owner: string): void;
   /** Notes the source of a stack; see {@link Redactor.belongs}. */
   belongs(stack: string, source: string, from?: string, owns?: boolean): void;
-  /** Notes who names a source; see {@link Redactor.names}. */
-  names(source: string, by: string): void;
   /** Waits until texts about a stack can be told; see {@link Redactor.learned}. */
   learned(stack: string, signal: AbortSignal): Promise<void>;
   /** Settles the source that owns a stack; see {@link Redactor.settle}. */
@@ -101,7 +99,6 @@ export function createExternalSecrets(
     },
     forget: (owner) => redactor.forget(owner),
     belongs: (stack, source, from, owns) => redactor.belongs(stack, source, from, owns),
-    names: (source, by) => redactor.names(source, by),
     learned: (stack, signal) => redactor.learned([stack], signal),
     settle: (stack, source, from) => redactor.settle(stack, source, from),
     isClosed: (owner) => redactor.isClosed(owner),

@@ -52,7 +52,11 @@ function follow(repository: Repository) {
     envFiles: [],
   } as unknown as Deployment;
   const parts = { source, turns: TURNS };
-  return composeInputs(parts, {} as Revision, deployment, AbortSignal.timeout(60_000));
+  return composeInputs(
+    parts,
+    { revision: {} as Revision, deployment, owner: "" },
+    AbortSignal.timeout(60_000),
+  );
 }
 
 /** Compose files each of which includes the next one. */

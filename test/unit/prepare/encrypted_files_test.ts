@@ -92,7 +92,7 @@ describe("createEncryptedFiles()", () => {
     await withTree(files, async ({ tree, directory, encrypted, read }) => {
       await link(join(tree, "a.env"), join(directory, "shared"));
       const paths = ["a.env", "d", "none"];
-      const first = await encrypted.reveal({ revision, tree, paths }, never);
+      const first = await encrypted.reveal({ revision, tree, owner: "", paths }, never);
       assert.deepEqual([...first.identities.keys()].sort(), ["a.env", "d/b"]);
       assert.deepEqual([...first.secrets].sort(), ["a", "b"]);
       assert.deepEqual(
@@ -104,7 +104,7 @@ describe("createEncryptedFiles()", () => {
       assert.deepEqual(await readdir(join(directory, "trees")), ["one"]);
 
       const inode = (await stat(join(tree, "a.env"))).ino;
-      const again = await encrypted.reveal({ revision, tree, paths }, never);
+      const again = await encrypted.reveal({ revision, tree, owner: "", paths }, never);
       assert.deepEqual(again.identities, first.identities);
       assert.equal((await stat(join(tree, "a.env"))).ino, inode);
     });
@@ -112,8 +112,8 @@ describe("createEncryptedFiles()", () => {
 
   it("reveal() looks into a plain file once, whatever tree it is in", async () => {
     await withTree({ a: "plain", b: "ENC b" }, async ({ tree, encrypted, asked }) => {
-      await encrypted.reveal({ revision, tree, paths: ["."] }, never);
-      await encrypted.reveal({ revision, tree, paths: ["."] }, never);
+      await encrypted.reveal({ revision, tree, owner: "", paths: ["."] }, never);
+      await encrypted.reveal({ revision, tree, owner: "", paths: ["."] }, never);
       assert.deepEqual(asked.sort(), ["a", "b", "b"]);
     });
   });
@@ -122,10 +122,10 @@ describe("createEncryptedFiles()", () => {
     await withTree(
       { "module/x": "ENC x", "module/y/z": "ENC z" },
       async ({ tree, encrypted, read }) => {
-        await encrypted.reveal({ revision, tree, paths: ["module/x"] }, never);
+        await encrypted.reveal({ revision, tree, owner: "", paths: ["module/x"] }, never);
         assert.equal(await read("module/x"), "x");
         for (const _ of ["first", "again"]) {
-          const found = await encrypted.reveal({ revision, tree, paths: ["."] }, never);
+          const found = await encrypted.reveal({ revision, tree, owner: "", paths: ["."] }, never);
           assert.deepEqual([...found.identities.keys()].sort(), ["module/x", "module/y/z"]);
         }
         assert.equal(await read("module/y/z"), "z");
@@ -135,8 +135,11 @@ describe("createEncryptedFiles()", () => {
 
   it("reveal() fails for a file that cannot be decrypted, or leaves it when that is tolerated", async () => {
     await withTree({ a: "ENC a", b: "BAD b" }, async ({ tree, encrypted, read }) => {
-      await assert.rejects(encrypted.reveal({ revision, tree, paths: ["b"] }, never), /b is bad/);
-      const job = { revision, tree, paths: ["."], tolerant: true };
+      await assert.rejects(
+        encrypted.reveal({ revision, tree, owner: "", paths: ["b"] }, never),
+        /b is bad/,
+      );
+      const job = { revision, tree, owner: "", paths: ["."], tolerant: true };
       const { failures, identities } = await encrypted.reveal(job, never);
       assert.deepEqual(failures.map((each) => each.message), ["b is bad"]);
       assert.deepEqual([...identities.keys()], ["a"]);

@@ -99,36 +99,26 @@ describe("limits of a redactor", () => {
   const secret = (at: number) => `x${at}Zq8${at * 7919}Kw2r${at * 104729}`;
 
   /** How many of 60 secrets of a victim are hidden once an author has added many in many names. */
-  function kept(sourceAt: (at: number) => string, { by }: { readonly by?: string } = {}): number {
+  function kept(sourceAt: (at: number) => string): number {
     const redactor = createRedactor({ group: 1_000_000, all: 2_000_000 });
     const victims = Array.from({ length: 60 }, (_, at) => secret(at + 1_000_000));
     redactor.belongs("stack -/shop", "source h.example/victim/shop");
     for (const each of victims) redactor.add(each, "stack -/shop");
     for (let at = 0; at < 6000; at++) {
-      const source = sourceAt(Math.floor(at / 20));
-      if (by !== undefined) redactor.names(source, by);
-      redactor.add(secret(at), source);
+      redactor.add(secret(at), sourceAt(Math.floor(at / 20)));
     }
     return victims.filter((each) => redactor.redactKnown(each) === "***").length;
   }
 
   it("has an author with many small sources lose before another with one", () => {
     assert.equal(kept((at) => `source h.example/author/r${at}`), 60);
-  });
-
-  it("counts sources with invented names for the configuration that names them", () => {
-    const by = "source h.example/author/config";
-    assert.equal(kept((at) => `source h${at}.example/a/r`, { by }), 60);
     assert.ok(kept((at) => `source h${at}.example/a/r`) < 60);
   });
 
   it("takes no encoded forms away from who comes after an author with many small sources", () => {
     const redactor = createRedactor({ group: 1_000_000, all: 2_000_000 });
-    const by = "source h.example/author/config";
     for (let at = 0; at < 400; at++) {
-      const source = `source h${at < 300 ? at % 12 : at}.example/a/r`;
-      redactor.names(source, by);
-      redactor.add(secret(at), source);
+      redactor.add(secret(at), `source h.example/author/r${at < 300 ? at % 12 : at}`);
     }
     const victims = Array.from({ length: 60 }, (_, at) => secret(at + 1_000_000));
     for (const each of victims) redactor.add(each, "stack -/shop");
@@ -209,11 +199,7 @@ describe("limits of a redactor", () => {
 
   it("counts what is deployed for who owns the stack, and not for who only names or claims it", () => {
     const ways: readonly ((redactor: Redactor) => void)[] = [
-      (redactor) => redactor.names("source h/org/app", "source h/evil/evil"),
-      (redactor) => {
-        redactor.names("source h/org/app", "source h/evil/evil");
-        redactor.belongs(stack("claimed"), "source h/evil/evil", "source h/org/app");
-      },
+      (redactor) => redactor.belongs(stack("claimed"), "source h/evil/evil", "source h/org/app"),
       (redactor) => redactor.settle(stack("theirs"), "source h/evil/evil", "source h/org/app"),
       (redactor) => redactor.belongs(stack("shop"), "source h/evil/evil"),
     ];
@@ -229,19 +215,6 @@ describe("limits of a redactor", () => {
         assert.equal(closed, undefined, `way ${at}, ${isFirst ? "before" : "after"}`);
       }
     }
-  });
-
-  it("counts what is deployed for its deployer again once that one's stacks are forgotten", () => {
-    const redactor = createRedactor({ group: 1_000_000, all: 400_000 });
-    redactor.settle(stack("shop"), "source h/org/conf", "source h/org/app");
-    for (let at = 0; at < 40; at++) redactor.add(secret(at + 1_000_000), stack("shop"));
-    redactor.settle(stack("theirs"), "source h/evil/evil", "source h2/b/lib");
-    redactor.settle(stack("second"), "source h/other/other", "source h2/b/lib");
-    redactor.forget(stack("second"));
-    for (let at = 0; at < 400; at++) {
-      redactor.add(secret(at), at % 2 ? "source h2/b/lib" : stack("theirs"));
-    }
-    assert.ok(!redactor.isClosed(stack("shop")));
   });
 
   it("closes one who claims a stack in texts about that, until it is settled whose it is", () => {
