@@ -30,6 +30,8 @@ export class KnownSecrets {
   readonly #owners = new Map<string, string>();
   /** Numbers of stacks of the configurations in sources. */
   readonly #stacks = new Map<string, number>();
+  /** Numbers of stacks that name each source, as that of their configuration or of their files. */
+  readonly #uses = new Map<string, number>();
   /** Owners that had too much, with the sources that their texts come from. */
   readonly #closed = new Map<string, string>();
   #closedSources: ReadonlySet<string> = new Set();
@@ -72,7 +74,7 @@ export class KnownSecrets {
    * stay.
    */
   forget(owner: string): readonly string[] {
-    if ([...this.#sources.values()].some((each) => [...each].flat().includes(owner))) return [];
+    if (this.#uses.has(owner)) return [];
     for (const claim of this.#claims.get(owner) ?? []) this.forget(claim);
     const [stack = ""] = partsOf(owner);
     const claims = this.#claims.get(stack);
@@ -113,21 +115,22 @@ export class KnownSecrets {
 
   #noteSources(stack: string, named: ReadonlyMap<string, string>): void {
     this.#sources.set(stack, named);
-    for (const source of named.keys()) {
-      this.#stacks.set(source, (this.#stacks.get(source) ?? 0) + 1);
-    }
+    this.#countSources(named, 1);
   }
 
   /** Returns what was known, the one that was heard of last at the end. */
   #forgetSources(stack: string): ReadonlyMap<string, string> {
     const gone = this.#sources.get(stack) ?? new Map<string, string>();
     this.#sources.delete(stack);
-    for (const source of gone.keys()) {
-      const left = (this.#stacks.get(source) ?? 1) - 1;
-      if (left > 0) this.#stacks.set(source, left);
-      else this.#stacks.delete(source);
-    }
+    this.#countSources(gone, -1);
     return gone;
+  }
+
+  #countSources(named: ReadonlyMap<string, string>, by: 1 | -1): void {
+    for (const [source, files] of named) {
+      count(this.#stacks, source, by);
+      for (const each of [source, files]) count(this.#uses, each, by);
+    }
   }
 
   /** See `Redactor.settle`. */
@@ -265,4 +268,11 @@ export class KnownSecrets {
     }
     return authors;
   }
+}
+
+/** Counts a thing up or down; one of which none is left is not in `numbers`. */
+function count(numbers: Map<string, number>, thing: string, by: 1 | -1): void {
+  const left = (numbers.get(thing) ?? 0) + by;
+  if (left > 0) numbers.set(thing, left);
+  else numbers.delete(thing);
 }

@@ -1,6 +1,9 @@
 /** Characters of what is new of an owner and remembered; one with more is not forgotten. */
 const MOST = 4 << 20;
 
+/** Owners that are forgotten in one go of the process: whoever removes thousands keeps nobody waiting. */
+const MOST_AT_ONCE = 100;
+
 /** What is new of an owner since it was to be forgotten. */
 interface Pending {
   /** Number of the last work that had begun by then. */
@@ -18,6 +21,8 @@ export class LateForgetting {
   /** Owners to forget, in their order. */
   readonly #owners = new Map<string, Pending>();
   #last = 0;
+  /** Whether the rest of what is due is forgotten after a pause. */
+  #pauses = false;
 
   /** `forget` returns owners to forget after this one: later work may be about them. */
   constructor(forget: (owner: string) => readonly string[]) {
@@ -56,13 +61,24 @@ export class LateForgetting {
   }
 
   #forgetDue(): void {
+    if (this.#pauses) return;
     const [oldest = Infinity] = this.#works;
+    let left = MOST_AT_ONCE;
     for (const [owner, { last, notes }] of this.#owners) {
       if (last >= oldest) return;
+      if (left-- === 0) return this.#goOnLater();
       this.#owners.delete(owner);
       const further = this.#forget(owner);
       for (const make of notes.values()) make();
       for (const each of further) this.#await(each);
     }
+  }
+
+  #goOnLater(): void {
+    this.#pauses = true;
+    setTimeout(() => {
+      this.#pauses = false;
+      this.#forgetDue();
+    }, 0);
   }
 }

@@ -10,6 +10,7 @@ import {
   SHORTEST_SECRET,
   stackAsOwner,
 } from "../../../src/system/mod.ts";
+import { processorMs } from "../processor_time.ts";
 
 const CANARY = `can"ary/4711+\\x$y z=<é&'`;
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
@@ -326,6 +327,28 @@ describe("limits of a redactor", () => {
     redactor.belongs(stack("blog"), "source config", "source app");
     endLater();
     assert.equal(redactor.redact("hunterwolf", stack("blog")), "***");
+  });
+
+  it("forgets many stacks without a look at all others, with pauses", async () => {
+    const redactor = createRedactor();
+    for (let at = 0; at < 10_000; at++) redactor.belongs(stack(`n${at}`), "source h/evil/names");
+    const gone = Array.from({ length: 300 }, (_, at) => stack(`d${at}`));
+    for (const [at, each] of gone.entries()) {
+      redactor.settle(each, "source h/evil/config", `source h/evil/app${at}`);
+      redactor.add(secret(at), each);
+    }
+    const end = redactor.during();
+    for (const each of gone) redactor.forget(each);
+    const shown = () => gone.filter((_, at) => redactor.redact(secret(at)) === secret(at)).length;
+    const began = processorMs();
+    end();
+    const spent = processorMs() - began;
+    assert.ok(spent < 300, `one go took ${spent} ms`);
+    assert.ok(shown() < gone.length, "it made no pause");
+    for (let go = 0; go < 100 && shown() < gone.length; go++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assert.equal(shown(), gone.length);
   });
 
   it("forgets the texts of a source with its last stack", () => {
