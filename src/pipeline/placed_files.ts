@@ -136,10 +136,7 @@ export const bringBeforeToDisk: ToDisk = async (parts, recorded, signal) => {
   }
 };
 
-/**
- * Puts the tree of a release on disk, its files decrypted. Throws as {@link revealFiles} does, and what the
- * source throws.
- */
+/** Puts a release's tree on disk, decrypted. Throws what the source and {@link revealFiles} do. */
 export async function placeTree(
   parts: PipelineParts,
   release: Judged["release"],

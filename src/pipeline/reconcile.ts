@@ -58,8 +58,7 @@ export function settleReconciliation(
  * and the mirror. Newer commits, a pause and a retry that waits do not matter; a stack that a
  * person stopped, or that was destroyed, is left alone.
  *
- * Returns `failed` when it is to be tried again. Rejects with the signal's reason, and as an engine
- * does that does not answer.
+ * Returns `failed` when it is to be tried again. Rejects as the signal, and as the engine does.
  */
 export async function reconcile(
   anyParts: PipelineParts,
@@ -108,15 +107,14 @@ async function attempt(
     return "settled";
   }
   // Looks alone, not the repair: that has a slot of its own, and its author decides how long it takes.
-  const who = askingSource(recorded);
-  const look = () => observe(parts.host.engine, recorded, signal);
-  const observed = await parts.looks.run(who, look, signal);
+  const looking = <T>(look: () => Promise<T>) =>
+    parts.looks.run(askingSource(recorded), look, signal);
+  const observed = await looking(() => observe(parts.host.engine, recorded, signal));
   if (recorded.swarm !== undefined && parts.ledger.mark(key) !== since) return "moved";
   if (isOthersByContainers(parts, recorded, observed)) return "settled";
   tellOfVerdicts(parts, recorded, observed);
   if (found === undefined) return "settled";
-  const compare = () => driftOf(parts, found, { observed, since }, signal);
-  const drift = await parts.looks.run(who, compare, signal);
+  const drift = await looking(() => driftOf(parts, found, { observed, since }, signal));
   const decided = decide(parts, found, { observed, heard, drift });
   // Told only after an `unhealthy` event: the engine sends one per change, so this is told once.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
