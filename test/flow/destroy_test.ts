@@ -300,15 +300,20 @@ describe("destroy", () => {
         await commit(world, web);
         await pollTo(world, "succeeded");
         await writeFile(data, "precious");
-        await world.stop();
-        for (const part of ["", "-wal", "-shm"]) {
-          await rm(join(world.dataDir, `state.db${part}`), { force: true });
-        }
-        await world.restart();
+        const loseLedger = async () => {
+          await world.stop();
+          for (const part of ["", "-wal", "-shm"]) {
+            await rm(join(world.dataDir, `state.db${part}`), { force: true });
+          }
+          await world.restart();
+        };
+        await loseLedger();
         if (end === "hand") await docker(world, "rm", "--force", `${world.stack}-web-1`);
         else {
           await commit(world, {}, { destroy: { enabled: true, remove_volumes: false } });
           await pollTo(world, "succeeded");
+          // Else the ledger may tell what only the record is to tell here.
+          await loseLedger();
         }
         const other = await createWorld({ engine: "fake" });
         try {
