@@ -14,8 +14,8 @@ other machine than those of the engines and changes nothing; the service says th
 starts. Of a source on another machine it says "not asked", or why it could not be read when the
 service last tried.
 
-Exits 0 when all of it can be worked with, as far as it was asked, 1 when something cannot, 78 when a
-setting is wrong. In JSON, "ok" is null for what was not asked.
+Exits 0 when all of it can be worked with, as far as it was asked, 1 when something cannot, 78 when
+a setting is wrong. In JSON, "ok" is null for what was not asked.
 `,
   async run(io) {
     const { json } = readArguments(io.args.filter((each) => each !== "--quick"), 0);
