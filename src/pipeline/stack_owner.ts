@@ -119,7 +119,8 @@ export async function ownershipOf(
   const isTold = observed.containers.some(isOurs);
   // A recorded owner that never began to deploy may have been refused by then.
   const hasBegun = recorded !== undefined && parts.ledger.history(key, 1).length > 0;
-  const needsVolumes = !adopted && (hasBegun || !isTold || from !== undefined);
+  // While a container of the stack is there, nobody else can have deployed under its name.
+  const needsVolumes = !adopted && (!isTold || (from !== undefined && !hasBegun));
   const labelled = needsVolumes
     ? await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal)
     : [];
