@@ -13,7 +13,7 @@ import {
 } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
-import { ownReleases, ownVolumes } from "./destroy/own_volumes.ts";
+import { hasDeployed, ownReleases, ownVolumes } from "./destroy/own_volumes.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
@@ -126,8 +126,13 @@ async function isThere(
   if (observed.containers.length === 0 && recorded === undefined) return false;
   const owner = ledger.owners.get(key);
   requireFreeName(ledger, found);
-  const hasDeployed = ownReleases(ledger, key, owner ?? by).length > 0;
-  requireOwner(key, by, { parts: observed.containers, recorded, owner, hasDeployed }, "destroyed");
+  const facts = {
+    parts: observed.containers,
+    recorded,
+    owner,
+    hasDeployed: hasDeployed(ownReleases(ledger, key, owner ?? by)),
+  };
+  requireOwner(key, by, facts, "destroyed");
   const asked = { key, wants: by, found, isThere: true };
   const elsewhere = recorded === undefined && owner === undefined
     ? await ownerElsewhere(parts, asked, signal) ?? await keptForOther(parts, asked)

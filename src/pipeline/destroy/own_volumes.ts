@@ -56,18 +56,19 @@ export function ownVolumes(
   const owner = recorded ?? by;
   const isAdopted = recorded?.adopted === true;
   const own = ownReleases(ledger, key, owner);
-  const models = (isAdopted ? ledger.history(key, MOST_RELEASES) : own).map((each) => () =>
-    modelOf(ledger, each)
-  );
+  const releases = isAdopted ? ledger.history(key, MOST_RELEASES) : own;
+  // Releases are opened when a volume asks for the first time, each once: models may be large.
+  let names: readonly string[] | undefined;
+  const taken = () => names ??= releases.flatMap((each) => takenOver(modelOf(ledger, each)));
   const labelled = seen.filter(isOurs).map(({ labels }) => labels[LABELS.sourceName] ?? "");
   const deployed = own.flatMap(({ revision, configuration }) => [revision, configuration ?? []])
     .flat().map(({ source }) => source.name);
   const claims = {
     owner,
     isAdopted,
-    isAsAdopted: isAdopted && own.length === 0,
+    isAsAdopted: isAdopted && !hasDeployed(own),
     sources: new Set([...owner === undefined ? [] : [owner.source], ...deployed, ...labelled]),
-    tookOver: (name: string) => models.some((model) => tookOver(model(), name)),
+    tookOver: (name: string) => taken().some((each) => fitsTemplate(each, name)),
   };
   return {
     whyNot: (volume) => whyNotOwn(volume, claims),
@@ -83,6 +84,11 @@ export function ownReleases(
 ): readonly RecordedRelease[] {
   return ledger.history(key, MOST_RELEASES)
     .filter((each) => formerOwner(each, owner) === undefined);
+}
+
+/** Whether one of an owner's releases ran: a first one that failed put back what was there before it. */
+export function hasDeployed(releases: readonly Pick<RecordedRelease, "status">[]): boolean {
+  return releases.some(({ status }) => status === "deployed");
 }
 
 /**
@@ -117,13 +123,13 @@ function labelledOther(
   return isOwners ? undefined : url;
 }
 
-/** Whether a model has a volume as one that was there without Stackwright's labels, or may have. */
-function tookOver(model: ComposeModel | undefined, name: string): boolean {
-  return resourcesOf(model ?? {}, "volumes").some((each) =>
-    !each.external && fitsTemplate(each.name, name) &&
+/** The names, or their templates, of volumes that were there without Stackwright's labels, or may have been. */
+function takenOver(model: ComposeModel | undefined): string[] {
+  return resourcesOf(model ?? {}, "volumes").filter((each) =>
+    !each.external &&
     // Whether those that a template in the name stands for were there is recorded nowhere.
     (each.name.includes("{{") || recordOf(each.definition["labels"])[LABELS.manager] === undefined)
-  );
+  ).map(({ name }) => name);
 }
 
 /** The model of a release; `undefined` where it cannot be opened any more. */

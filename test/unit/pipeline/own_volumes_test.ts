@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
-import { ownVolumes, whyNotOwn } from "../../../src/pipeline/destroy/own_volumes.ts";
+import { hasDeployed, ownVolumes, whyNotOwn } from "../../../src/pipeline/destroy/own_volumes.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -113,5 +113,15 @@ describe("ownVolumes()", () => {
     };
     const volume = { name: "shop_store", labels: {} };
     assert.match(ownVolumes(closed, key).whyNot(volume) ?? "", /another manager/);
+  });
+});
+
+describe("hasDeployed()", () => {
+  it("counts no release that failed, or that was taken back for what ran before it", () => {
+    const of = (...statuses: ("deployed" | "failed" | "rolled_back")[]) =>
+      hasDeployed(statuses.map((status) => ({ status })));
+    assert.equal(of(), false);
+    assert.equal(of("failed", "rolled_back"), false);
+    assert.equal(of("failed", "deployed"), true);
   });
 });
