@@ -118,10 +118,12 @@ async function toBring(
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
   const wanted: ToBring[] = [];
   const twice: ToBring[] = [];
-  const [committed = [], others = []] = [true, false].map((is) =>
-    found.filter(({ path }) => (own(files, path) !== undefined) === is)
-  );
-  for (const data of others) {
+  const committed: OldData[] = [];
+  for (const data of found) {
+    if (own(files, data.path) !== undefined) {
+      committed.push(data);
+      continue;
+    }
     const isThere = await holdsSomething(parts.files, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
     const local = await locate(parts, key, data, signal);

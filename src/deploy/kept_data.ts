@@ -113,7 +113,10 @@ const isWritten: typeof holdsWritten = async (...asked) => {
   }
 };
 
-/** Whose data is there that a destroy left, or that containers of a deployed stack wrote; `undefined` without any. */
+/**
+ * The owner of data that a destroy left, or that containers of a deployed stack wrote; `undefined`
+ * where there is none.
+ */
 export async function keptDataOwner(
   { files, options }: Pick<WrittenParts, "files" | "options">,
   key: StackKey,

@@ -50,7 +50,8 @@ export async function* unhurried(
   }
 }
 
-const atOnce: Apart = (wait) => wait();
+/** Runs a wait that counts like all else. */
+export const atOnce: Apart = (wait) => wait();
 
 /** Reason for ending the reading of an answer that is long: it is asked for again when it is its turn. */
 export class LongAnswer extends Error {}

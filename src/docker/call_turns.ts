@@ -1,6 +1,6 @@
 import { errors } from "../model/mod.ts";
 import { type Apart, type Clock, withDeadline } from "../system/mod.ts";
-import { LongAnswer, type Reading } from "./answer.ts";
+import { atOnce, LongAnswer, type Reading } from "./answer.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { Owners } from "./owners.ts";
@@ -85,7 +85,7 @@ export class CallTurns {
     work: (signal: AbortSignal, apart: Apart) => Promise<T>,
   ): Promise<T> {
     const { actsOn, limitMs } = request;
-    if (limitMs === Infinity) return await work(signal, (wait) => wait());
+    if (limitMs === Infinity) return await work(signal, atOnce);
     const run = () => this.limited(request, signal, work);
     if (waits(request)) return await run();
     if (actsOn !== undefined) {

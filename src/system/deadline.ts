@@ -47,8 +47,9 @@ class WaitedTime {
 }
 
 /**
- * Runs work for at most `milliseconds`, besides the waits that it runs `apart`; then aborts its signal with the error of `late`, and throws that
- * error if the work fails. The caller's signal aborts the work as usual.
+ * Runs work for at most `milliseconds`, besides the waits that it runs `apart`; then aborts its signal
+ * with the error of `late`, and throws that error if the work fails. The caller's signal aborts the
+ * work as usual.
  */
 export async function withDeadline<T>(
   { clock, milliseconds, late }: {

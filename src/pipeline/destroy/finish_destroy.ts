@@ -13,7 +13,6 @@ import {
   writtenData,
 } from "../../deploy/mod.ts";
 import {
-  type ComposeModel,
   errors,
   isStackwrightError,
   type StackKey,
@@ -25,7 +24,7 @@ import { stackAsOwner } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
-import { ownVolumes } from "./own_volumes.ts";
+import { modelOf, ownVolumes } from "./own_volumes.ts";
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
@@ -122,11 +121,6 @@ export async function written(
   key: StackKey,
 ): Promise<readonly string[]> {
   const current = parts.ledger.current(key);
-  let model: ComposeModel | undefined;
-  try {
-    model = current && parts.ledger.open(current).model;
-  } catch {
-    // A release that cannot be opened any more must go all the same; its directory is named then.
-  }
-  return await writtenData(parts, key, model);
+  // A release that cannot be opened any more must go all the same; its directory is named then.
+  return await writtenData(parts, key, current && modelOf(parts.ledger, current));
 }
