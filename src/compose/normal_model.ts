@@ -28,14 +28,14 @@ function majorOf(version: string): number {
 
 /**
  * A printed model in the form that is recorded and digested, independent of compose's version:
- * `create_host_path` appears if it is true, and optional dependencies only if they exist.
- * `byDefault` is its value for binds without it.
+ * `create_host_path` appears if it is true, optional dependencies only if they exist, and files of
+ * labels and variables as what they say alone. `byDefault` is its value for binds without it.
  */
 export function normalModel(model: ComposeModel, byDefault: boolean): ComposeModel {
   const names = new Set(Object.keys(servicesOf(model)));
   return withServices(model, (service) => {
     const binds = byDefault ? mapBinds(service, trueWhereUnsaid) : service;
-    return withoutMissing(binds, names);
+    return withoutFiles(withoutMissing(binds, names));
   });
 }
 
@@ -45,6 +45,14 @@ export function withExplicitBinds(model: ComposeModel): ComposeModel {
     model,
     (service) => mapBinds(service, (bind) => ({ create_host_path: false, ...bind })),
   );
+}
+
+/**
+ * The service without files whose lines are among its labels and variables already. Compose 5 prints
+ * their paths, in which the commit stands, and would read them again when it makes containers.
+ */
+function withoutFiles({ label_file: _labels, env_file: _variables, ...service }: JsonObject) {
+  return service;
 }
 
 function trueWhereUnsaid({ create_host_path, ...rest }: JsonObject): JsonObject {

@@ -66,3 +66,12 @@ describe("dependencies of a printed model", () => {
     });
   });
 });
+
+describe("files of labels and variables in a printed model", () => {
+  it("are what they say alone: compose 5 prints their paths, and would read them again", () => {
+    const web = { image: "a", labels: { tier: "front" }, environment: { MODE: "fast" } };
+    const files = { label_file: ["/trees/4f1c/l.env"], env_file: [{ path: "/trees/4f1c/.env" }] };
+    const printed = { services: { web: { ...web, ...files } } };
+    assert.deepEqual(normalModel(printed, true), { services: { web } });
+  });
+});
