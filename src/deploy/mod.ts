@@ -5,6 +5,7 @@
  */
 export { adoptContainers } from "./adopt_containers.ts";
 export * from "./anothers_resources.ts";
+export * from "./asking_engine.ts";
 export {
   type Backend,
   type Changes,

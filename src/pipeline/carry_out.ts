@@ -1,6 +1,7 @@
 import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
+  askingEngine,
   observe,
   othersCame,
   type ReleaseOnDisk,
@@ -258,7 +259,8 @@ async function rollOutStack(
   { previous, recorded, liveNow }: Replaced,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { engine, clock, log, files, progress, replan, requireAllowed } = rolloutParts(parts, work);
+  const { clock, log, files, progress, replan, requireAllowed } = rolloutParts(parts, work);
+  const engine = askingEngine(parts.host.engine, work.ask);
   const {
     configRetention: configs = parts.options.configRetention,
     secretRetention: secrets = parts.options.secretRetention,

@@ -3,6 +3,7 @@
  * asks for the other mode, the stack is changed to it: what ran is removed, its volumes stay.
  */
 import {
+  askingEngine,
   destroyServices,
   destroyStack,
   engineWasAway,
@@ -264,10 +265,10 @@ export async function pointImages(
 async function removeMode(
   { host, clock, log }: PipelineParts,
   { key, swarm, services }: Pick<Release, "key" | "swarm" | "services">,
-  { progress }: Pick<DecidedRollout, "progress">,
+  { progress, ask }: Pick<DecidedRollout, "progress" | "ask">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { engine } = host;
+  const engine = askingEngine(host.engine, ask);
   for (let attempt = 1;; attempt++) {
     try {
       if (swarm === undefined) {

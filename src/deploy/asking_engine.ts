@@ -1,0 +1,56 @@
+import type { Engine } from "../docker/mod.ts";
+
+/** Calls of an engine that make, start, change or remove something. */
+const CHANGING = [
+  "createContainer",
+  "makeContainer",
+  "unpackInto",
+  "startContainer",
+  "stopContainer",
+  "restartContainer",
+  "renameContainer",
+  "unpauseContainer",
+  "killContainer",
+  "removeContainer",
+  "removeImage",
+  "tagImage",
+  "makeVolume",
+  "removeVolume",
+  "makeNetwork",
+  "connectNetwork",
+  "disconnectNetwork",
+  "removeNetwork",
+] as const;
+const CHANGING_SWARM = [
+  "createService",
+  "updateService",
+  "removeService",
+  "createObject",
+  "removeObject",
+] as const;
+
+/**
+ * An engine that asks before each call by which something becomes another, so that no step can
+ * forget it: a stack may be handed over at any moment, and `ask` throws then. It is not for steps
+ * that put something back, which would be left half done.
+ */
+export function askingEngine<E extends Engine>(engine: E, ask: (() => void) | undefined): E {
+  if (ask === undefined) return engine;
+  const { swarm } = engine;
+  return {
+    ...engine,
+    ...asking(engine, CHANGING, ask),
+    swarm: { ...swarm, ...asking(swarm, CHANGING_SWARM, ask) },
+  };
+}
+
+function asking<T extends object, K extends keyof T>(of: T, names: readonly K[], ask: () => void) {
+  return Object.fromEntries(names.map((name) => {
+    const call = of[name] as (...args: readonly unknown[]) => Promise<unknown>;
+    const asked = async (...args: readonly unknown[]) => {
+      ask();
+      return await call(...args);
+    };
+    return [name, asked];
+  }));
+}
