@@ -9,6 +9,12 @@ import {
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { invalidInput } from "./problem_sink.ts";
 import { hasAlias, hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
+import {
+  type RefuseAt,
+  requireSureColon,
+  requireSureFolding,
+  requireSurePlain,
+} from "./read_alike.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
 /** One entry of `include`, as its author wrote it. */
@@ -172,8 +178,9 @@ function documentsOf(text: string, file: string): ReadDocument[] {
     const twice = keyGivenTwice(document);
     if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
     visit(document, {
-      Node: (_key, node) => {
+      Node: (_key, node, path) => {
         requireKnownTag(node, refuse);
+        requireSurePlain(node, path, text, refuse);
         requireSureFolding(node, text, refuse);
       },
       Pair: (_key, { key, value }, path) => {
@@ -185,13 +192,6 @@ function documentsOf(text: string, file: string): ReadDocument[] {
     requireSureInclude(document, refuse);
     return { document: valueOf(document, file), unsure: unsurePaths(document) };
   });
-}
-
-/** Refuses `[x:]`: a map with a key for us and for some versions of compose, a text for others. */
-function requireSureColon({ range }: Node, text: string, refuse: RefuseAt): void {
-  const [at = 0, end = 0] = range ?? [];
-  if (!/^[ \t]*:[,\]}]/.test(text.slice(end, end + 100))) return;
-  refuse(at, "a colon at the end of an entry of a list: write it between quotes");
 }
 
 /** Refuses includes that depend on a merge key, whose result differs between parsers. */
@@ -212,9 +212,6 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   });
 }
 
-/** Refuses the text because of a fault at an offset. */
-type RefuseAt = (offset: number, message: string) => never;
-
 /** A key as it was written. */
 interface WrittenKey {
   readonly value?: unknown;
@@ -230,16 +227,6 @@ function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
     ? "a tag is not supported; write a value that begins with ! between quotes"
     : `the tag ${shown} is not supported`;
   refuse(range?.[0] ?? 0, message);
-}
-
-/** Parsers differ in whether the value then contains a line end. */
-const ESCAPED_BEFORE_EMPTY = /\\\r?\n[ \t]*\r?\n/;
-
-function requireSureFolding(node: Node, text: string, refuse: RefuseAt): void {
-  if (!isScalar(node) || node.type !== "QUOTE_DOUBLE") return;
-  const [from = 0, to = 0] = node.range ?? [];
-  if (!ESCAPED_BEFORE_EMPTY.test(text.slice(from, to))) return;
-  refuse(from, "an empty line follows an escaped line end: take out one of them");
 }
 
 /**

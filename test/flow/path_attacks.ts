@@ -501,6 +501,13 @@ const BUILDS: readonly Attack[] = [
     says: /colon at the end/,
   },
   {
+    title: "env_file by a key that begins with a question mark elsewhere",
+    files: ({ outside }) => ({
+      "compose.yaml": `services: {web: {image: "${IMAGE}", ?env_file: ${outside}/x.env}}\n`,
+    }),
+    says: /between quotes/,
+  },
+  {
     title: "build secret by a name that goes on with another file, and what follows in quotes",
     files: ({ outside }) => ({
       ...building({

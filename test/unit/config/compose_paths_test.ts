@@ -134,6 +134,15 @@ describe("composePaths()", () => {
         /1:30.*colon at the end/,
       ],
       [
+        "a key for some versions of compose, whose name begins with a question mark for others",
+        "services: {a: {image: b, ?env_file: /x}}",
+        /1:26.*between quotes/,
+      ],
+      ["such a key at the top", "{?include: [/x], services: {}}", /1:2.*between quotes/],
+      ["such a key in a list", "services: {a: {env_file: [?path: /x]}}", /1:27.*between quotes/],
+      ["a question mark that ends a word", "services: {a: {b ? env_file: /x}}", /1:16.*quotes/],
+      ["a colon that begins a text", "services: {a: {b: [c, :d]}}", /1:23.*between quotes/],
+      [
         "such a text below a merge key",
         "x: &m\n  env_file: [x/f:,b]\nservices: {a: {<<: *m}}",
         /2:14.*colon at the end/,
