@@ -1,18 +1,21 @@
 import { type ComposeModel, errors } from "../model/mod.ts";
+import { isSince } from "./is_since.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
 /** A key that engines support since some version, and that older ones silently ignore. */
 interface YoungKey {
   /** Key for people, below a service or a network. */
   readonly key: string;
-  /** API version with the key, and the engine's version. */
-  readonly api: readonly [major: number, minor: number];
-  readonly engine: string;
+  /** The first engine with the key. */
+  readonly engine: keyof typeof APIS;
   /** Whether ignoring the key would run something different. */
-  readonly isNeeded: boolean;
+  readonly isNeeded?: true;
   /** Whether a service, or a network, uses the key. */
   isIn(part: JsonObject): boolean;
 }
+
+/** The API of each of these engines. */
+const APIS = { "24.0": [1, 43], "25.0": [1, 44], "26.0": [1, 45], "28.0": [1, 48] } as const;
 
 const mounts = (service: JsonObject) => objectsAt(service, "volumes");
 const inNetworks = (service: JsonObject, has: (network: JsonObject) => boolean) =>
@@ -21,7 +24,6 @@ const inNetworks = (service: JsonObject, has: (network: JsonObject) => boolean) 
 const OF_SERVICES: readonly YoungKey[] = [
   {
     key: "volumes.volume.subpath",
-    api: [1, 45],
     engine: "26.0",
     isNeeded: true,
     isIn: (service) =>
@@ -29,46 +31,35 @@ const OF_SERVICES: readonly YoungKey[] = [
   },
   {
     key: "volumes.type: image",
-    api: [1, 48],
     engine: "28.0",
     isNeeded: true,
     isIn: (service) => mounts(service).some((each) => textAt(each, "type") === "image"),
   },
   {
     key: "healthcheck.start_interval",
-    api: [1, 44],
     engine: "25.0",
-    isNeeded: false,
     isIn: (service) => textAt(objectAt(service, "healthcheck"), "start_interval") !== "",
   },
   {
     key: "networks.mac_address",
-    api: [1, 44],
     engine: "25.0",
-    isNeeded: false,
     isIn: (service) => inNetworks(service, (each) => textAt(each, "mac_address") !== ""),
   },
   {
     key: "annotations",
-    api: [1, 43],
     engine: "24.0",
-    isNeeded: false,
     isIn: (service) => Object.keys(objectAt(service, "annotations")).length > 0,
   },
   {
     key: "networks.gw_priority",
-    api: [1, 48],
     engine: "28.0",
-    isNeeded: false,
     isIn: (service) => inNetworks(service, (each) => Number(each["gw_priority"] ?? 0) !== 0),
   },
 ];
 
 const OF_NETWORKS: readonly YoungKey[] = [{
   key: "enable_ipv4",
-  api: [1, 48],
   engine: "28.0",
-  isNeeded: false,
   isIn: (network) => network["enable_ipv4"] === false,
 }];
 
@@ -88,10 +79,7 @@ export async function requireKnownToEngine(
   ];
   if (used.length === 0) return [];
   const spoken = await api();
-  const [major = 0, minor = 0] = spoken.split(".").map(Number);
-  const unknown = used.filter(({ since: [since, then] }) =>
-    major < since || (major === since && minor < then)
-  );
+  const unknown = used.filter(({ engine }) => !isSince(spoken, APIS[engine]));
   const needed = unknown.filter(({ isNeeded }) => isNeeded).map(({ text }) => text);
   if (needed.length > 0) {
     throw errors.unsupported(
@@ -104,10 +92,8 @@ export async function requireKnownToEngine(
 
 function usesOf(parts: Readonly<Record<string, unknown>>, kind: string, keys: readonly YoungKey[]) {
   return Object.entries(parts).flatMap(([part, value]) =>
-    keys.filter((each) => isObject(value) && each.isIn(value)).map((each) => ({
-      text: `${kind}.${part}.${each.key} needs Engine ${each.engine} or newer`,
-      since: each.api,
-      isNeeded: each.isNeeded,
-    }))
+    keys.filter((each) => isObject(value) && each.isIn(value)).map((each) => {
+      return { ...each, text: `${kind}.${part}.${each.key} needs Engine ${each.engine} or newer` };
+    })
   );
 }

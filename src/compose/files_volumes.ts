@@ -2,6 +2,7 @@ import type { ComposeModel } from "../model/mod.ts";
 import {
   isObject,
   type JsonObject,
+  mapServices,
   objectAt,
   objectsAt,
   serviceOf,
@@ -46,20 +47,14 @@ export function withFilesVolumes(
     const volume = { nocopy: true, ...(isDirectory ? {} : { subpath: COPIED_FILE }) };
     return { type: "volume", source: name, target, read_only: true, volume };
   };
-  const services = Object.fromEntries(
-    Object.entries(servicesOf(model)).map(([name, service]) => [
-      name,
-      withMounts(service, model, tree, mountOf),
-    ]),
-  );
+  const mounted = mapServices(model, (service) => withMounts(service, model, tree, mountOf));
   const external = Object.fromEntries(
     [...copies.keys()].sort().map((name) => [name, { name, external: true }]),
   );
-  const { [COPIES]: _forged, ...rest } = model as JsonObject;
-  if (copies.size === 0) return { ...rest, services };
+  const { [COPIES]: _forged, ...rest } = mounted;
+  if (copies.size === 0) return rest;
   return {
     ...rest,
-    services,
     volumes: { ...objectAt(model, "volumes"), ...external },
     [COPIES]: Object.fromEntries([...copies].sort()),
   };

@@ -96,12 +96,9 @@ function addFiles(
     for (const { key, definition } of resourcesOf(model, kind)) {
       const file = textAt(definition, "file");
       if (file === "") continue;
-      if (!isAbsolute(file)) refused.push(`${kind}.${key} ${NOT_ABSOLUTE}`);
-      else {paths.push({
-          what: `${kind}.${key}`,
-          path: resolve(file),
-          by: isStack ? "us" : "engine",
-        });}
+      const by = isStack ? "us" : "engine";
+      if (isAbsolute(file)) paths.push({ what: `${kind}.${key}`, path: resolve(file), by });
+      else refused.push(`${kind}.${key} ${NOT_ABSOLUTE}`);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { isSince } from "./is_since.ts";
 import { servicesOf } from "./model.ts";
 import { type ComposeModel, errors, listOf } from "../model/mod.ts";
 
@@ -21,18 +22,10 @@ export async function requireHooksRun(
   const [first] = found;
   if (first === undefined) return;
   const installed = await version();
-  if (runsHooks(installed)) return;
+  // An unknown version counts as new, so that it is not blocked.
+  if (isSince(installed, RUNS_HOOKS, true)) return;
   throw errors.unsupported(
     `deployment ${name}: service ${first.service} has ${first.hook}, which the installed docker ` +
       `compose ${installed} would not run; install compose ${RUNS_HOOKS.join(".")} or newer`,
   );
-}
-
-/** An unknown version counts as new, so that it is not blocked. */
-function runsHooks(version: string): boolean {
-  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  if (major === undefined || minor === undefined) return true;
-  const [wantedMajor, wantedMinor] = RUNS_HOOKS;
-  return Number(major) > wantedMajor ||
-    (Number(major) === wantedMajor && Number(minor) >= wantedMinor);
 }

@@ -19,9 +19,10 @@ import {
   isObject,
   type JsonObject,
   labelsOf,
+  mapMounts,
+  mapServices,
   objectAt,
   serviceOf,
-  servicesOf,
   textAt,
 } from "./model.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
@@ -171,17 +172,15 @@ const OF_COMPOSE: ReadonlySet<string> = new Set(Object.values(COMPOSE_LABELS));
 
 /** The service without labels that would assign its volumes to another stack. */
 function withoutForged(service: JsonObject): JsonObject {
-  const { volumes, deploy } = service;
-  const mounts = !Array.isArray(volumes) ? {} : {
-    volumes: volumes.map((mount: unknown) => {
-      const options = isObject(mount) ? mount["volume"] : undefined;
-      if (!isObject(mount) || !isObject(options) || options["labels"] === undefined) return mount;
-      const labels = Object.entries(withoutOurs(labelsOf(options)))
-        .filter(([name]) => !OF_COMPOSE.has(name));
-      return { ...mount, volume: { ...options, labels: Object.fromEntries(labels) } };
-    }),
-  };
-  return { ...service, ...mounts, ...(isObject(deploy) ? { deploy: unclaimed(deploy) } : {}) };
+  const mounted = mapMounts(service, (mount) => {
+    const options = mount["volume"];
+    if (!isObject(options) || options["labels"] === undefined) return mount;
+    const labels = Object.entries(withoutOurs(labelsOf(options)))
+      .filter(([name]) => !OF_COMPOSE.has(name));
+    return { ...mount, volume: { ...options, labels: Object.fromEntries(labels) } };
+  });
+  const { deploy } = service;
+  return isObject(deploy) ? { ...mounted, deploy: unclaimed(deploy) } : mounted;
 }
 
 function withLabels(
@@ -194,14 +193,11 @@ function withLabels(
     ...object,
     labels: { ...withoutOurs(labelsOf(object)), ...stable, ...extra },
   });
-  const services = Object.fromEntries(
-    Object.entries(servicesOf(model)).map(([name, service]) => [
-      name,
-      labelled(withoutForged(service), {
-        ...serviceLabels(parts),
-        [LABELS.digest]: digests.get(name) ?? "",
-      }),
-    ]),
+  const own = serviceLabels(parts);
+  const withServices = mapServices(
+    model,
+    (service, name) =>
+      labelled(withoutForged(service), { ...own, [LABELS.digest]: digests.get(name) ?? "" }),
   );
   const resources = (kind: "networks" | "volumes") => {
     if (!isObject(model[kind])) return {};
@@ -213,7 +209,7 @@ function withLabels(
     });
     return { [kind]: Object.fromEntries(entries) };
   };
-  return { ...model, services, ...resources("networks"), ...resources("volumes") };
+  return { ...withServices, ...resources("networks"), ...resources("volumes") };
 }
 
 /**

@@ -44,6 +44,16 @@ export function mapServices(
   return { ...model, services: Object.fromEntries(services) };
 }
 
+/** A service with each of its mounts changed; mounts that are no objects stay as they are. */
+export function mapMounts(
+  service: JsonObject,
+  change: (mount: JsonObject) => unknown,
+): JsonObject {
+  const { volumes } = service;
+  if (!Array.isArray(volumes)) return service;
+  return { ...service, volumes: volumes.map((each) => isObject(each) ? change(each) : each) };
+}
+
 /** One service of a rendered model; empty for an unknown name. */
 export function serviceOf(model: ComposeModel, name: string): JsonObject {
   return objectAt(objectAt(model, "services"), name);

@@ -25,16 +25,9 @@ export const NAMED_VALUES: ReadonlySet<string> = new Set([
 /**
  * The texts of a rendered model to hide: values with names that sound secret, passwords in URLs and
  * in command lines, anywhere. Texts that are part of a name (of services, images, volumes) are left
- * out, since messages must show names.
+ * out, since messages must show names. Pauses for other work: a model may have megabytes of texts.
  */
-export function secretsInModel(model: ComposeModel): string[] {
-  const found = new Set<string>();
-  for (const [, texts] of lookedAt(model)) for (const text of texts) found.add(text);
-  return withoutNames([...found], model);
-}
-
-/** {@link secretsInModel} with pauses for other work: a model may have megabytes of texts. */
-export async function secretsInLargeModel(model: ComposeModel, pauses: Pauses): Promise<string[]> {
+export async function secretsInModel(model: ComposeModel, pauses: Pauses): Promise<string[]> {
   const found = new Set<string>();
   for (const [length, texts] of lookedAt(model)) {
     for (const text of texts) found.add(text);
@@ -165,12 +158,6 @@ function undoubled(text: string): string {
  * both say the same again and again.
  */
 const LONGEST_PART = 200;
-
-/** Texts that are not part of a name in the model. */
-function withoutNames(texts: readonly string[], model: ComposeModel): string[] {
-  const names = allNames(model);
-  return texts.filter((each) => isNoName(each, names));
-}
 
 /** Characters of names that are searched in the time in which one of a text is looked at. */
 const NAMES_IN_A_LOOK = 16;

@@ -1,5 +1,13 @@
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, mapServices, objectsAt, servicesOf } from "./model.ts";
+import { isSince } from "./is_since.ts";
+import {
+  isObject,
+  type JsonObject,
+  mapMounts,
+  mapServices,
+  objectsAt,
+  servicesOf,
+} from "./model.ts";
 
 /**
  * The meaning of a missing `create_host_path` in a printed model: compose 2 prints it only if it is
@@ -14,16 +22,12 @@ export function bindsSay(model: ComposeModel): "nothing" | "false" | "true" | "u
 
 /** Whether a version of compose creates the host path of a bind by default. */
 export function makesPathsByDefault(version: string): boolean {
-  return majorOf(version) >= 5;
+  return isSince(version, [5, 0]);
 }
 
 /** Whether a version of compose builds by the plugin buildx alone. */
 export function buildsByBuildx(version: string): boolean {
-  return majorOf(version) >= 5;
-}
-
-function majorOf(version: string): number {
-  return Number(/^v?(\d+)/.exec(version)?.[1] ?? 0);
+  return isSince(version, [5, 0]);
 }
 
 /**
@@ -78,16 +82,10 @@ function bindsOf(service: JsonObject): JsonObject[] {
 }
 
 function mapBinds(service: JsonObject, change: (bind: JsonObject) => JsonObject): JsonObject {
-  const volumes = service["volumes"];
-  if (!Array.isArray(volumes) || bindsOf(service).length === 0) return service;
-  return {
-    ...service,
-    volumes: volumes.map((volume: unknown) =>
-      isObject(volume) && isObject(volume["bind"])
-        ? { ...volume, bind: change(volume["bind"]) }
-        : volume
-    ),
-  };
+  return mapMounts(
+    service,
+    (mount) => isObject(mount["bind"]) ? { ...mount, bind: change(mount["bind"]) } : mount,
+  );
 }
 
 function withServices(model: ComposeModel, change: (service: JsonObject) => JsonObject) {

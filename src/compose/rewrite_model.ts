@@ -1,6 +1,14 @@
 import { join } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
-import { isObject, type JsonObject, mapServices, objectAt, servicesOf, textAt } from "./model.ts";
+import {
+  isObject,
+  type JsonObject,
+  mapMounts,
+  mapServices,
+  objectAt,
+  servicesOf,
+  textAt,
+} from "./model.ts";
 import { insideTree } from "./tree_paths.ts";
 
 /** The paths of a rendered model after rewriting. */
@@ -52,11 +60,7 @@ export function withBuildArguments(
   const added = Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]),
   );
-  return mapServices(model, (service) => {
-    const build = service["build"];
-    if (!isObject(build)) return service;
-    return { ...service, build: { ...build, args: { ...argumentsOf(build), ...added } } };
-  });
+  return mapArguments(model, (own) => ({ ...own, ...added }));
 }
 
 /** Build argument of BuildKit for the caches of `RUN --mount=type=cache`: it goes before their ids. */
@@ -70,17 +74,22 @@ export function withOwnCaches(
   model: ComposeModel,
   nameOf: (own: string) => string,
 ): ComposeModel {
+  return mapArguments(model, (own) => {
+    return { ...own, [CACHE_NAMESPACE]: nameOf(String(own[CACHE_NAMESPACE] ?? "")) };
+  });
+}
+
+/** A model with other arguments for each of its builds. */
+function mapArguments(model: ComposeModel, change: (own: JsonObject) => JsonObject): ComposeModel {
   return mapServices(model, (service) => {
     const build = service["build"];
     if (!isObject(build)) return service;
-    const args = argumentsOf(build);
-    const name = nameOf(String(args[CACHE_NAMESPACE] ?? ""));
-    return { ...service, build: { ...build, args: { ...args, [CACHE_NAMESPACE]: name } } };
+    return { ...service, build: { ...build, args: change(argumentsOf(build)) } };
   });
 }
 
 /** Build arguments as a map, as compose prints them; authors may write a list. */
-function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
+function argumentsOf(build: JsonObject): JsonObject {
   const args = build["args"];
   if (!Array.isArray(args)) return objectAt(build, "args");
   return Object.fromEntries(
@@ -92,17 +101,13 @@ function argumentsOf(build: JsonObject): { readonly [name: string]: unknown } {
 }
 
 function rewriteBinds(service: JsonObject, paths: StablePaths): JsonObject {
-  const volumes = service["volumes"];
-  if (!Array.isArray(volumes)) return service;
-  return {
-    ...service,
-    volumes: volumes.map((volume: unknown) => {
-      if (!isObject(volume) || volume["type"] !== "bind") return volume;
-      const path = insideTree(textAt(volume, "source"), paths.tree);
-      if (path === undefined) return volume;
-      return { ...volume, source: join(paths.stackDirectory, paths.placeOf(path)) };
-    }),
-  };
+  return mapMounts(service, (mount) => {
+    const path = mount["type"] === "bind"
+      ? insideTree(textAt(mount, "source"), paths.tree)
+      : undefined;
+    if (path === undefined) return mount;
+    return { ...mount, source: join(paths.stackDirectory, paths.placeOf(path)) };
+  });
 }
 
 function rewriteFiles(

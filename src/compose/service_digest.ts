@@ -116,7 +116,6 @@ function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInpu
   return { inPlace: { files, ...(signal === undefined ? {} : { signal }) } };
 }
 
-/** The image of a service; compose names a built one without `image` after project and service. */
 /** A definition with those of the top-level resources that it refers to by name. */
 function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
   const named = (kind: string, names: readonly string[]) =>

@@ -3,7 +3,7 @@ import {
   dotenvEntries,
   insideTree,
   notNames,
-  secretsInLargeModel,
+  secretsInModel,
   secretsInVariables,
 } from "../compose/mod.ts";
 import { MOST_BYTES } from "../config/mod.ts";
@@ -149,7 +149,7 @@ export class PlainSecrets {
   async hideModel(model: ComposeModel, invocation: ComposeInvocation): Promise<void> {
     const before = [...this.#hidden];
     const shown = new Set([
-      ...await secretsInLargeModel(model, createPauses()),
+      ...await secretsInModel(model, createPauses()),
       ...secretsInVariables(model, invocation.environment),
     ]);
     this.#hide([...shown]);

@@ -290,8 +290,8 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     const secrets = Array.from({ length: 5000 }, (_, at) => `aaaa${"aB3-".repeat(at % 20)}${at}`);
     return compose.maskedModel(model, { digest, secrets });
   },
-  secretsInModel: ({ model }) => compose.secretsInModel(model),
-  secretsInLargeModel: ({ model }) => compose.secretsInLargeModel(model, createPauses()),
+  secretsInModel: ({ model }) => compose.secretsInModel(model, createPauses()),
+
   stepsToSecrets: ({ release }) => [...compose.stepsToSecrets(release)],
   secretsOfRelease: ({ release }) => compose.secretsOfRelease(release),
   secretsInVariables: ({ model }) =>

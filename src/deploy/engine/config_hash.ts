@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject, objectsAt } from "../../compose/model.ts";
+import { isObject, type JsonObject, mapMounts } from "../../compose/model.ts";
+import { isSince } from "../../compose/is_since.ts";
 import { makesPathsByDefault } from "../../compose/normal_model.ts";
 
 /** Keys outside of a service's hash in every version of compose, and additionally in newer ones. */
 const NEVER = ["build", "pull_policy", "scale"];
 const NOT_NEWER = ["depends_on", "profiles"];
+/** The first of the newer versions; unknown ones count as newer, too. */
+const NEWER = [2, 31] as const;
 
 /**
  * The hash by which compose tells whether a container matches its file: with it, a manual `up`
@@ -14,29 +17,19 @@ const NOT_NEWER = ["depends_on", "profiles"];
  * where it names other services.
  */
 export function configHash(service: JsonObject, composeVersion: string): string {
-  const left = [...NEVER, ...(isNewer(composeVersion) ? NOT_NEWER : [])];
+  const left = [...NEVER, ...(isSince(composeVersion, NEWER, true) ? NOT_NEWER : [])];
   const printed = makesPathsByDefault(composeVersion) ? withoutUsualPaths(service) : service;
   const entries = Object.entries(printed).filter(([key]) => !left.includes(key));
   return createHash("sha256").update(goJson(Object.fromEntries(entries))).digest("hex");
 }
 
-/** Whether a version of compose excludes dependencies: 2.31 and newer, and unknown ones. */
-function isNewer(version: string): boolean {
-  const [major = 5, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
-  return major > 2 || minor > 30;
-}
-
 /** Binds as compose 5 prints them, which mentions `create_host_path` only if it is false. */
 function withoutUsualPaths(service: JsonObject): JsonObject {
-  if (!Array.isArray(service["volumes"])) return service;
-  return {
-    ...service,
-    volumes: objectsAt(service, "volumes").map((volume) => {
-      if (!isObject(volume["bind"])) return volume;
-      const { create_host_path: made, ...bind } = volume["bind"];
-      return { ...volume, bind: made === true ? bind : { create_host_path: false, ...bind } };
-    }),
-  };
+  return mapMounts(service, (mount) => {
+    if (!isObject(mount["bind"])) return mount;
+    const { create_host_path: made, ...bind } = mount["bind"];
+    return { ...mount, bind: made === true ? bind : { create_host_path: false, ...bind } };
+  });
 }
 
 /** JSON as Go writes it: JavaScript would move keys like numbers to the front. */

@@ -6,13 +6,13 @@ import {
   SWARM_TASK,
 } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, serviceOf } from "../../compose/model.ts";
+import { isSince } from "../../compose/is_since.ts";
 import { configHash } from "./config_hash.ts";
 import { withId } from "./host_body.ts";
 
-/** Whether a version of compose identifies images by their platform's digest: 5.4 or newer. */
+/** Whether a version of compose identifies images by their platform's digest. */
 export function knowsImagesByContent(version: string): boolean {
-  const [major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version)?.slice(1) ?? []).map(Number);
-  return major > 5 || (major === 5 && minor >= 4);
+  return isSince(version, [5, 4]);
 }
 
 interface LabelParts {

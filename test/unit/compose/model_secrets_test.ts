@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  registrySecrets,
-  secretsInLargeModel,
-  secretsInModel,
-  secretsOfRelease,
-} from "../../../src/compose/mod.ts";
+import { registrySecrets, secretsInModel, secretsOfRelease } from "../../../src/compose/mod.ts";
 import { takesAtMost } from "../processor_time.ts";
+
+const PAUSES = { after: () => undefined };
 
 describe("secretsInModel()", () => {
   it("takes little time for texts and names that say the same again and again", async () => {
@@ -15,7 +12,8 @@ describe("secretsInModel()", () => {
       Array.from({ length: 100 }, (_, at) => [`P${at}_PASSWORD`, `${half}${at}${half}`]),
     );
     const model = { services: { web: { image: "i", hostname: "a".repeat(250_000), environment } } };
-    assert.ok(await takesAtMost(2000, () => assert.equal(secretsInModel(model).length, 100)));
+    const look = async () => assert.equal((await secretsInModel(model, PAUSES)).length, 100);
+    assert.ok(await takesAtMost(2000, look));
   });
 
   const rows: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
@@ -51,11 +49,13 @@ describe("secretsInModel()", () => {
     ["no number or switch", { environment: { TOKEN: 1, AUTH: true, SECRET: null, KEY: "" } }, []],
   ];
   for (const [what, web, expected] of rows) {
-    it(`secretsInModel() finds those of ${what}`, () =>
-      assert.deepEqual(secretsInModel({ services: { web } }).sort(), expected));
+    it(`secretsInModel() finds those of ${what}`, async () => {
+      const found = await secretsInModel({ services: { web } }, PAUSES);
+      assert.deepEqual(found.sort(), expected);
+    });
   }
 
-  it("secretsInModel() leaves out what the model calls its things", () => {
+  it("secretsInModel() leaves out what the model calls its things", async () => {
     const model = {
       name: "the-shop-stack",
       services: {
@@ -64,7 +64,7 @@ describe("secretsInModel()", () => {
       volumes: { data: { name: "shop-volume", driver_opts: { password: "shop-volume" } } },
       x: { environment: { PASSWORD: "shop-image", SECRET: "the-shop", KEY: "hidden-1" } },
     };
-    assert.deepEqual(secretsInModel(model), ["hidden-1"]);
+    assert.deepEqual(await secretsInModel(model, PAUSES), ["hidden-1"]);
   });
 });
 
@@ -127,7 +127,7 @@ describe("registrySecrets()", () => {
   });
 });
 
-describe("secretsInLargeModel()", () => {
+describe("pauses of secretsInModel()", () => {
   it("pauses while it looks for its texts in names", async () => {
     const image = "n".repeat(10_000);
     const texts = Array.from(
@@ -137,7 +137,7 @@ describe("secretsInLargeModel()", () => {
     const model = { services: { a: { image, environment: Object.fromEntries(texts) } } };
     let looked = 0;
     const pauses = { after: (characters: number) => void (looked += characters) };
-    const found = await secretsInLargeModel(model, pauses);
+    const found = await secretsInModel(model, pauses);
     assert.equal(found.length, 1000);
     assert.ok(looked > 500_000, String(looked));
   });

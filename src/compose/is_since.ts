@@ -1,0 +1,13 @@
+/**
+ * Whether a version, `2.30.1` or `v2.30`, is this one or a newer one; `unclear` for a text that begins
+ * with no such number.
+ */
+export function isSince(
+  version: string,
+  [major, minor]: readonly [major: number, minor: number],
+  unclear = false,
+): boolean {
+  const [, has, then] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  if (has === undefined) return unclear;
+  return Number(has) > major || (Number(has) === major && Number(then) >= minor);
+}
