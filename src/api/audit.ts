@@ -10,10 +10,7 @@ interface Audit {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Does `work` and logs one line about it, also when it fails: the caller, the action, its project
- * or stack, and the result. Returns what `work` returns and throws what it throws.
- */
+/** Does `work` and logs one line about it: the caller, the action, its subject and the result. */
 export async function audited<T>(
   { log, client }: Call,
   { action, what, key, more }: Audit,

@@ -41,10 +41,7 @@ const input = z.strictObject({
   wait: z.boolean().default(false).describe("Wait for the end of the run."),
 });
 
-/**
- * Compacts the mirrors of Git repositories, in a run; one at a time. A call throws `not_found` when
- * there is no such mirror.
- */
+/** Compacts mirrors of Git repositories, one run at a time. A call throws `not_found` without any. */
 export function compactMirrorsOperation(parts: CompactionParts): Operation<CompactionView> {
   return defineOperation({
     id: "compactMirrors",

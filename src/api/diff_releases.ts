@@ -29,10 +29,7 @@ const input = stackInput.extend({
   after: z.int().min(1).optional().describe("Lines of the pages before."),
 });
 
-/**
- * A release in its author's words: the model, then files, images and replicas as comment lines.
- * `other` is the release it is compared with.
- */
+/** A release in its author's words, compared with `other`: model, then files, images and replicas. */
 function asWritten(
   model: string,
   services: Release["services"],

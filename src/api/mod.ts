@@ -1,7 +1,4 @@
-/**
- * The operations: everything that clients can ask for, each defined once with its input, output and
- * handler, whatever face it is called through.
- */
+/** The operations: everything that clients can ask for, each defined once for all faces. */
 export * from "./compact_mirrors.ts";
 export * from "./deployments.ts";
 export * from "./get_deployment.ts";

@@ -53,10 +53,7 @@ export interface OperationFacts<Output> {
   readonly errors: readonly ErrorCode[];
 }
 
-/**
- * One thing that clients can ask for, defined once for all faces. `call` checks `input`, which may
- * be any value, and throws `bad_request` with all problems when it does not fit the schema.
- */
+/** One thing that clients can ask for; `call` throws `bad_request` for an input unlike its schema. */
 export interface Operation<Output> extends OperationFacts<Output> {
   call(input: unknown, call: Call): Promise<Output>;
 }
@@ -72,10 +69,7 @@ export function defineOperation<Schema extends z.ZodType, Output>(
   };
 }
 
-/**
- * Replaces zod's text for a missing member, which names JavaScript's `undefined`, and for members
- * that are not known, which repeats their names instead of those that there are.
- */
+/** Our texts for a missing member, and for one that is not known, which zod would repeat. */
 export const INPUT_WORDS: z.core.ParseContext<z.core.$ZodIssue> = {
   error({ code, input, inst }) {
     if (code === "invalid_type" && input === undefined) return "it is missing";

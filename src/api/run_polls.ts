@@ -93,10 +93,7 @@ function problemsOf({ kind, url, reference }: SourceRequest, index: number): Pro
   });
 }
 
-/**
- * Refuses unknown contexts in inline deployments; those in repositories are checked in the run.
- * Looks each context up once, however many deployments name it.
- */
+/** Refuses unknown contexts in inline deployments; each context is looked up once. */
 async function requireContexts(
   sources: readonly SourceRequest[],
   { hasContext, contexts }: RunPollsParts,

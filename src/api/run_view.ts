@@ -51,10 +51,7 @@ export type RunView = z.output<typeof runView>;
 /** See {@link targetView}. */
 export type TargetView = z.output<typeof targetView>;
 
-/**
- * Makes a function that shows runs, with times in an IANA zone. It remembers its results, since
- * runs never change and lists are asked for again and again.
- */
+/** Makes a function that shows runs, which never change: it remembers what it made of them. */
 export function createRunView(timeZone: string): (run: Run) => RunView {
   const time = createTimeFormat(timeZone);
   const shown = new WeakMap<Run, RunView>();

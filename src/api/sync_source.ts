@@ -93,10 +93,7 @@ const applyInput = sourceInput.extend({
   plan: agreedPlans.optional().describe("Only if this is still what would be done."),
 });
 
-/**
- * Deploys what a source says now, in a run, and waits for its end. A call throws `conflict` when
- * the given plans are out of date.
- */
+/** Deploys what a source says now. A call throws `conflict` for plans that are out of date. */
 export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<RunResult> {
   return defineOperation({
     id: "applySource",

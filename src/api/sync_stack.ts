@@ -101,10 +101,7 @@ export function applyStackOperation(parts: SyncStackParts): Operation<RunResult>
   });
 }
 
-/**
- * Retries the failed release of a stack, whatever its retry options say, in a run. A call throws
- * `conflict` when nothing failed.
- */
+/** Retries the failed release of a stack. A call throws `conflict` when nothing failed. */
 export function retryStackOperation(parts: SyncStackParts): Operation<RunResult> {
   return defineOperation({
     id: "retryDeployment",

@@ -9,10 +9,7 @@ const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
 });
 
-/**
- * Ends the pin of a rollback, so that automatic updates of the stack go on. A call throws
- * `not_found` when nothing is recorded about the stack.
- */
+/** Ends the pin of a rollback. A call throws `not_found` when nothing is recorded about the stack. */
 export function unpinOperation(
   { ledger }: Pick<StackParts, "ledger">,
 ): Operation<z.output<typeof unpinView>> {

@@ -84,10 +84,7 @@ export interface Assembly {
 
 /** Options for assembling. */
 interface AssemblyOptions {
-  /**
-   * An empty directory of the caller for mirrors, trees and a copy of the ledger; the data
-   * directory is only read then, and need not exist.
-   */
+  /** An empty directory for mirrors, trees and a copied ledger; DATA_DIR is only read then. */
   readonly scratchDir?: string;
   /** Receives measurements; nobody does by default. */
   readonly meter?: Meter;

@@ -24,10 +24,7 @@ export async function openDataDirectory(files: Files, path: string): Promise<voi
   }
 }
 
-/**
- * Checks that {@link openDataDirectory} could use or make the data directory, without changing
- * anything. Returns whether it exists. Throws `data_dir_unusable`.
- */
+/** Checks that {@link openDataDirectory} could do its work; returns whether there is one. */
 export async function tryDataDirectory(files: Files, path: string): Promise<boolean> {
   let at = path;
   try {

@@ -25,11 +25,7 @@ export interface KnownEngine {
 export interface Engines {
   /** The engine of the default context. */
   readonly default: EngineClient;
-  /**
-   * The engine of a context as the context store has it now; its client is made on first use.
-   * Throws `bad_request` for an unknown context, and `settings_invalid` for one that cannot be
-   * used.
-   */
+  /** The engine of a context. Throws `bad_request` without such a one, and `settings_invalid`. */
   of(context: string): Promise<KnownEngine>;
   /** Whether a context exists, even if it cannot be read or used. */
   has(context: string): Promise<boolean>;

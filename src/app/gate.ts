@@ -100,10 +100,7 @@ export interface CommandGate extends Gate {
   readonly thrown: () => unknown;
 }
 
-/**
- * Makes the gate of a command. It finishes interrupted work of a stack before deploying that stack;
- * the command itself tells how a run ended.
- */
+/** Makes the gate of a command, which finishes interrupted work of a stack before deploying it. */
 export function createCommandGate(
   settings: Settings,
   system: System,

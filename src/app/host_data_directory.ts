@@ -25,10 +25,7 @@ export async function findOwnContainer(
   return found?.container.id === id ? found : undefined;
 }
 
-/**
- * Path at which this process sees a path of the engine's host: the same on a host; in a container,
- * the path in one of its mounts, or `undefined` without such a mount.
- */
+/** Path at which this process sees a path of the engine's host; `undefined` where no mount has it. */
 export async function findLocalPath(
   parts: OwnParts,
   path: string,

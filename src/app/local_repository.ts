@@ -1,10 +1,7 @@
 import type { SourceRequest } from "../model/mod.ts";
 import { parseRepositoryUrl } from "../source/mod.ts";
 
-/**
- * The path of a repository whose URL names this machine; `undefined` for all others, also where a
- * rewrite leads here, since their URL names another place.
- */
+/** The path of a repository whose own URL names this machine; `undefined` for all others. */
 export function localRepository({ kind, url }: SourceRequest): string | undefined {
   if (kind !== "git") return undefined;
   const { scheme, remote } = parseRepositoryUrl(url);

@@ -3,10 +3,7 @@ import { nextFiring } from "../plan/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { sourceKey } from "../source/mod.ts";
 
-/**
- * Time of the next poll of a source whose run ends `now`; `undefined` where no time says so. `held`
- * is the time until which its host wants no polls.
- */
+/** Time of the next poll of a source after `now`, not before `held`; `undefined` without any. */
 export function nextPoll(
   { polls, timeZone }: Pick<Settings, "polls" | "timeZone">,
   request: SourceRequest,

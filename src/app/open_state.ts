@@ -24,10 +24,7 @@ export interface State {
   readonly ledger: Ledger;
 }
 
-/**
- * Opens the data directory, its key and its ledger. With `onlyReads`, a ledger that cannot be written
- * is opened to be read, and a warning says why.
- */
+/** Opens key and ledger; with `onlyReads` even where the ledger cannot be written, with a warning. */
 export async function openState(
   settings: Settings,
   system: System,

@@ -9,10 +9,7 @@ import { type AuthorTurn, AuthorTurns } from "./author_turns.ts";
 const MOST_STACKS = 10_000;
 /** Bytes of all sealed releases of a stack that are looked at before the text is told. */
 const MOST_AT_ONCE = 64 * 1024;
-/**
- * Milliseconds of processor time for that in one go of the process, whatever number of stacks the texts
- * are about.
- */
+/** Milliseconds of processor time for that in one go, whatever number of stacks texts are about. */
 const MOST_MS = 50;
 /** Steps in one go that are made in any case: a service with few secrets may be on a slow machine. */
 const FEW_STEPS = 500;
@@ -27,10 +24,7 @@ const SLICE_MS = 10;
 export interface RecordedSecrets {
   /** Hides the secrets of a stack; false when they are many and not all of them are hidden yet. */
   ask(key: StackKey): boolean;
-  /**
-   * Waits until the secrets of a stack are hidden, which may fail. Rejects with the reason of `signal`
-   * when that aborts.
-   */
+  /** Waits until the secrets of a stack are hidden, as far as that works, or until `signal` aborts. */
   learned(key: StackKey, signal: AbortSignal): Promise<void>;
   /** Begins with the stacks with many, of which no text can be told before. */
   begin(): void;

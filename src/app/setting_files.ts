@@ -14,10 +14,7 @@ interface SettingFilesParts {
 /** The setting with the keys themselves, whose file is therefore never encrypted. */
 const KEYS = "SOPS_AGE_KEY";
 
-/**
- * Decrypts the encrypted files of `X_FILE` variables. Returns a function that reads any of the
- * files synchronously, for `readSettings`; it throws for a file that cannot be read or decrypted.
- */
+/** Decrypts the files of `X_FILE` variables; returns a function that reads them, for `readSettings`. */
 export async function settingFiles(
   parts: SettingFilesParts,
   signal: AbortSignal,

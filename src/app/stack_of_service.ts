@@ -5,10 +5,7 @@ const MOST_PARTS = 64;
 /** Releases whose services are remembered. */
 const MOST_RELEASES = 100;
 
-/**
- * Makes a function that tells the stack of a swarm's service on a context by the service's name. It
- * remembers the services of releases, which never change: an engine tells of thousands each second.
- */
+/** Makes a function that tells the stack of a swarm's service by its name, and remembers it. */
 export function createStackOf(
   ledger: Pick<Ledger, "current" | "services">,
   context: string,

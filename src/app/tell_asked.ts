@@ -9,10 +9,7 @@ interface Asked {
   readonly work: () => Promise<void>;
 }
 
-/**
- * Performs an action that a person asked for on what runs under a name, and tells listeners unless
- * the name has no recorded release, and so no decisions. Throws what the work throws.
- */
+/** Performs what a person asked for, and tells the listeners of a name with a recorded release. */
 export async function tellAsked(
   { ledger, listeners, learned }: Pick<Assembly, "ledger" | "listeners" | "learned">,
   key: StackKey,

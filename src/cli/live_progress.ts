@@ -11,10 +11,7 @@ interface LiveProgress {
   target(entry: RunTarget): void;
 }
 
-/**
- * Lines on standard error while a command works, one for each step: several stacks may be under way at
- * the same time. Silent when nobody watches, so that scripts and `--json` see results only.
- */
+/** Lines on standard error while a command works, one a step; silent when nobody watches. */
 export function liveProgress(io: CommandIo): LiveProgress {
   const last = new Map<string, string>();
   const say = (subject: string, text: string) => {

@@ -1,7 +1,4 @@
-/**
- * The commands of the binary, one file each. This file finds and runs a command, and turns its errors
- * into messages and exit codes.
- */
+/** The commands of the binary: finds and runs one, and turns errors into messages and exit codes. */
 import process from "node:process";
 import { nearestKey } from "../config/nearest_key.ts";
 import {
@@ -27,10 +24,7 @@ const CHANGING = ["apply", "rollback", "retry"];
 const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended in order by the " +
   "next stackwright apply, or by the service\n";
 
-/**
- * Runs the program with the arguments of its process; returns the exit code when everything it said
- * has been taken, so that the process may end.
- */
+/** Runs the program; returns the exit code when everything it said has been taken. */
 export async function main(): Promise<number> {
   tuneRuntime();
   const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
@@ -132,10 +126,7 @@ function isOfTheSystem(error: Error): boolean {
   return "syscall" in error && "code" in error;
 }
 
-/**
- * Says what could not be done, for a person or as JSON; an error of ours that is a bug keeps its
- * stack.
- */
+/** Says what could not be done, for a person or as JSON; a bug of ours keeps its stack. */
 function complain(io: CommandIo, error: unknown): number {
   const isOurs = isStackwrightError(error);
   const isBug = error instanceof Error && !isOurs && !isOfTheSystem(error);

@@ -4,10 +4,7 @@ import type { CommandIo } from "./io.ts";
 /** Prints an instant for people: to the second, in the zone they live in. */
 export type PeopleTime = (instant: Date) => string;
 
-/**
- * Instants as people read them, `2026-03-10 12:00:00`, in the zone that `TZ` names, else in that of
- * this machine. What programs read has ISO 8601 instead.
- */
+/** Instants as people read them, `2026-03-10 12:00:00`, in the zone of `TZ`, else of this machine. */
 export function peopleTime({ env }: Pick<CommandIo, "env">): PeopleTime {
   const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const format = createTimeFormat((env["TZ"] ?? "").trim() || here || "UTC");

@@ -1,7 +1,4 @@
-/**
- * Rows as lines of aligned columns, each as wide as its longest cell; the last one is not padded.
- * Empty columns are left out. The first row is the heading.
- */
+/** Rows as aligned columns, the first as heading; empty columns are left out. */
 export function table(rows: readonly (readonly string[])[]): string {
   // Words of others must not begin a row: an engine says which version it is.
   const flat = rows.map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, " ")));

@@ -12,10 +12,7 @@ export interface Workplace {
   readonly assembly: Assembly;
 }
 
-/**
- * The settings and the outside world of a command. Logs say warnings and worse, or more where LOG_LEVEL
- * asks for it.
- */
+/** The settings and the system of a command. Logs say warnings and worse, or what LOG_LEVEL says. */
 export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly">> {
   const { redactor, env, clock = systemClock, commands = systemCommands, engineLimitMs } = io;
   const settings = await settingsOf(io);

@@ -12,10 +12,7 @@ export interface Workbench extends Workplace {
   readonly call: Call;
 }
 
-/**
- * The words of a run about the one stack that it was about. Throws what ended the
- * run, or `deploy_failed`, when it did not do what was asked.
- */
+/** The words of a run about one stack. Throws what ended it when that is not what was asked. */
 export function whatBecame(
   { gate }: Pick<Workbench, "gate">,
   { outcome, run, detail }: RunResult,
@@ -24,10 +21,7 @@ export function whatBecame(
   throw gate.thrown() ?? errors.deploy_failed(detail ?? run.message ?? "");
 }
 
-/**
- * Opens the data directory for one command that calls operations, and closes it afterwards. Who
- * watches is told what the runs of the command do.
- */
+/** Opens the data directory for one command that calls operations, and shows their progress. */
 export async function withOperations<T>(
   io: CommandIo,
   work: (bench: Workbench) => Promise<T>,

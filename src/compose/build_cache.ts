@@ -17,10 +17,7 @@ const OF_REGISTRIES: ReadonlySet<string> = new Set([
   "ignore-error",
 ]);
 
-/**
- * Why an entry of `cache_from` or `cache_to` is refused, to follow its name; `undefined` for an
- * allowed one. Parsed like in buildx; unclear entries are refused.
- */
+/** Why an entry of `cache_from` or `cache_to` is refused; `undefined` if it is not. */
 export function refusedCache(entry: string): string | undefined {
   const fields = csvFields(entry);
   if (fields === undefined) return "that is not plain text of the form key=value,key=value";

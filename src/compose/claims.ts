@@ -48,10 +48,7 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
   });
 }
 
-/**
- * Obstacles to starting services, one sentence each: containers of other projects that hold a port
- * or the name of a service's first container.
- */
+/** Obstacles to starting services: containers of other projects with a port or name of theirs. */
 export function clashes(
   model: ComposeModel,
   services: readonly string[],

@@ -1,10 +1,7 @@
 import { canonicalJson } from "./model.ts";
 import type { Deployment } from "../model/mod.ts";
 
-/**
- * Version of the digest, raised when an unchanged configuration gives another release. Raising it
- * makes every stack render once after an upgrade; digests still decide on replacements.
- */
+/** Version of the digest, raised when an unchanged configuration gives another release. */
 const FORMAT = 1;
 
 /** The text to digest for the part of a release that comes from configuration and variables. */

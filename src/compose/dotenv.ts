@@ -11,10 +11,7 @@ const BEGINNING = /[^\S\n]*(?:export[^\S\n]+)?([\p{L}\p{N}_.[\]-]+)[^\S\n]*[=:][
 /** Content of a quoted value, which may have several lines. */
 const QUOTED = { "'": /(?:[^'\\]|\\.)*/sy, '"': /(?:[^"\\]|\\.)*/sy };
 
-/**
- * The variables of a dotenv file, for finding texts to hide: doubtful values are taken literally,
- * since only compose decides what they mean. Takes linear time.
- */
+/** The variables of a dotenv file, for hiding them: doubtful values are taken literally. */
 export function dotenvEntries(text: string): DotenvEntry[] {
   const unified = text.replaceAll("\r\n", "\n");
   const entries: DotenvEntry[] = [];

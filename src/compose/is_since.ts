@@ -1,7 +1,4 @@
-/**
- * Whether a version, `2.30.1` or `v2.30`, is this one or a newer one; `unclear` for a text that begins
- * with no such number.
- */
+/** Whether a version, `2.30.1` or `v2.30`, is this one or newer; `unclear` for any other text. */
 export function isSince(
   version: string,
   [major, minor]: readonly [major: number, minor: number],

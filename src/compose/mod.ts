@@ -1,7 +1,4 @@
-/**
- * The meaning of a rendered compose model: its paths, digests, expectations, claims and secrets,
- * and the release made from it. Pure: reads no file, runs no program and calls no engine.
- */
+/** The meaning of a rendered compose model, and the release made from it. Pure functions alone. */
 export * from "./built_names.ts";
 export * from "./claims.ts";
 export * from "./clashing.ts";

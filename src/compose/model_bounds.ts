@@ -49,10 +49,7 @@ const PATHS: ReadonlySet<string> = new Set([
 const NAMES: ReadonlySet<string> = new Set(["container_name", "hostname", "image", "name"]);
 const NAMED: ReadonlySet<string> = new Set([...NAMED_VALUES, "annotations", "sysctls"]);
 
-/**
- * The first place of a rendered model beyond {@link BOUNDS}, as a sentence without an end and
- * without a value; `undefined` if there is none.
- */
+/** The first place of a model beyond {@link BOUNDS}, in words without a value; `undefined` for none. */
 export function beyondBounds(model: ComposeModel): string | undefined {
   let [values, ports, names] = [0, 0, 0];
   return look(model, []);

@@ -1,10 +1,7 @@
 import { serviceOf, textAt } from "./model.ts";
 import { errors, type Release, type ReleaseService } from "../model/mod.ts";
 
-/**
- * Whether a service's image is pulled whenever its release is prepared, as by compose's `up`:
- * `pull_policy: always`. A poll without changes prepares no release.
- */
+/** Whether `pull_policy: always` pulls an image whenever its release is prepared. */
 export function pullsAlways({ model }: Pick<Release, "model">, name: string): boolean {
   return policyOf(model, name) === "always";
 }

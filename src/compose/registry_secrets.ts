@@ -3,10 +3,7 @@ import { parseObject, withoutEnd } from "../model/mod.ts";
 import { embeddedSecrets } from "../system/mod.ts";
 import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
 
-/**
- * The credentials in the docker client's configuration, which registries and the engine may repeat
- * in their errors. A text that is not JSON has none.
- */
+/** The credentials in the docker client's configuration; none in a text that is not JSON. */
 export function registrySecrets(text: string): string[] {
   const configuration = parseObject(text);
   const entries = Object.values(objectAt(configuration, "auths")).filter(isObject);

@@ -61,10 +61,7 @@ export function startFirstRefused(name: string, obstacle: string): string {
     `impossible: ${obstacle}; change that, or take the label away`;
 }
 
-/**
- * Why a second container of a service cannot run beside the first, as far as the model tells: the
- * key with the reason; `undefined` without an obstacle.
- */
+/** Why a second container of a service cannot run beside the first, as far as the model tells. */
 export function startFirstObstacle(model: ComposeModel, name: string): string | undefined {
   const service = serviceOf(model, name);
   return ends(model, name) ?? fixedPort(service) ?? fixedAddress(service) ?? sharing(service) ??

@@ -16,10 +16,7 @@ export interface TreeUse {
   readonly required: boolean;
 }
 
-/**
- * Every path below `tree` that the services of a rendered model mount, read or build from. Other
- * paths belong to the host and are ignored here.
- */
+/** Every path below `tree` that services of a rendered model mount, read or build from. */
 export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
   return Object.entries(servicesOf(model)).flatMap(([name, service]) => [
     ...bindUses(name, service, model, tree),

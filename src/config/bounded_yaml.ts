@@ -10,10 +10,7 @@ import {
 
 /** Size above which a configuration or a compose file is refused, in bytes. */
 export const MOST_BYTES = 256 * 1024;
-/**
- * Most characters with a meaning in YAML in one text. They decide the cost of parsing: each blocks this
- * process for about three microseconds. A line of a compose file has three or four.
- */
+/** Most characters with a meaning in YAML in one text: each costs some three microseconds. */
 const MOST_SIGNS = 20_000;
 /** Most levels of nesting, checked before parsing: thousands of levels take quadratic time. */
 const MOST_LEVELS = 200;

@@ -5,10 +5,7 @@ import { sideFileBase } from "./side_files.ts";
 import { isProjectName, LONGEST_NAME, normaliseName } from "./project_name.ts";
 import { accept } from "./checked.ts";
 
-/**
- * The rules that need more than one field, for a deployment that is complete: after decoding, and
- * again after an override was merged into it.
- */
+/** The rules that need more than one field, for a complete deployment, overrides merged into it. */
 export function checkDeployment(deployment: Deployment, report: Report): void {
   checkName(deployment, report);
   const { restartLimit, restartWindowSeconds } = deployment.reconciliation;

@@ -30,10 +30,7 @@ export const HOME_PATH = /(?:^|\/)~/;
 /** Paths that compose would fetch from elsewhere. */
 export const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
-/**
- * The files that rendering a compose file reads. Never throws: an invalid text is `wide`, and
- * {@link composePaths} or compose reports its faults later.
- */
+/** The files that rendering a compose file reads. Never throws: an invalid text is `wide`. */
 export function composeReferences(text: string): ComposeReferences {
   let paths: ComposePaths;
   try {

@@ -88,10 +88,7 @@ function switchable<S extends z.ZodType>(schema: S) {
   return z.union([flag(), schema], { error: "expected true, false or a mapping" });
 }
 
-/**
- * One deployment configuration as it is written. Every object is closed. The
- * source of the decoder, of the JSON Schema and of the reference.
- */
+/** One deployment configuration as written; the source of decoder, JSON Schema and reference. */
 export const deploymentSchema = closed({
   name: field(
     scalar(),

@@ -4,10 +4,7 @@ export interface Position {
   readonly column: number;
 }
 
-/**
- * A value of a configuration text that still knows where it was written and how. `at` is absent for
- * values that never were text (a parsed JSON body).
- */
+/** A value of a configuration that knows where and how it was written; parsed JSON has no `at`. */
 export type Located = LocatedScalar | LocatedList | LocatedMap | LocatedNull;
 
 /** Nothing: `null`, `~` or an empty place. Means "not set" wherever it may stand. */

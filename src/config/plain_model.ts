@@ -9,11 +9,7 @@ const LONGEST = 1 << 20;
 /** Labels that Stackwright adds to every resource; labels that authors set are not among them. */
 const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), SWARM_TASK]);
 
-/**
- * Converts a rendered model from JSON to YAML as its author would write it: without our labels, without
- * the defaults that compose adds, and with paths relative to the checkout. Returns text that is no JSON
- * and models of more than a mebibyte unchanged.
- */
+/** A rendered model as YAML in its author's words; what is no JSON, or too long, stays as it is. */
 export function plainModel(text: string): string {
   if (text === "") return "";
   if (text.length > LONGEST) return text;

@@ -1,9 +1,6 @@
 import * as z from "zod";
 
-/**
- * The words deployment schemas are written in. The decoder reads the same schemas as the exported
- * JSON Schema and the reference, so a rule is written down once.
- */
+/** The words of deployment schemas, which decoder, JSON Schema and reference share. */
 
 /** Text, a number or a boolean, always read as the text its author wrote. */
 export function scalar() {

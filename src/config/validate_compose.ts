@@ -39,10 +39,7 @@ interface ComposeReference {
   readonly base?: string;
 }
 
-/**
- * Checks a compose file without an engine: that it is YAML and a compose file, that it has no remote
- * includes, its image names, misspelt keys, and the labels that change how it is deployed.
- */
+/** Checks a compose file without an engine, as far as its text and its names tell. */
 export function validateCompose(
   text: string,
   { file, base }: { readonly file: string; readonly base: string },

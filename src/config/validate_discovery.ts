@@ -31,10 +31,7 @@ interface InFile {
   readonly document: DeploymentDocument;
 }
 
-/**
- * The stacks of a document: itself, or those that its discovery finds in the checkout. A discovery in
- * another repository yields none, because the checkout does not have its files.
- */
+/** The stacks of a document, or those that it discovers here; of another repository none are known. */
 export async function declaredStacks(
   checkout: Checkout,
   { file, document }: InFile,

@@ -1,9 +1,6 @@
 import { clip } from "./located.ts";
 
-/**
- * The message of the YAML library without quoted pieces of the text: a value that is not valid YAML may
- * be a password that begins with one of YAML's special characters.
- */
+/** The message of the YAML library without quoted pieces of the text, which may be passwords. */
 export function yamlMessage({ message }: Error): string {
   const said = message.replace(/\s+/g, " ")
     .replace(/^(Block scalar header includes extra characters|Unresolved tag): .*$/, "$1")

@@ -34,10 +34,7 @@ export interface NothingToDo extends RunFacts {
 
 /** The gate through which all work enters. */
 export interface Intake {
-  /**
-   * Notes a request of a kind that may come in bursts; returns what its work has to wait for,
-   * `moment` for a request that comes alone.
-   */
+  /** Notes a request that may come in a burst; returns what its work has to wait for. */
   arrive(): Calm;
   /**
    * Opens a run and starts its work, or joins the run that waits in the work's lane, whose work is
@@ -51,9 +48,6 @@ export interface Intake {
   skip(nothing: NothingToDo): Run;
   /** Whether work is still accepted. */
   readonly open: boolean;
-  /**
-   * Shuts down gracefully: refuses new work, waits for active runs for the grace period, then
-   * aborts them and marks them failed. May be called twice; both calls end together.
-   */
+  /** Shuts down: refuses new work, waits for active runs, then fails them. May be called twice. */
   close(): Promise<void>;
 }

@@ -67,10 +67,7 @@ interface OpenedWork {
   readonly work: Work;
 }
 
-/**
- * Starts the run, performs its work, and ends the run. After an abort of `signal` the run fails
- * with the abort's reason, whatever the work reported. Returns the finished run; never rejects.
- */
+/** Performs the work of a run, which fails with the reason if `signal` aborts. Never rejects. */
 export async function perform(
   { id, work }: OpenedWork,
   parts: PerformParts,

@@ -1,9 +1,6 @@
 import { requestKey, sourcesOf, type Work } from "../model/mod.ts";
 
-/**
- * Memory of how polls failed before any stack was looked at, so that a log says each failure once:
- * a source that cannot be read is polled every minute.
- */
+/** Memory of how polls failed: a log says once what fails every minute. */
 export class PollFailures {
   /** Messages by what is polled; settings decide how much that is. */
   readonly #said = new Map<string, string>();

@@ -87,10 +87,7 @@ export type SecretReference =
     readonly remoteRef: Readonly<Record<string, string>>;
   };
 
-/**
- * One deployment configuration with every default applied, as the pipeline uses it. Scalars are the
- * text their author wrote; durations are whole seconds.
- */
+/** One deployment configuration with defaults applied: texts as written, durations in seconds. */
 export interface Deployment {
   /** Valid compose project name; empty only while auto-discovery is enabled. */
   readonly name: string;

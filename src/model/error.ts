@@ -1,7 +1,4 @@
-/**
- * Every failure Stackwright can report, as a closed list. Callers branch on the code, people read
- * the message; the two never depend on each other.
- */
+/** Every failure that can be reported: callers branch on the code, people read the message. */
 export const ERROR_CODES = [
   "address_unusable",
   "bad_request",

@@ -1,9 +1,6 @@
 import type { ReconciliationEvent } from "./deployment.ts";
 
-/**
- * Events of a stack's containers since the last look, by container id. Absent where nobody
- * listened: then anything may have happened.
- */
+/** Events of a stack's containers since the last look; absent where nobody listened. */
 export type Heard = ReadonlyMap<string, ReadonlySet<ReconciliationEvent>>;
 
 /** Called under the stack's lock: the events to look for, and milliseconds until a retry if that fails. */

@@ -22,10 +22,7 @@ export function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
-/**
- * The value at a path of keys; `undefined` when there is none. Only own keys count: a reference
- * must not reach inherited members.
- */
+/** The value at a path of own keys, never of inherited ones; `undefined` when there is none. */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
   for (const key of path) {

@@ -39,10 +39,7 @@ export interface ReleaseService {
   readonly name: string;
   /** Keyed digest; the value of the `stackwright.digest` label. */
   readonly digest: string;
-  /**
-   * The parts of the digest by name: `definition`, `file:<path>`, `build:<path>`,
-   * `follows:<service>`. They tell which input changed.
-   */
+  /** The parts of the digest by name, `file:<path>` and the like: they tell which input changed. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly expectation: ServiceExpectation;
   /** Image reference; the name that compose gives where the service only has a build. */

@@ -63,9 +63,6 @@ export interface RunReporter {
       readonly message?: string;
     },
   ): void;
-  /**
-   * Adds a target, or replaces the entry of the same context and stack. Its texts are about `sources`, by the
-   * names of their repositories, as well.
-   */
+  /** Adds a target, or replaces its entry; its texts are about `sources` as well. */
   target(entry: RunTarget, sources?: readonly string[]): void;
 }

@@ -1,7 +1,4 @@
-/**
- * The identity of one deployment everywhere: in locks, in the ledger, on disk, in labels. The same
- * name on two contexts is two deployments, so no key is ever the name alone.
- */
+/** The identity of one deployment: the same name on two contexts is two deployments. */
 export interface StackKey {
   /** Name of the container context; `default` for the default one. Never empty. */
   readonly context: string;

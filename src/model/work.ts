@@ -26,10 +26,7 @@ export interface SourceRequest {
   readonly deployments: readonly DeclaredDeployment[];
 }
 
-/**
- * A key that is equal for requests of the same source, reference and target, whatever their inline
- * deployments are. `repository` replaces the URL where different URLs mean one repository.
- */
+/** A key that requests of one source, reference and target share; `repository` replaces the URL. */
 export function requestKey(
   { kind, url, reference, target }: SourceRequest,
   repository = url,
@@ -37,10 +34,7 @@ export function requestKey(
   return JSON.stringify([kind, repository, reference, target]);
 }
 
-/**
- * Shared by polls of one repository at one moment: the first question to the remote serves them
- * all. Polls are of one round when they have the same object.
- */
+/** Shared by polls of one repository at one moment: the first question to the remote serves all. */
 export interface PollRound {
   /** References to ask for: those of the polls, and those that their deployments named before. */
   readonly references: readonly string[];

@@ -20,10 +20,7 @@ const NONE: ReadonlySet<Power> = new Set();
 const READ: ReadonlySet<Power> = new Set<Power>(["read"]);
 const EVERYTHING: ReadonlySet<Power> = new Set<Power>(["read", "logs", "act"]);
 
-/**
- * Makes the check of keys. Hashes both sides and always compares every key, so that the time of the
- * comparison reveals neither content nor length of a key.
- */
+/** Makes the check of keys, whose time reveals neither content nor length of a key. */
 export function createAuthenticate({ full, read }: ApiKeys): Authenticate {
   const isFull = matcher(full ?? "");
   const isRead = matcher(read ?? "");

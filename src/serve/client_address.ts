@@ -8,10 +8,7 @@ export interface TrustedProxies {
   readonly header: string;
 }
 
-/**
- * The address of the client behind proxies, only for logs: anybody who reaches a trusted proxy can
- * write these headers. Without a trusted proxy it is the address of the peer.
- */
+/** The address of the client behind trusted proxies, for logs alone: headers can be made up. */
 export function clientAddress(
   remote: string,
   headers: RequestHeaders,

@@ -108,10 +108,7 @@ const ASSETS: Assets = {
   "start.js": () => Promise.resolve(asset("text/javascript; charset=utf-8", START)),
 };
 
-/**
- * Encodes each asset once: megabytes take milliseconds, and requests for them need no key. A failure is
- * not kept, so that the next request tries again.
- */
+/** Encodes each asset once, as megabytes take milliseconds; a failure is tried again. */
 async function assetAnswer(
   files: Assets,
   name: string,

@@ -6,10 +6,7 @@ import { SharedResponse } from "./wire_response.ts";
 export type Answer = AnswerBody & {
   /** Container context that the request selected; shown in a header. */
   readonly context?: string;
-  /**
-   * The stack whose secrets are masked in all texts of the answer; absent for stored records, whose
-   * texts were masked with the secrets of their stacks when they were written.
-   */
+  /** The stack whose secrets are masked in the answer; absent for records, which are masked already. */
   readonly about?: string;
 };
 
@@ -55,10 +52,7 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/**
- * Makes the response of an answer: JSON in the one envelope, every text through the redactor, never
- * cached. The answer to HEAD has no body.
- */
+/** Makes the response of an answer: every text through the redactor, never cached, no body for HEAD. */
 export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response> {
   const headers: Record<string, string> = { ...HEADERS, "x-request-id": to.requestId };
   if (answer.kind === "refusal" && answer.allow !== undefined) {

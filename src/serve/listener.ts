@@ -263,10 +263,7 @@ function refuse(status: number, error: string, headers: Record<string, string> =
   return Response.json({ error }, { status, headers });
 }
 
-/**
- * Discards the rest of a body for a while: a client whose connection is cut while it sends may never
- * see its answer. Closes the connection when that takes too long.
- */
+/** Discards the rest of a body for a while: a client that is cut while it sends sees no answer. */
 function linger(incoming: IncomingMessage, milliseconds: number): void {
   const cut = () => incoming.socket.destroy();
   const late = setTimeout(cut, milliseconds);

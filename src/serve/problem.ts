@@ -57,10 +57,7 @@ export function statusOf(code: ErrorCode): number {
   return RULES[code].status;
 }
 
-/**
- * The refusal for anything that was thrown. Foreign errors and bugs are only shown as `internal error`:
- * their texts were not written for clients.
- */
+/** The refusal for anything that was thrown; of bugs and foreign errors it says nothing. */
 export function refusalOf(error: unknown): Refusal {
   if (!isStackwrightError(error) || error.code === "internal") {
     return { status: RULES.internal.status, error: RULES.internal.error ?? "" };

@@ -58,10 +58,7 @@ export function seconds(most: number, what = "project"): QueryReader {
 /** Parameters that doco-cd accepts on every managing route, so that clients may send them anywhere. */
 const COMMON = ["timeout"];
 
-/**
- * Refuses unknown parameters: a request with a misspelt `context` or filter would change more than its
- * author meant, or something else. Throws `bad_request` with the nearest known name.
- */
+/** Refuses unknown parameters: a misspelt filter would change more than its author meant. */
 export function requireKnownNames(query: URLSearchParams, known: readonly string[]): void {
   const unknown = [...query.keys()].find((name) => ![...known, ...COMMON].includes(name));
   if (unknown === undefined) return;

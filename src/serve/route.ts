@@ -16,10 +16,7 @@ export interface Exchange {
   readonly powers: ReadonlySet<Power>;
   /** Turn to wait for before each operation, when one request contains several. */
   readonly turn: () => Promise<void> | undefined;
-  /**
-   * Reads the body as JSON; may be called once. An empty body gives `empty`, if that is set. Throws
-   * `bad_request` and `payload_too_large`.
-   */
+  /** Reads the body as JSON, once; an empty one as `empty`. Throws what reading a body throws. */
   readonly readJson: (empty?: unknown) => Promise<unknown>;
   readonly headers: RequestHeaders;
   /** Reads the raw body; `error` is the text of a refusal. Throws like `readJson`. */

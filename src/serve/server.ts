@@ -134,10 +134,7 @@ class RunningServer implements Server {
     }
   }
 
-  /**
-   * Replaces the TLS pair. If the runtime cannot do that on an open listener, it opens a new listener,
-   * and connections are refused for a moment.
-   */
+  /** Replaces the TLS pair, by another listener where the runtime cannot do it on an open one. */
   async #renew(pair: TlsPair): Promise<void> {
     if (!this.#listener.renew(pair)) {
       this.#retire();

@@ -14,10 +14,7 @@ export interface TlsPair {
   readonly key: string;
 }
 
-/**
- * Reads and checks a pair. Throws `settings_invalid` when a file is missing or unreadable, is not
- * PEM, or when the key is not the certificate's.
- */
+/** Reads a pair. Throws `settings_invalid` for a missing file, for no PEM, and for another's key. */
 export async function readTlsPair(paths: TlsPairFiles, files: Files): Promise<TlsPair> {
   const pair = {
     cert: await textOf(paths.certFile, "HTTP_TLS_CERT_FILE", files),

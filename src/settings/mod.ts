@@ -1,7 +1,4 @@
-/**
- * The environment becomes one frozen Settings, read once at the start. All problems are reported
- * together, and the table of variables is data that the parser and the documentation share.
- */
+/** The environment becomes one frozen Settings, read once at the start, by a table that is data. */
 export { NOT_YET } from "./not_yet_table.ts";
 export type { GitSettings } from "./git_settings.ts";
 export { readListenSettings } from "./listen_settings.ts";

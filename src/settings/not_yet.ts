@@ -2,10 +2,7 @@ import { parseLocatedYaml } from "../config/mod.ts";
 import { NOT_YET, type NotYetRow } from "./not_yet_table.ts";
 import { quote, type VariableReader } from "./variable_reader.ts";
 
-/**
- * Finds the variables that are set although nothing acts on them: a problem of `reader` for each
- * that must not be ignored, and one sentence for each of the others.
- */
+/** Finds what is set in vain: a problem of `reader` where that matters, else a sentence each. */
 export function notYet(reader: VariableReader): readonly string[] {
   return NOT_YET.flatMap((row) => {
     const name = nameOfSet(reader, row);

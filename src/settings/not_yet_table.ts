@@ -19,10 +19,7 @@ export interface NotYetRow {
 
 const EVERY_JOB = "each instance runs the jobs of the stacks that it deployed";
 
-/**
- * Variables that would change what may be deployed, or how, and that this version does not act on.
- * None of them may be ignored silently.
- */
+/** Variables that this version does not act on; none of them may be ignored silently. */
 export const NOT_YET: readonly NotYetRow[] = [
   { ...refused("OCI_TRUST_POLICY", "no signature is verified", true), switchInside: true },
   {

@@ -41,10 +41,7 @@ function checkTogether(settings: Settings, reader: VariableReader): void {
   }
 }
 
-/**
- * A sentence for each variable whose name is hardly another than that of a setting: nothing reads it.
- * Other programs have variables, too, so only what looks like a slip is told.
- */
+/** A sentence for each variable with nearly a setting's name; other programs have variables, too. */
 function nearNames(environment: Environment): readonly string[] {
   const known = new Set([
     ...SETTINGS_TABLE.flatMap((row) => [

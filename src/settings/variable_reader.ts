@@ -10,10 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The text of a file; throws when there is none or it cannot be read. */
 export type ReadFile = (path: string) => string;
 
-/**
- * Reads variables by the table of settings and collects what is wrong with them. Only texts of
- * variables that cannot be secrets appear in its messages.
- */
+/** Reads variables by the table of settings; its messages have no text that may be a secret. */
 export class VariableReader {
   readonly problems: Problem[] = [];
   readonly #environment: Environment;

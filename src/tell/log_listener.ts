@@ -24,10 +24,7 @@ const FAILED: Readonly<Record<Tried, string>> = {
   run: "jobs of the stack were not run",
 };
 
-/**
- * Makes the listener that logs actions on stacks, and every failure. Logs nothing for stacks
- * without an action, which are looked at every minute.
- */
+/** Makes the listener that logs actions on stacks, and every failure. */
 export function logListener(log: Log): TargetListener {
   return ({ key }) => {
     const own = log.with({ stack: key.name, context: key.context });

@@ -2,10 +2,7 @@ import type { TargetListener } from "../model/mod.ts";
 import type { Clock, Meter } from "../system/mod.ts";
 import { stackLabels } from "./stack_labels.ts";
 
-/**
- * Makes the listener that measures deployments, removals and rollbacks. Leaves out skips, and
- * actions that only start, stop, restart, scale or run something.
- */
+/** Makes the listener that measures deployments, removals and rollbacks. */
 export function meterListener(
   { meter, clock }: { readonly meter: Meter; readonly clock: Clock },
 ): TargetListener {

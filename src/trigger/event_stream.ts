@@ -23,10 +23,7 @@ const LASTS = 10;
 /** Overlap of a new stream with the last event: times are rounded, and events come out of order. */
 const OVERLAP_NS = 1_000_000_000n;
 
-/**
- * Follows the events of an engine: reopens a stream that ends where it ended, without repeating
- * events. Returns when `signal` aborts.
- */
+/** Follows the events of an engine until `signal` aborts; reopens streams without repeating any. */
 export async function followEvents(parts: EventStreamParts, signal: AbortSignal): Promise<void> {
   const { clock, log, random } = parts;
   const told = new Told(BigInt(clock.now().getTime()) * 1_000_000n);

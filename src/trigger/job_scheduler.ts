@@ -74,10 +74,7 @@ export class JobScheduler {
     await this.#looks;
   }
 
-  /**
-   * Adopts runs that an earlier process began, as soon as the engine answers, and starts nothing;
-   * for use without schedules. Never rejects.
-   */
+  /** Adopts runs of an earlier process once the engine answers, and starts nothing. Never rejects. */
   async adopt(): Promise<void> {
     const { find, clock, log } = this.#parts;
     while (!this.#signal.aborted) {

@@ -16,10 +16,7 @@ const AGAIN_MS = 5 * 60_000;
 /** Longest pause between such retries; each pause is twice the one before. */
 const MOST_AGAIN_MS = 60 * 60_000;
 
-/**
- * Requests deferred deployments when their sync windows open: their sources are read anew, and
- * everything is decided again. Waits for the earliest known opening.
- */
+/** Requests deferred deployments when their windows open; everything is decided again then. */
 export class OpeningAlarm {
   readonly #parts: OpeningAlarmParts;
   readonly #alarm: Alarm;

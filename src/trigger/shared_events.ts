@@ -16,10 +16,7 @@ export class SharedEvents {
     this.#signal = signal;
   }
 
-  /**
-   * Tells a listener each event from now on, after calling `onGap`; see {@link followEvents}.
-   * Returns when following ends; never rejects.
-   */
+  /** Tells a listener each event from now on, after `onGap`; returns when following ends. */
   follow(listener: EventListener): Promise<void> {
     this.#listeners.add(listener);
     const told = this.#stream;

@@ -9,10 +9,7 @@ import { resourceName } from "../../compose/resources.ts";
 
 type EndpointParts = Pick<ContainerParts, "model" | "service" | "number" | "api">;
 
-/**
- * A container's endpoints by the name of the network. The first is the one that provides its
- * gateway and published ports. None with `network_mode`.
- */
+/** A container's endpoints by network, that of its gateway first. None with `network_mode`. */
 export function endpointsOf(parts: EndpointParts): Record<string, EndpointBody> {
   const service = serviceOf(parts.model, parts.service);
   if (textAt(service, "network_mode") !== "") return {};

@@ -45,10 +45,7 @@ export function isValue(resource: JsonObject): boolean {
   return typeof resource["content"] === "string" || textAt(resource, "environment") !== "";
 }
 
-/**
- * The files of a service whose content is a value. Throws `deploy_failed` for a missing variable,
- * which preparing a release normally refuses before.
- */
+/** The files of a service whose content is a value. Throws `deploy_failed` for a missing variable. */
 export function injectedFiles(
   model: ComposeModel,
   service: string,

@@ -60,10 +60,7 @@ const OWN_NETWORK_KEYS: Keys = {
   ipam: { keys: { driver: "all", config: { each: all("subnet ip_range gateway aux_addresses") } } },
 };
 
-/**
- * Path of the first key or value of a service in a rendered model that we do not map, such as
- * `services.web.gpus`; `undefined` when all are mapped.
- */
+/** Path of the first key or value of a service that we do not map: `services.web.gpus`. */
 export function notMapped(model: ComposeModel, name: string): string | undefined {
   const service = serviceOf(model, name);
   const path = unknownKey(service, { keys: SERVICE_KEYS }) ?? unknownValue(service, model);

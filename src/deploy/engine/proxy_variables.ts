@@ -10,10 +10,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   allProxy: "ALL_PROXY",
 };
 
-/**
- * Variables that the docker client's configuration file sets in every container: the `proxies` for
- * the engine at `host`, or those of `default`. An unreadable file sets none.
- */
+/** Variables of the docker client's configuration for every container on the engine at `host`. */
 export function proxyVariables(text: string, host: string): Record<string, string> {
   const proxies = objectAt(parseObject(text), "proxies");
   const chosen = isObject(proxies[host]) ? proxies[host] : objectAt(proxies, "default");

@@ -175,10 +175,7 @@ async function openGate(
   }
 }
 
-/**
- * Removes the old container's aliases, while it still answers earlier requests. If the engine
- * refuses, some of these may fail; the new container serves already.
- */
+/** Removes the old container's aliases while it still answers; the new container serves already. */
 async function retire(
   { work: { parts: { engine, clock, log } }, keepers }: Rolling,
   { id, name, replaces }: Successor,

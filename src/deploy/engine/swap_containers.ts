@@ -3,10 +3,7 @@ import { stopAndRemove } from "../compose/act_on_services.ts";
 import type { EngineWork } from "./engine_work.ts";
 import { attempt, type MadeContainers, removeSurplus, type Successor } from "./make_containers.ts";
 
-/**
- * Replaces old containers by the ones that were made: each old one is stopped and removed, and its
- * successor gets the final name. Volumes stay.
- */
+/** Replaces old containers by their successors, which get their names. Volumes stay. */
 export async function swapContainers(
   work: EngineWork,
   made: MadeContainers,

@@ -32,10 +32,7 @@ export async function withoutNetworks(
   );
 }
 
-/**
- * Removes networks, independent of the deployment's own timeout: after that they would stay for
- * ever. Failures are ignored, since an error is being reported already.
- */
+/** Removes networks, whatever the deployment's timeout; another error is reported already. */
 async function takeBack(
   engine: Pick<Engine, "removeNetwork">,
   made: readonly string[],

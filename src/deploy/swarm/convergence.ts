@@ -28,10 +28,7 @@ export interface Wanted {
 /** Failed tasks in one slot after which the service has failed. */
 const MOST_FAILURES = 5;
 
-/**
- * Judges a service by its tasks. The engine's report on an update counts only when it is a failure:
- * it also reports success for a service that crashes later.
- */
+/** Judges a service by its tasks: the engine also reports success for one that crashes later. */
 export function convergence(
   service: SwarmService,
   all: readonly SwarmTask[],

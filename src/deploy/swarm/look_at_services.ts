@@ -12,10 +12,7 @@ type StackInUse = Pick<Release, "key" | "model" | "services"> & {
   readonly images: Readonly<Record<string, string>>;
 };
 
-/**
- * Drift of a stack's services from what was requested; see {@link serviceDrift}. A service made
- * from another release has no drift, since its digest shows the difference.
- */
+/** Drift of a stack's services, see {@link serviceDrift}; none where another release made one. */
 export async function lookAtServices(
   engine: Pick<Engine, "swarm" | "apiVersion">,
   { key, model: rendered, services, images }: StackInUse,

@@ -89,10 +89,7 @@ export function taskLabels({ spec }: SwarmService): Record<string, string> {
   return asTexts(containerSpec(spec)["Labels"]);
 }
 
-/**
- * Makes a function that finds a service's tasks. Groups all tasks once: filtering them for each
- * service takes minutes for the largest numbers that an engine may report.
- */
+/** Makes a function that finds a service's tasks: filtering all for each would take minutes. */
 export function tasksByService(
   tasks: readonly SwarmTask[],
 ): (service: Pick<SwarmService, "id">) => readonly SwarmTask[] {

@@ -35,10 +35,7 @@ export function helperConfiguration(
   return JSON.stringify({ auths: { [server]: login } });
 }
 
-/**
- * Credentials for the registry of an image in the format of `X-Registry-Auth`, from the docker
- * client's configuration; empty without any.
- */
+/** Credentials for the registry of an image in the format of `X-Registry-Auth`; empty without any. */
 export function registryAuth(configuration: string | undefined, image: string): string {
   const registry = registryOf(image);
   const auths = objectAt(parseObject(configuration ?? ""), "auths");

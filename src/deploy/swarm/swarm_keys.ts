@@ -79,10 +79,7 @@ const RESOURCE_KEYS = [
 
 const TOP_KEYS = ["name", "version", "services", "networks", "volumes", "configs", "secrets"];
 
-/**
- * The path of everything in a rendered model that a swarm cannot do, such as
- * `services.web.privileged`; empty if all of it can be converted.
- */
+/** The path of everything in a rendered model that a swarm cannot do: `services.web.privileged`. */
 export function notForSwarm(model: ComposeModel): string[] {
   const services = Object.entries(servicesOf(model)).flatMap(([name, service]) =>
     [

@@ -46,10 +46,7 @@ export function createAwsSecrets(
   };
 }
 
-/**
- * Readings of a reference: a name with slashes first, then, from the right, each slash as the one
- * before the key, {@link MOST_READINGS} at most.
- */
+/** Readings of a reference, as a name with slashes first; at most {@link MOST_READINGS}. */
 function awsReadings(text: string): readonly { readonly id: string; readonly key?: string }[] {
   const start = text.startsWith("arn:") ? text.indexOf(":secret:") + ":secret:".length : 0;
   const readings: { id: string; key?: string }[] = [{ id: text }];

@@ -26,10 +26,7 @@ export function searchValue(answer: unknown, expression: string): string {
 /** Outside of quotes: names and indices only, so that no value adds another step of its own. */
 const PLAIN = /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+|\[\d+\])*$/;
 
-/**
- * Escapes a value for the place it has in an expression: `remote_ref` comes from repositories, and
- * must stay the literal or the name that the author of the store meant.
- */
+/** Escapes a value for its place in an expression: what repositories write must add no step. */
 export function escapeForJsonPath(value: string, before: string): string {
   const quote = openQuote(before);
   switch (quote) {

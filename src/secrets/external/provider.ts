@@ -10,10 +10,7 @@ export interface SecretProvider {
 
 /** Reads secrets for one run, in which values are taken as unchanged. */
 interface SecretReader {
-  /**
-   * The value a reference stands for. Throws `secret_unresolved` with the reason, which names neither
-   * value nor credentials, and what the HTTP client throws.
-   */
+  /** The value of a reference. Throws `secret_unresolved`, naming neither value nor credentials. */
   read(reference: SecretReference, signal: AbortSignal): Promise<string>;
 }
 

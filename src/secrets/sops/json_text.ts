@@ -43,10 +43,7 @@ export function readJsonText(text: string): SopsText | undefined {
   };
 }
 
-/**
- * The envelope SOPS puts around a file it does not understand: a JSON object that has nothing but
- * `data`. The content comes out as it went in.
- */
+/** The envelope of SOPS around a file it does not understand: a JSON object with `data` alone. */
 export function asBinary(file: SopsText): SopsText | undefined {
   const [only, ...more] = file.leaves;
   if (file.format !== "json" || more.length > 0 || only?.path.join() !== "data") return undefined;

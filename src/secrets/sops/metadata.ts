@@ -58,10 +58,7 @@ function requirePlainNames(value: unknown): void {
   }
 }
 
-/**
- * Reads the metadata block. Throws {@link SopsFormatError} when a part of it is missing, or is there in a
- * way that only some readers understand.
- */
+/** Reads the metadata. Throws {@link SopsFormatError} for a part that is missing or unclear. */
 export function readMetadata(block: Readonly<Record<string, unknown>>): SopsMetadata {
   requirePlainNames(block);
   const groups = listOf(block["key_groups"]);

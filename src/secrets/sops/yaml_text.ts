@@ -27,10 +27,7 @@ interface Place extends SopsLeaf {
   readonly node: Scalar;
 }
 
-/**
- * Takes a YAML file apart; `undefined` when it is no YAML or has no metadata. Only encrypted scalars
- * are replaced, so that everything its author did not encrypt keeps its spelling.
- */
+/** Takes a YAML file apart; `undefined` without metadata. Only encrypted scalars are replaced. */
 export function readYamlText(text: string): SopsText | undefined {
   const documents = parse(text);
   const metadata = documents?.map((each) => metadataOf(each)).find((each) => each !== undefined);

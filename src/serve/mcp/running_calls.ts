@@ -5,10 +5,7 @@
 export class RunningCalls {
   readonly #calls = new Map<string, AbortController>();
 
-  /**
-   * Returns a signal for one call, which aborts with `caller` or by {@link cancel}, and `end`, to be
-   * called after the call. Without a `session` only `caller` can abort it.
-   */
+  /** A signal for one call, which aborts with `caller` or {@link cancel}; call `end` after the call. */
   begin(
     session: string,
     id: string | number,

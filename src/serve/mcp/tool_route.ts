@@ -77,10 +77,7 @@ export function toolRoute({ operations, ids, ...parts }: ToolRouteParts): Route 
   };
 }
 
-/**
- * Key of a client's calls. It begins with the powers, so that a read-only key cannot cancel others'
- * calls, whatever session it names.
- */
+/** Key of a client's calls, with its powers: a read-only key must not cancel others' calls. */
 function sessionOf(headers: RequestHeaders, powers: ReadonlySet<Power>): string {
   const word = headers.get(SESSION_HEADER) ?? "";
   return word === "" ? "" : `${[...powers].sort().join()} ${word}`;

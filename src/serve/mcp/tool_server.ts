@@ -54,10 +54,7 @@ const INSTRUCTIONS =
   "plan_deployment say what there is, why, and what would change; they change nothing. Tools that " +
   "start work wait for its end unless wait is false.";
 
-/**
- * Makes the function that answers messages, each by its own stateless server. The protocol's library
- * is loaded with the first message.
- */
+/** Makes the function that answers messages; the first one loads the protocol's library. */
 export function createToolServer(
   parts: ToolServerParts,
 ): (message: ToolMessage) => Promise<Response> {

@@ -115,10 +115,7 @@ function headersOf({ query }: RouteFacts): JsonSchema {
   return { headers: { [CONTEXT_HEADER]: { description, schema: { type: "string" } } } };
 }
 
-/**
- * Statuses of the errors of an operation, and of refusals before it is called. 405 is not among them,
- * because it concerns the path, not the operation.
- */
+/** Statuses of an operation's errors and of refusals before it; 405 is the path's. */
 function refusals(route: RouteFacts): ReadonlySet<number> {
   if (route.plain === true) return new Set();
   return new Set([

@@ -3,10 +3,7 @@ import * as z from "zod";
 /** A JSON Schema, or another object of the document. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/**
- * The schemas of one document: those with a name are written once, under `components`, and referred
- * to from wherever they appear.
- */
+/** The schemas of one document: those with a name stand once, under `components`. */
 export class SchemaBook {
   readonly #names = z.registry<{ id: string }>();
   readonly #components: Record<string, unknown> = {};

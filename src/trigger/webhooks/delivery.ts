@@ -14,10 +14,7 @@ import { malformed } from "./payload.ts";
 export interface WebhookSourceOptions {
   /** See {@link createLocate}. */
   readonly locate: (repository: WebhookRepository) => RepositoryAddress;
-  /**
-   * The inline deployments that the operator configured for this source, reference and target; if
-   * there are any, the repository's file is not read.
-   */
+  /** The operator's inline deployments for a source, read instead of the repository's file. */
   readonly inlineDeploymentsFor?: (request: SourceRequest) => readonly DeclaredDeployment[];
 }
 

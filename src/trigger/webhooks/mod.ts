@@ -1,7 +1,4 @@
-/**
- * Webhooks become Work: detects the sender, checks that the request is authentic, reads it and
- * locates the source. Everything here is a function of the request and the settings.
- */
+/** Webhooks become Work: functions of a request and the settings, which prove, read and locate it. */
 export { deliveryOf, type WebhookSourceOptions } from "./delivery.ts";
 export type { WebhookChange, WebhookEvent, WebhookRepository } from "./event.ts";
 export { createLocate, type LocateOptions, type RepositoryAddress } from "./locate.ts";
