@@ -14,7 +14,7 @@ import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
 import { checkRepositoryUrl } from "./repository_url.ts";
 import { checkComposeFile, checkSideFile, checkWorkingDir } from "./source_path.ts";
-import { compileWebhookFilter } from "./webhook_filter.ts";
+import { compilePattern } from "./pattern.ts";
 import { accept } from "./checked.ts";
 
 /** Author of a deployment, as far as rules depend on it. */
@@ -97,7 +97,7 @@ function versionOf(written: WrittenDeployment, origin: DeploymentOrigin): string
 
 function webhookFilterOf(written: WrittenDeployment, report: Report): string {
   const pattern = written.webhook_filter ?? D.webhook_filter;
-  accept(compileWebhookFilter(pattern), "webhook_filter", report);
+  accept(compilePattern(pattern), "webhook_filter", report);
   return pattern;
 }
 

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, type YAMLError } from "yaml";
 import { parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
-import type { LocatedDocument } from "./located.ts";
+import type { Located, LocatedDocument } from "./located.ts";
 import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
 import { Converter, positionOf } from "./yaml_converter.ts";
@@ -41,14 +41,42 @@ export function parseLocatedYaml(text: string, file: string): LocatedDocument[] 
   return documents;
 }
 
-/** The items of a text that is one list; any other text is a problem in `sink`, worded by `expected`. */
-export function locatedList(text: string, file: string, expected: string) {
+/** A list in a text, and its name in messages. */
+interface ListText {
+  readonly text: string;
+  /** Name of the input in messages: a file, or the variable that holds the text. */
+  readonly file: string;
+  /** Name of the list: `the sync windows`. */
+  readonly what: string;
+  /** What is in it: `windows`. */
+  readonly of: string;
+  readonly most?: number;
+}
+
+/**
+ * Reads each item of a text that is one list, with a sink of its own.
+ *
+ * Throws `config_invalid` with the problems of all items.
+ */
+export function readList<T>(
+  { text, file, what, of, most = Infinity }: ListText,
+  read: (item: Located, index: number, sink: ProblemSink) => T,
+): T[] {
   const [first, second] = parseLocatedYaml(text, file);
   const sink = new ProblemSink(file);
   const root = first?.root;
+  const items = root?.kind === "list" ? root.items : [];
   if (second !== undefined) sink.add(second.root.at, "", "expected a single document");
-  if (root?.kind !== "list") sink.add(root?.at, "", expected);
-  return { items: root?.kind === "list" ? root.items : [], at: root?.at, sink };
+  if (root?.kind !== "list") sink.add(root?.at, "", `expected a list of ${of}`);
+  else if (items.length > most) {
+    sink.add(root.at, "", `expected at most ${most} ${of}, found ${items.length}`);
+  }
+  if (!sink.clean) throw invalidInput(`${what} ${file}`, sink.problems);
+  const sinks = items.map((_, index) => new ProblemSink(file, { prefix: `[${index}]` }));
+  const found = items.map((item, index) => read(item, index, sinks[index] ?? sink));
+  const problems = sinks.flatMap((each) => each.problems);
+  if (problems.length > 0) throw invalidInput(`${what} ${file}`, problems);
+  return found;
 }
 
 function refuseUnreadable(text: string, file: string): void {

@@ -1,7 +1,7 @@
 import type { SourceRequest } from "../model/mod.ts";
 import type { Located } from "./located.ts";
 import { locateJson } from "./located_json.ts";
-import { locatedList } from "./located_yaml.ts";
+import { readList } from "./located_yaml.ts";
 import { MOST_POLL_REQUESTS } from "./poll_schema.ts";
 import { invalidInput } from "./problem_sink.ts";
 import type { CheckSchedule, PollEntry } from "./poll_entry.ts";
@@ -25,14 +25,18 @@ export interface PollOptions {
  * Throws `config_invalid` with every problem of every entry.
  */
 export function parsePollConfig(text: string, options: PollOptions): PollEntry[] {
-  const { items, sink } = locatedList(text, options.file, "expected a list of poll entries");
-  if (!sink.clean) throw invalidInput(`the poll configuration ${options.file}`, sink.problems);
-  const readers = items.map((item, index) =>
-    new PollReader(item, { where: options.file, index, manual: false, ...options })
-  );
-  const problems = readers.flatMap((reader) => reader.problems);
-  if (problems.length > 0) throw invalidInput(`the poll configuration ${options.file}`, problems);
-  return readers.map((reader) => reader.entry);
+  const { file } = options;
+  const list = { text, file, what: "the poll configuration", of: "poll entries" };
+  return readList(list, (item, index, sink) => {
+    const { entry, problems } = new PollReader(item, {
+      where: file,
+      index,
+      manual: false,
+      ...options,
+    });
+    sink.take(problems);
+    return entry;
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Problem, SourceRequest } from "../model/mod.ts";
+import { accept } from "./checked.ts";
 import { isConfigTarget } from "./config_file_names.ts";
 import { decode } from "./decode.ts";
 import { type InlineReading, readInlineDeployments } from "./deployment.ts";
@@ -26,10 +27,7 @@ export class PollReader {
     const report: Report = (path, message) => sink.add(positionAt(node, path), path, message);
     const own = withoutDeployments(node);
     const { value } = decode(pollEntrySchema, own, sink);
-    const inline = readInline(node, (path) => new ProblemSink(options.where, { prefix: path }), {
-      prefix,
-      sink,
-    });
+    const inline = readInline(node, prefix, sink);
     const written: WrittenPollEntry = sink.clean ? value : { url: "https://unreadable/" };
     this.entry = {
       request: sourceRequest(written, inline, report),
@@ -49,18 +47,18 @@ function withoutDeployments(node: Located): Located {
   return { ...node, entries };
 }
 
-function readInline(
-  node: Located,
-  sinkFor: (path: string) => ProblemSink,
-  { prefix, sink }: { readonly prefix: string; readonly sink: ProblemSink },
-): InlineReading {
+function readInline(node: Located, prefix: string, sink: ProblemSink): InlineReading {
   const list = node.kind === "map" ? node.entries.get("deployments")?.value : undefined;
-  if (list === undefined || list.kind === "null") return { documents: [], problems: [] };
-  if (list.kind !== "list") {
-    sink.add(list.at, "deployments", "expected a list of deployments");
-    return { documents: [], problems: [] };
+  if (list?.kind === "list") {
+    return readInlineDeployments(
+      list.items,
+      (index) => new ProblemSink(sink.file, { prefix: `${prefix}.deployments[${index}]` }),
+    );
   }
-  return readInlineDeployments(list.items, (index) => sinkFor(`${prefix}.deployments[${index}]`));
+  if (list !== undefined && list.kind !== "null") {
+    sink.add(list.at, "deployments", "expected a list of deployments");
+  }
+  return { documents: [], problems: [] };
 }
 
 function sourceRequest(
@@ -78,19 +76,13 @@ function sourceRequest(
   return { kind, ...place, target, deployments };
 }
 
-function artifactPlace(written: WrittenPollEntry, report: Report) {
-  const checked = checkArtifactUrl(written.url);
-  if ("value" in checked) return checked.value;
-  report("url", checked.problem);
-  return { url: "", reference: "" };
+function artifactPlace({ url }: WrittenPollEntry, report: Report) {
+  return accept(checkArtifactUrl(url), "url", report) ?? { url: "", reference: "" };
 }
 
-function repositoryPlace(written: WrittenPollEntry, report: Report) {
-  const checked = checkRepositoryUrl(written.url, true);
-  if ("problem" in checked) report("url", checked.problem);
-  const reference = (written.reference ?? "").trim();
+function repositoryPlace({ url, reference }: WrittenPollEntry, report: Report) {
   return {
-    url: "value" in checked ? checked.value : "",
-    reference: reference === "" ? DEFAULT_REFERENCE : reference,
+    url: accept(checkRepositoryUrl(url, true), "url", report) ?? "",
+    reference: (reference ?? "").trim() || DEFAULT_REFERENCE,
   };
 }

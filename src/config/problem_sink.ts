@@ -38,6 +38,11 @@ export class ProblemSink {
     return this.#found.length === 0;
   }
 
+  /** Adds problems of a part that was read with a sink of its own. */
+  take(problems: readonly Problem[]): void {
+    this.#found.push(...problems.slice(0, MOST_PROBLEMS - this.#found.length));
+  }
+
   /** Records one problem; `path` is relative to the prefix and may be empty. */
   add(at: Position | undefined, path: string, message: string): void {
     if (this.#found.length >= MOST_PROBLEMS) return;

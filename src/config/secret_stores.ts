@@ -2,7 +2,7 @@ import * as z from "zod";
 import { decode } from "./decode.ts";
 import { type Located, positionAt } from "./located.ts";
 import { parseLocatedYaml } from "./located_yaml.ts";
-import { invalidInput, joinPath, ProblemSink } from "./problem_sink.ts";
+import { invalidInput, joinPath, ProblemSink, type Report } from "./problem_sink.ts";
 import { field, needed, scalar, scalarMap } from "./schema_words.ts";
 import { parseStoreTemplate, templateFields } from "./store_template.ts";
 import { type StoreTemplate, TemplateProblem } from "./template_value.ts";
@@ -95,19 +95,14 @@ function storesOf(root: Located, sink: ProblemSink): readonly WrittenStore[] {
 }
 
 function readStore({ node, path, key }: WrittenStore, sink: ProblemSink): SecretStore | undefined {
-  const own = new ProblemSink(sink.file, { prefix: path });
+  const { file, document = 1 } = sink;
+  const own = new ProblemSink(file, { document, prefix: path });
   const { value } = decode(storeSchema, node, own);
   const report = (at: string, message: string) => own.add(positionAt(node, at), at, message);
   const store = own.clean ? checkStore(value, key, report) : undefined;
-  for (const problem of own.problems) {
-    const { line, column } = problem;
-    const at = line === undefined || column === undefined ? undefined : { line, column };
-    sink.add(at, problem.path ?? "", problem.message);
-  }
+  sink.take(own.problems);
   return own.clean ? store : undefined;
 }
-
-type Report = (path: string, message: string) => void;
 
 function checkStore(written: Written, key: string | undefined, report: Report): SecretStore {
   const name = (written.name ?? key ?? "").trim();

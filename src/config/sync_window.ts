@@ -2,8 +2,8 @@ import * as z from "zod";
 import { parseDuration } from "../model/mod.ts";
 import { decode } from "./decode.ts";
 import { type Located, positionAt } from "./located.ts";
-import { locatedList } from "./located_yaml.ts";
-import { invalidInput, ProblemSink, type Report } from "./problem_sink.ts";
+import { readList } from "./located_yaml.ts";
+import type { ProblemSink, Report } from "./problem_sink.ts";
 import { checkScheduleShape, isTimeZone } from "./schedule_shape.ts";
 import { choice, duration, field, flag, needed, scalar, scalars } from "./schema_words.ts";
 
@@ -60,26 +60,18 @@ type WrittenWindow = z.output<typeof windowSchema>;
  * Throws `config_invalid` with every problem of every window.
  */
 export function parseSyncWindows(text: string, options: SyncWindowOptions): SyncWindow[] {
-  const what = `the sync windows ${options.file}`;
-  const { items, at, sink } = locatedList(text, options.file, "expected a list of windows");
-  if (items.length > MOST_WINDOWS) {
-    sink.add(at, "", `expected at most ${MOST_WINDOWS} windows, found ${items.length}`);
-  }
-  if (!sink.clean) throw invalidInput(what, sink.problems);
+  const { file } = options;
+  const list = { text, file, what: "the sync windows", of: "windows", most: MOST_WINDOWS };
   const names = new Set<string>();
-  const windows = items.map((item, index) => {
-    const own = new ProblemSink(options.file, { prefix: `[${index}]` });
-    const window = readWindow(item, index, { sink: own, options });
+  return readList(list, (item, index, sink) => {
+    const window = readWindow(item, index, { sink, options });
     const name = window.name.toLowerCase();
     if (names.has(name)) {
-      own.add(positionAt(item, "name"), "name", `another window is called ${window.name}, too`);
+      sink.add(positionAt(item, "name"), "name", `another window is called ${window.name}, too`);
     }
     names.add(name);
-    return { window, problems: own.problems };
+    return window;
   });
-  const problems = windows.flatMap((each) => each.problems);
-  if (problems.length > 0) throw invalidInput(what, problems);
-  return windows.map(({ window }) => window);
 }
 
 function readWindow(

@@ -1,21 +1,12 @@
-import { compilePattern, type Pattern } from "./pattern.ts";
-import type { Checked } from "./checked.ts";
+import { compilePattern } from "./pattern.ts";
 
 /**
- * Compiles a `webhook_filter` (RE2). It matches anywhere in its text unless it is anchored; the text
- * is tried in full and in short form by {@link passesWebhookFilter}.
- */
-export function compileWebhookFilter(pattern: string): Checked<Pattern> {
-  return compilePattern(pattern);
-}
-
-/**
- * True when a reference passes a filter: it matches in the full reference or in the short name of
- * the branch or tag. An empty filter lets everything pass, a broken one nothing.
+ * True when a reference passes a filter (RE2): it matches anywhere in the full reference, or in the
+ * short name of the branch or tag. An empty filter lets everything pass, a broken one nothing.
  */
 export function passesWebhookFilter(filter: string, reference: string): boolean {
   if (filter === "") return true;
-  const compiled = compileWebhookFilter(filter);
+  const compiled = compilePattern(filter);
   if ("problem" in compiled) return false;
   return compiled.value.test(reference) || compiled.value.test(shortReference(reference));
 }

@@ -9,6 +9,7 @@ import {
   parseLocatedYaml,
   positionAt,
   ProblemSink,
+  readList,
   type Report,
   scalar,
 } from "../config/mod.ts";
@@ -56,30 +57,20 @@ const HOST = /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?$/;
  * Throws `config_invalid` with every problem; messages never repeat a credential.
  */
 export function parseGitDomains(text: string, file: string): readonly GitDomain[] {
-  const [first, second] = parseLocatedYaml(text, file);
-  const sink = new ProblemSink(file);
-  const root = first?.root;
-  if (root?.kind !== "list" || second !== undefined) {
-    sink.add(root?.at, "", "expected one list of entries with domains and credentials");
-    throw invalidInput(file, sink.problems);
-  }
+  const list = { text, file, what: "the list", of: "entries with domains and credentials" };
   const seen = new Set<string>();
-  const domains = root.items.map((item, index) => {
-    const own = new ProblemSink(file, { prefix: `[${index}]` });
-    const { value } = decode(domainSchema, item, own);
-    const report: Report = (path, message) => own.add(positionAt(item, path), path, message);
-    const domain = own.clean ? gitDomain(value, seen, report) : undefined;
-    return { domain, problems: own.problems };
+  const domains = readList(list, (item, _index, sink) => {
+    const { value } = decode(domainSchema, item, sink);
+    const report: Report = (path, message) => sink.add(positionAt(item, path), path, message);
+    return sink.clean ? [gitDomain(value, seen, report)] : [];
   });
-  const problems = domains.flatMap((each) => each.problems);
-  if (problems.length > 0) throw invalidInput(file, problems);
-  return domains.flatMap(({ domain }) => domain === undefined ? [] : [domain]);
+  return domains.flat();
 }
 
 function gitDomain(
   written: WrittenDomain,
   seen: Set<string>,
-  report: (path: string, message: string) => void,
+  report: Report,
 ): GitDomain {
   const domains = written.domains.map((domain) => domain.trim().toLowerCase());
   if (domains.length === 0) report("domains", "expected at least one domain");
@@ -107,7 +98,7 @@ function gitDomain(
 
 function appCredentials(
   written: WrittenDomain,
-  report: (path: string, message: string) => void,
+  report: Report,
 ): AppCredentials | undefined {
   const id = filled(written.github_app_id);
   const privateKey = filled(written.github_app_private_key);

@@ -16,7 +16,7 @@ type InFile = readonly (readonly [rule: string, title: string, ...covers: readon
 const FILES: Readonly<Record<string, InFile>> = {
   "unit/config/rules_test.ts": [
     ["deploy.md §1.1 target", "configFileNames() refuses the target"],
-    ["deploy.md §1.8 dialect", "compileWebhookFilter() refuses"],
+    ["deploy.md §1.8 dialect", "compilePattern() refuses"],
   ],
   "unit/config/located_yaml_test.ts": [
     ["deploy.md §1.2 aliases", "parseLocatedYaml() refuses aliases that explode"],

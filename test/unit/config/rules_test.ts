@@ -6,7 +6,7 @@ import {
   type Checked,
   checkRepositoryUrl,
   checkScheduleShape,
-  compileWebhookFilter,
+  compilePattern,
   configFileNames,
   isConfigFileName,
   isMigrationFile,
@@ -23,7 +23,7 @@ function valueOf<T>(checked: Checked<T>): T {
   return checked.value;
 }
 
-describe("compileWebhookFilter", () => {
+describe("compilePattern", () => {
   const matches: [string, string, boolean][] = [
     ["", "refs/heads/main", true],
     ["main", "refs/heads/main", true],
@@ -44,8 +44,8 @@ describe("compileWebhookFilter", () => {
     ["^refs/tags/v(?:[0-9]{1,4}\\.){2}[0-9]{1,4}$", "refs/tags/v10.0.1", true],
   ];
   for (const [pattern, text, expected] of matches) {
-    it(`compileWebhookFilter() ${pattern} ${expected ? "finds" : "does not find"} ${text}`, () => {
-      assert.equal(valueOf(compileWebhookFilter(pattern)).test(text), expected);
+    it(`compilePattern() ${pattern} ${expected ? "finds" : "does not find"} ${text}`, () => {
+      assert.equal(valueOf(compilePattern(pattern)).test(text), expected);
     });
   }
 
@@ -66,8 +66,8 @@ describe("compileWebhookFilter", () => {
       .concat(["a{1000}".repeat(142), "((.?)){900}", "(?:ab[(]c){300}", "((a{10}){10}){10}"])
       .concat(["\\PL".repeat(20), "[\\PL\\PN]{9}", "(?i)[!-\\x{10ffff}]"])
   ) {
-    it(`compileWebhookFilter() refuses ${pattern.slice(0, 20)}`, () => {
-      assert.ok("problem" in compileWebhookFilter(pattern));
+    it(`compilePattern() refuses ${pattern.slice(0, 20)}`, () => {
+      assert.ok("problem" in compilePattern(pattern));
     });
   }
 });
