@@ -11,7 +11,6 @@ const trigger = "mirror_compaction";
 /** Default for the bytes of packs above which a mirror is not repacked. */
 const DEFAULT_MAX_BYTES = 268_435_456;
 
-/** The result of a compaction. */
 const compactionView = runResult.extend({
   busy: z.boolean().describe(
     "Another compaction is under way: nothing was started, and this is it.",

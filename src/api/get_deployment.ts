@@ -15,7 +15,6 @@ import { currentView, decisionView, viewCurrent, viewDecision } from "./release_
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
-/** Decisions to show with a stack. */
 const SHOWN_DECISIONS = 10;
 
 /** One stack with everything that explains its state; absent fields do not apply. */

@@ -7,7 +7,6 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { BY_HAND, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
-/** The answer to a rollback. */
 const rollbackResult = runResult.extend({
   release: z.int().describe("Number of the release that is put back."),
 });

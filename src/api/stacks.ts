@@ -22,7 +22,6 @@ import {
 
 /** Parts of the operations on stacks. */
 export interface StackOperationParts {
-  /** The stacks of a context. */
   readonly stacks: (context: string) => Promise<Stacks>;
   readonly clock: Clock;
 }

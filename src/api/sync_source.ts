@@ -45,7 +45,6 @@ const unplannedStackView = z.strictObject({
   })).optional(),
 });
 
-/** The plans of a source in an answer. */
 const sourcePlanView = z.strictObject({
   stacks: z.array(plannedStackView),
   failures: z.array(unplannedStackView),

@@ -43,7 +43,6 @@ const syncWindowsView = z.strictObject({
   decision: decisionView.optional().describe("For what repository, deployment and context name."),
 });
 
-/** The sync windows in an answer. */
 type SyncWindowsView = z.output<typeof syncWindowsView>;
 
 const selector = z.string().optional();

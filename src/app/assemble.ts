@@ -62,7 +62,6 @@ export interface Assembly {
   readonly ledger: Ledger;
   /** The engine of the default context. */
   readonly engine: EngineClient;
-  /** The engines of all contexts. */
   readonly engines: Engines;
   /** Listeners to what becomes of stacks, besides the record of a run. */
   readonly listeners: TargetListener[];
@@ -82,7 +81,6 @@ export interface Assembly {
   close(): Promise<void>;
 }
 
-/** Options for assembling. */
 interface AssemblyOptions {
   /** An empty directory for mirrors, trees and a copied ledger; DATA_DIR is only read then. */
   readonly scratchDir?: string;

@@ -1,4 +1,3 @@
-/** A piece of work of an author. */
 interface Piece<Work> {
   readonly name: string;
   readonly work: Work;
@@ -52,7 +51,6 @@ export class AuthorTurns<Work> {
     if (own !== undefined) own.used += milliseconds;
   }
 
-  /** Ends the piece of a turn. */
   end({ author, name }: Pick<AuthorTurn<Work>, "author" | "name">): void {
     const own = this.#authors.get(author);
     own?.waiting.delete(name);
@@ -60,7 +58,6 @@ export class AuthorTurns<Work> {
     if (own?.waiting.size === 0) this.#authors.delete(author);
   }
 
-  /** Forgets all. */
   clear(): void {
     this.#authors.clear();
   }

@@ -8,7 +8,6 @@ import { createEngines, type Engines } from "./engines.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import type { System } from "./system.ts";
 
-/** The result of checking one context. */
 interface CheckedContext {
   readonly context: string;
   /** False where stacks cannot be managed; a context without stacks may be away. */

@@ -29,7 +29,6 @@ const MOST_MADE = 8;
 
 interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
-  /** The events of a context's engine. */
   readonly events: (context: string) => SharedEvents;
   readonly ledger: Ledger;
   readonly intake: () => Intake;
@@ -55,7 +54,6 @@ export class JobBoards {
     this.#signal = signal;
   }
 
-  /** The board of a context. */
   of(context: string): JobBoard {
     const board = this.#made.get(context) ?? new JobBoard(context, this.#parts, this.#signal);
     this.#made.set(context, board);

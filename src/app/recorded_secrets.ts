@@ -43,7 +43,6 @@ interface Options {
 interface Looked {
   /** Version of the ledger then. */
   readonly version: number;
-  /** Marks of the releases. */
   readonly marks: ReadonlySet<string>;
   /** Marks of all releases that there were. */
   readonly alive: string;

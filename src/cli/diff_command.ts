@@ -43,5 +43,4 @@ async function wholeDiff(
   }
 }
 
-/** Lines of one page. */
 const PAGE_LINES = 5000;

@@ -170,7 +170,6 @@ function allNames(model: ComposeModel): string {
   return [...new Set(namesIn(model))].join("\n");
 }
 
-/** All names in a model. */
 function namesIn(model: ComposeModel): string[] {
   const services = servicesOf(model);
   const resources = (["networks", "volumes", "configs", "secrets"] as const).flatMap((kind) =>

@@ -16,7 +16,6 @@ import { sideImages } from "./side_images.ts";
 import type { TreeUse } from "./tree_paths.ts";
 import { resourceName } from "./resources.ts";
 
-/** Inputs of the digests of a release. */
 interface DigestInputs {
   /** The rendered model, with numbers of replicas. */
   readonly rendered: ComposeModel;

@@ -1,6 +1,5 @@
-import { type Document, isMap, isScalar, LineCounter } from "yaml";
+import { type Document, isMap, isScalar, type LineCounter } from "yaml";
 import { type Problem, recordOf } from "../model/mod.ts";
-import { parseYaml } from "./bounded_yaml.ts";
 import { nearestKey } from "./nearest_key.ts";
 
 const ROOT_KEYS = words(
@@ -24,13 +23,19 @@ function words(text: string): readonly string[] {
   return text.split(" ");
 }
 
+/** A compose file that was read, with the places of its lines. */
+export interface ComposeText {
+  readonly file: string;
+  readonly documents: readonly Document[];
+  readonly lines: LineCounter;
+}
+
 /**
  * Warnings about unknown keys at the root and in services that differ little from a key of compose.
- * Other unknown keys may belong to a newer compose. Throws `config_invalid` for a text that is no YAML.
+ * Other unknown keys may belong to a newer compose.
  */
-export function misspelledKeys(text: string, file: string): Problem[] {
-  const lines = new LineCounter();
-  return parseYaml(text, { merge: true, lineCounter: lines }).flatMap((document) => {
+export function misspelledKeys({ file, documents, lines }: ComposeText): Problem[] {
+  return documents.flatMap((document) => {
     const root = recordOf(document.toJS());
     const services = Object.entries(recordOf(root["services"]));
     const places = [

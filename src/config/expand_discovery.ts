@@ -39,7 +39,6 @@ export interface ExpandedDiscovery {
   readonly warnings: readonly Problem[];
 }
 
-/** Findings of a discovery. */
 interface DiscoveryFindings {
   readonly directories: readonly DiscoveredDirectory[];
   /** Texts of the overrides by path; overrides that are links are missing. */

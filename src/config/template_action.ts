@@ -5,7 +5,6 @@ import {
   type TemplateValue,
 } from "./template_value.ts";
 
-/** Fields of `.auth`. */
 const AUTH_FIELDS = ["username", "password", "token", "api_key"] as const;
 
 const CONTROL =

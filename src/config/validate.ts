@@ -20,7 +20,6 @@ interface ValidateOptions {
   readonly allowLocalRepositoryUrl?: boolean;
 }
 
-/** Findings of a validation. */
 interface Validation {
   /** The declared stacks; a discovery counts as the stacks that it finds. */
   readonly stacks: readonly DeclaredStack[];

@@ -11,7 +11,7 @@ import {
   recordOf,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
-import { misspelledKeys } from "./compose_keys.ts";
+import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { REMOTE } from "./compose_references.ts";
 import { readJobLabels } from "./job_labels.ts";
@@ -19,7 +19,6 @@ import { clip } from "./located.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
-/** Findings in a compose file. */
 interface ComposeFindings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -51,12 +50,13 @@ export function validateCompose(
       const what = `${JSON.stringify(each.slice(0, 200))} is not a file of the repository`;
       return { file, path: "include", message: `${what}: put it there, or use a submodule` };
     });
-    const labels = labelFindings(text, file);
-    const references = referencesOf(paths, base, text);
+    const lines = new LineCounter();
+    const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
+    const labels = labelFindings(read);
     return {
-      problems: [...problems, ...imageProblems(text, file), ...labels.problems],
-      warnings: [...misspelledKeys(text, file), ...labels.warnings],
-      references,
+      problems: [...problems, ...imageProblems(read), ...labels.problems],
+      warnings: [...misspelledKeys(read), ...labels.warnings],
+      references: referencesOf(paths, base, read),
     };
   } catch (error) {
     if (!isStackwrightError(error, "config_invalid")) throw error;
@@ -68,7 +68,7 @@ export function validateCompose(
 function referencesOf(
   { includes, extended, needed }: ComposePaths,
   base: string,
-  text: string,
+  read: ComposeText,
 ): ComposeReference[] {
   const found: ComposeReference[] = [];
   const note = (
@@ -90,11 +90,8 @@ function referencesOf(
   }
   // Without a base: compose reads only one service of an extended file.
   for (const path of extended) note("extends", path);
-  if (needed.length === 0) return found;
-  const lineCounter = new LineCounter();
-  const documents = parseYaml(text, { merge: true, lineCounter });
   for (const { path, place } of needed) {
-    const where = { path: place.join("."), ...lineOf(documents, lineCounter, place) };
+    const where = { path: place.join("."), ...lineOf(read, place) };
     note("env_file", path, { where });
   }
   return found;
@@ -102,15 +99,15 @@ function referencesOf(
 
 /** The line of a key of a compose file; none where a merge brings it. */
 function lineOf(
-  documents: ReturnType<typeof parseYaml>,
-  lineCounter: LineCounter,
+  { documents, lines }: Pick<ComposeText, "documents" | "lines">,
   keys: readonly string[],
 ): Pick<Problem, "line" | "column"> {
   for (const document of documents) {
     const node = document.getIn(keys, true);
     const range = isNode(node) ? node.range : undefined;
-    const at = range ? lineCounter.linePos(range[0]) : undefined;
-    if (at !== undefined) return { line: at.line, column: at.col };
+    if (!range) continue;
+    const { line, col } = lines.linePos(range[0]);
+    return { line, column: col };
   }
   return {};
 }
@@ -119,25 +116,26 @@ function lineOf(
 const UNKNOWN = /\$|^[/~]/;
 
 /** Invalid names of images; skips names with variables, whose values are unknown here. */
-function imageProblems(text: string, file: string): Problem[] {
-  const lineCounter = new LineCounter();
-  return parseYaml(text, { merge: true, lineCounter }).flatMap((document) => {
+function imageProblems({ file, documents, lines }: ComposeText): Problem[] {
+  return documents.flatMap((document) => {
     const services = recordOf(recordOf(document.toJS())["services"]);
     return Object.entries(services).flatMap(([service, value]) => {
       const image = recordOf(value)["image"];
       if (typeof image !== "string" || image.includes("$")) return [];
       const message = badImageName(image);
       if (message === undefined) return [];
-      const place = lineOf([document], lineCounter, ["services", service, "image"]);
+      const place = lineOf({ documents: [document], lines }, ["services", service, "image"]);
       return [{ file, path: `services.${service}.image`, ...place, message }];
     });
   });
 }
 
-function labelFindings(text: string, file: string): Omit<ComposeFindings, "references"> {
+function labelFindings(
+  { file, documents }: ComposeText,
+): Omit<ComposeFindings, "references"> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  for (const [service, labels] of labelsOf(text)) {
+  for (const [service, labels] of labelsOf(documents)) {
     const path = `services.${service}.labels`;
     warnings.push(...misspelledLabels(labels).map((message) => ({ file, path, message })));
     if (!JSON.stringify(labels).includes("$")) {
@@ -155,12 +153,9 @@ function labelFindings(text: string, file: string): Omit<ComposeFindings, "refer
     // The values of variables are not known here.
     if (`${ignore}${signal}`.includes("$")) continue;
     const isOurs = [recreateIgnore, recreateIgnoreSignal].some((name) => name in labels);
+    const prefix = isOurs ? {} : { prefix: MIGRATION_LABEL_PREFIX };
     try {
-      parseRecreateIgnore({
-        ignore,
-        signal,
-        ...(isOurs ? {} : { prefix: MIGRATION_LABEL_PREFIX }),
-      });
+      parseRecreateIgnore({ ignore, signal, ...prefix });
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;
       problems.push({ file, path, message: error.message });
@@ -194,8 +189,10 @@ export function misspelledLabels(
 }
 
 /** The labels of each service, written as a map or as a list. */
-function labelsOf(text: string): [string, Readonly<Record<string, string>>][] {
-  return parseYaml(text, { merge: true }).flatMap((document) => {
+function labelsOf(
+  documents: ComposeText["documents"],
+): [string, Readonly<Record<string, string>>][] {
+  return documents.flatMap((document) => {
     const services = recordOf(recordOf(document.toJS())["services"]);
     return Object.entries(services).map(([name, service]): [string, Record<string, string>] => {
       const labels = recordOf(service)["labels"];

@@ -39,7 +39,6 @@ type AnswerBody =
     readonly thrown?: unknown;
   };
 
-/** The request that an answer is to. */
 interface AnswerTo {
   readonly method: string;
   readonly requestId: string;

@@ -2,7 +2,6 @@ import { type ErrorCode, formatProblem, isStackwrightError, type Problem } from 
 
 /** The answer to a failed request. */
 export interface Refusal {
-  /** HTTP status. */
   readonly status: number;
   /** Short and stable. */
   readonly error: string;

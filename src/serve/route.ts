@@ -23,7 +23,6 @@ export interface Exchange {
   readonly readBytes: (error: string) => Promise<Uint8Array>;
 }
 
-/** Methods that routes have. */
 type Method = "GET" | "HEAD" | "POST" | "DELETE";
 
 /**

@@ -7,7 +7,6 @@ interface RouteEntry<T> {
   readonly value: T;
 }
 
-/** Result of a router. */
 type RouteMatch<T> =
   | {
     readonly kind: "found";

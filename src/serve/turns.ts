@@ -1,7 +1,6 @@
 /** Milliseconds below which a round of the event loop counts as short. */
 const SHORT_MS = 2;
 
-/** Options of {@link Turns}. */
 interface TurnOptions {
   /** Turns in one round of the event loop. */
   readonly most: number;

@@ -10,7 +10,6 @@ import { quote, type VariableReader } from "./variable_reader.ts";
 
 type ReadOptions = (reader: VariableReader) => SecretProviderOptions;
 
-/** How the options of each provider are read. */
 const READERS: Readonly<Record<SecretProviderOptions["kind"], ReadOptions>> = {
   "webhook": webhookOptions,
   "openbao": (reader) => ({

@@ -3,7 +3,6 @@ import { COMPOSE_LABELS, isOurs, LABELS, type ReconciliationEvent } from "../mod
 
 /** An event of a container, or a service, of a stack. */
 interface ContainerNews {
-  /** Name of the stack. */
   readonly stack: string;
   /** Id of the container, or of the service. */
   readonly containerId: string;

@@ -40,7 +40,6 @@ export class RepositoryPolls {
   readonly #entries: Entries;
   readonly #parts: PollParts;
   readonly #signal: AbortSignal;
-  /** Entries with a schedule, by schedule. */
   readonly #scheduled: ReadonlyMap<string, readonly PollEntry[]>;
   readonly #once: readonly PollEntry[];
   readonly #rhythms: readonly Rhythm[];

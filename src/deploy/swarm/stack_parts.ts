@@ -2,7 +2,6 @@ import type { ComposeModel } from "../../model/mod.ts";
 
 /** Everything that decides about the services of a stack; plain values. */
 export interface StackParts {
-  /** Name of the stack. */
   readonly stack: string;
   /** Rendered, with stable paths, our labels and plain dollars. */
   readonly model: ComposeModel;

@@ -8,7 +8,6 @@ import { pruneObjects } from "./prune_objects.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
 import { stackOf } from "./stack_of.ts";
 
-/** A rollout of a stack. */
 interface StackRollout
   extends Pick<Rollout, "services" | "verify" | "liveNow" | "timeoutSeconds" | "rollback"> {
   readonly next: StackRelease;

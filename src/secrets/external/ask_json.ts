@@ -2,7 +2,6 @@ import type { HttpClient, HttpRequest } from "../../system/mod.ts";
 import { unresolved } from "./provider.ts";
 import { parseJson, valueAt } from "../../model/mod.ts";
 
-/** An answer in JSON. */
 interface JsonAnswer {
   readonly status: number;
   readonly value: unknown;

@@ -4,7 +4,6 @@ import type { Clock } from "../../system/mod.ts";
 /** A token that was given for a while. */
 export interface Grant {
   readonly token: string;
-  /** Seconds it is good for. */
   readonly lifetimeSeconds: number;
 }
 
@@ -14,7 +13,6 @@ interface Login {
   open(): LoginUser;
 }
 
-/** One user of a {@link Login}. */
 interface LoginUser {
   /** Runs `work` with the token. A refused token is not used again by other users. */
   with<T>(signal: AbortSignal, work: (token: string) => Promise<T>): Promise<T>;

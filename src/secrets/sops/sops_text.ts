@@ -33,7 +33,6 @@ export interface SopsText {
   ): Uint8Array;
 }
 
-/** A comment that is encrypted. */
 interface SopsComment {
   /** Where it may belong: its cipher text is bound to the keys above it. */
   readonly paths: readonly (readonly string[])[];

@@ -37,7 +37,6 @@ export interface Tool {
   run(input: ToolInput, call: Call): Promise<ToolResult>;
 }
 
-/** Hints of read-only tools. */
 const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
 /** Hints of tools that may be destructive. */
 export const CHANGES: ToolHints = {

@@ -10,7 +10,6 @@ import { RunningCalls } from "./running_calls.ts";
 import { createToolServer } from "./tool_server.ts";
 import { createTools } from "./tools.ts";
 
-/** Path of the tool server. */
 const TOOL_PATH = "/mcp";
 
 /** Ports that only the tool server needs. */

@@ -35,7 +35,6 @@ interface ToolServerParts {
   readonly log: Log;
 }
 
-/** One message of a client. */
 interface ToolMessage {
   /** The HTTP request, whose body is not read. */
   readonly request: Request;
@@ -133,7 +132,6 @@ function describeTool({ name, description, hints, input, output }: Tool) {
   };
 }
 
-/** One call of a tool. */
 interface ToolCall {
   readonly tool: Tool;
   readonly input: ToolInput;
