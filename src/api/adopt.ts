@@ -1,17 +1,10 @@
 import * as z from "zod";
-import {
-  errors,
-  formatOwner,
-  ownerFrom,
-  type StackKey,
-  stackKey,
-  type StackOwner,
-} from "../model/mod.ts";
+import { errors, formatOwner, ownerFrom, type StackKey, type StackOwner } from "../model/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { sourceLocation } from "../source/mod.ts";
-import { audited } from "./audit.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
 import { ownerView } from "./release_views.ts";
+import { stackAction } from "./stack_action.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
 type LedgerPart = Pick<StackParts, "ledger">;
@@ -41,23 +34,19 @@ const input = stackInput.extend({
  * `releases_of` deployed nothing, and `conflict` when several were refused.
  */
 export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
-  return defineOperation({
+  return stackAction({
+    action: "adopt",
     id: "adoptDeployment",
     summary: "Hand a stack to another repository or branch, with its volumes and files.",
-    tag: "Deployments",
-    power: "act",
     input,
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, ({ context, name, source, reference, releases_of: of }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "adopt", what: "stack", key }, () => {
-      const before = recordedOwner(ledger, key);
-      const owner = wantedOwner({ ledger }, key, { source, reference });
-      ledger.handOver(key, owner, { releasesOf: of === "" ? "" : namedSource(of).name });
-      const was = before === undefined ? {} : { before: ownerOf(before) };
-      return { owner: ownerOf(owner), ...was };
-    });
+  }, (key, { source, reference, releases_of: of }) => {
+    const before = recordedOwner(ledger, key);
+    const owner = wantedOwner({ ledger }, key, { source, reference });
+    ledger.handOver(key, owner, { releasesOf: of === "" ? "" : namedSource(of).name });
+    const was = before === undefined ? {} : { before: ownerOf(before) };
+    return { owner: ownerOf(owner), ...was };
   });
 }
 

@@ -4,12 +4,11 @@ import {
   formatRevision,
   formatStackKey,
   type StackKey,
-  stackKey,
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
-import { audited } from "./audit.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
+import { stackAction } from "./stack_action.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
 /** The answer to forgetting a stack. */
@@ -34,21 +33,17 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
 export function forgetOperation(
   { ledger, hasContext, clock }: ForgetParts,
 ): Operation<z.output<typeof forgetView>> {
-  return defineOperation({
+  return stackAction({
+    action: "forget",
     id: "forgetDeployment",
     summary: "Forget a stack whose context is not there any more; what runs there is left alone.",
-    tag: "Deployments",
-    power: "act",
     input: stackInput,
     output: forgetView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, ({ context, name }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "forget", what: "stack", key }, async () => {
-      const isThere = await hasContext(key.context);
-      requireForgettable(ledger, key, isThere);
-      return recordForgotten(ledger, key, clock.now());
-    });
+  }, async (key) => {
+    const isThere = await hasContext(key.context);
+    requireForgettable(ledger, key, isThere);
+    return recordForgotten(ledger, key, clock.now());
   });
 }
 

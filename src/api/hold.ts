@@ -3,6 +3,7 @@ import { errors, parseDuration, type PersonHold, type StackKey, stackKey } from 
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { stackAction } from "./stack_action.ts";
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 
 /** Most characters of a reason that people give. */
@@ -78,21 +79,17 @@ export function holdOperation(
 export function resumeOperation(
   { ledger }: Pick<HoldParts, "ledger">,
 ): Operation<z.output<typeof resumeView>> {
-  return defineOperation({
+  return stackAction({
+    action: "resume",
     id: "resumeDeployment",
     summary: "Let a stack that was held, or rolled back, follow its source again.",
-    tag: "Deployments",
-    power: "act",
     input: stackInput,
     output: resumeView,
     errors: ["bad_request", "not_found"],
-  }, ({ context, name }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "resume", what: "stack", key }, () => {
-      const [held, pinned] = [ledger.holds.remove(key), ledger.pins.remove(key)];
-      if (!held && !pinned) requireKnown({ ledger }, key);
-      return { resumed: held || pinned };
-    });
+  }, (key) => {
+    const [held, pinned] = [ledger.holds.remove(key), ledger.pins.remove(key)];
+    if (!held && !pinned) requireKnown({ ledger }, key);
+    return { resumed: held || pinned };
   });
 }
 

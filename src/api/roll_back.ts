@@ -1,10 +1,9 @@
-import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
 import { chooseRelease } from "../record/mod.ts";
-import { audited } from "./audit.ts";
 import { reasonInput } from "./hold.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
 import { BY_HAND, runResult, runWork, type RunWorkParts, waitInput } from "./run_work.ts";
+import { stackAction } from "./stack_action.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
 
 const rollbackResult = runResult.extend({
@@ -20,31 +19,22 @@ const input = stackInput.extend({
 
 /**
  * Rolls a stack back to an earlier release and keeps it there, in a run. A call throws `not_found`
- * when there is no such release, and
- * `conflict` when it is a former owner's.
+ * when there is no such release, and `conflict` when it is a former owner's.
  */
 export function rollBackOperation(
   { ledger, ...parts }: RunWorkParts & Pick<StackParts, "ledger">,
 ): Operation<z.output<typeof rollbackResult>> {
-  return defineOperation({
+  return stackAction({
+    action: "roll back",
     id: "rollbackDeployment",
     summary: "Put a stack back to an earlier release, and keep it there.",
-    tag: "Deployments",
-    power: "act",
     input,
     output: rollbackResult,
     errors: ["bad_request", "conflict", "not_found", "shutting_down"],
-  }, ({ context, name, release, reason, wait }, call) => {
-    const key = stackKey(context, name);
-    return audited(
-      call,
-      { action: "roll back", what: "stack", key, more: { reason } },
-      async () => {
-        const { number } = chooseRelease(ledger, key, release).wanted;
-        const work = { kind: "rollback", ...BY_HAND, key, release: number, reason } as const;
-        const asked = { work, wait, started: "rollback started", failed: "rollback failed" };
-        return { ...await runWork(asked, parts, call), release: number };
-      },
-    );
+  }, async (key, { release, reason, wait }, call) => {
+    const { number } = chooseRelease(ledger, key, release).wanted;
+    const work = { kind: "rollback", ...BY_HAND, key, release: number, reason } as const;
+    const asked = { work, wait, started: "rollback started", failed: "rollback failed" };
+    return { ...await runWork(asked, parts, call), release: number };
   });
 }

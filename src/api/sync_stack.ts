@@ -9,7 +9,6 @@ import {
 } from "../model/mod.ts";
 import type { PlannedStack, PlannedStacks } from "../pipeline/mod.ts";
 import { createLimiter } from "../system/mod.ts";
-import { audited } from "./audit.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView, viewServices } from "./run_view.ts";
 import {
@@ -21,6 +20,7 @@ import {
   waitInput,
 } from "./run_work.ts";
 import { sourceOfStack } from "./source_of_stack.ts";
+import { stackAction } from "./stack_action.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
@@ -82,41 +82,33 @@ const applyInput = stackInput.extend({
 
 /** Deploys what a stack's source says now, in a run. Throws `conflict` when the given plan is outdated. */
 export function applyStackOperation(parts: SyncStackParts): Operation<RunResult> {
-  return defineOperation({
+  return stackAction({
+    action: "apply",
     id: "applyDeployment",
     summary: "Deploy what the source of a stack says about it now.",
-    tag: "Deployments",
-    power: "act",
     input: applyInput,
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
-  }, ({ context, name, plan_id: agreed, wait }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "apply", what: "stack", key }, async () => {
-      if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
-        throw outdated(`the plan of ${name}`);
-      }
-      return await syncStack(parts, { key, wait, asked: "apply" }, call);
-    });
+  }, async (key, { name, plan_id: agreed, wait }, call) => {
+    if (agreed !== undefined && (await planOf(parts, key, call)).id !== agreed) {
+      throw outdated(`the plan of ${name}`);
+    }
+    return await syncStack(parts, { key, wait, asked: "apply" }, call);
   });
 }
 
 /** Retries the failed release of a stack. A call throws `conflict` when nothing failed. */
 export function retryStackOperation(parts: SyncStackParts): Operation<RunResult> {
-  return defineOperation({
+  return stackAction({
+    action: "retry",
     id: "retryDeployment",
     summary: "Try a failed release of a stack again now.",
-    tag: "Deployments",
-    power: "act",
     input: stackInput.extend({ wait: waitInput }),
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
-  }, ({ context, name, wait }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "retry", what: "stack", key }, () => {
-      requireFailed(parts, key);
-      return syncStack(parts, { key, wait, asked: "retry" }, call);
-    });
+  }, (key, { wait }, call) => {
+    requireFailed(parts, key);
+    return syncStack(parts, { key, wait, asked: "retry" }, call);
   });
 }
 

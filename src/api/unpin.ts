@@ -1,7 +1,6 @@
-import { stackKey } from "../model/mod.ts";
 import * as z from "zod";
-import { audited } from "./audit.ts";
-import { defineOperation, type Operation } from "./operation.ts";
+import type { Operation } from "./operation.ts";
+import { stackAction } from "./stack_action.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 
 /** The answer to unpinning: whether the stack was pinned. */
@@ -13,20 +12,16 @@ const unpinView = z.strictObject({
 export function unpinOperation(
   { ledger }: Pick<StackParts, "ledger">,
 ): Operation<z.output<typeof unpinView>> {
-  return defineOperation({
+  return stackAction({
+    action: "unpin",
     id: "unpinDeployment",
     summary: "Let automatic updates of a stack happen again after a rollback.",
-    tag: "Deployments",
-    power: "act",
     input: stackInput,
     output: unpinView,
     errors: ["bad_request", "not_found"],
-  }, ({ context, name }, call) => {
-    const key = stackKey(context, name);
-    return audited(call, { action: "unpin", what: "stack", key }, () => {
-      const unpinned = ledger.pins.remove(key);
-      if (!unpinned) requireKnown({ ledger }, key);
-      return { unpinned };
-    });
+  }, (key) => {
+    const unpinned = ledger.pins.remove(key);
+    if (!unpinned) requireKnown({ ledger }, key);
+    return { unpinned };
   });
 }
