@@ -13,7 +13,7 @@ import {
   type RefuseAt,
   requireSureColon,
   requireSureFolding,
-  requireSurePlain,
+  requireSureWords,
 } from "./read_alike.ts";
 import { yamlMessage } from "./yaml_message.ts";
 
@@ -122,7 +122,7 @@ const FILE_KEYS = [["env_file", ["path", "required", "format"]], ["label_file", 
 
 function includeOf(include: unknown, file: string): ComposeInclude {
   if (!isObject(include)) {
-    return { paths: texts(include, file, "include"), envFiles: [], projectDirectory: "" };
+    return { paths: namedBy(include, file, "include"), envFiles: [], projectDirectory: "" };
   }
   // Compose ignores the case of these keys, and ignores unknown ones.
   requireKeys(include, INCLUDE_KEYS, file, "include");
@@ -135,7 +135,7 @@ function includeOf(include: unknown, file: string): ComposeInclude {
     throw refused(file, { path: "include.project_directory", message: "expected one path" });
   }
   return {
-    paths: texts(include["path"], file, "include.path"),
+    paths: namedBy(include["path"], file, "include.path"),
     envFiles: texts(include["env_file"], file, "include.env_file"),
     projectDirectory,
   };
@@ -173,14 +173,17 @@ function documentsOf(text: string, file: string): ReadDocument[] {
     const { line, col } = lines.linePos(offset);
     throw refused(file, { line: Math.max(1, line), column: Math.max(1, col), message });
   };
-  return parseYaml(text, { merge: true, lineCounter: lines }).map((document) => {
-    for (const error of document.errors) refuse(error.pos[0], yamlMessage(error));
+  const documents = parseYaml(text, { merge: true, lineCounter: lines });
+  for (const { errors: [error] } of documents) {
+    if (error !== undefined) refuse(error.pos[0], yamlMessage(error));
+  }
+  requireSureWords(text, refuse);
+  return documents.map((document) => {
     const twice = keyGivenTwice(document);
     if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
     visit(document, {
-      Node: (_key, node, path) => {
+      Node: (_key, node) => {
         requireKnownTag(node, refuse);
-        requireSurePlain(node, path, text, refuse);
         requireSureFolding(node, text, refuse);
       },
       Pair: (_key, { key, value }, path) => {
@@ -259,6 +262,13 @@ function valueOf(document: Document, file: string): unknown {
 
 function refused(file: string, problem: Omit<Problem, "file">): StackwrightError {
   return invalidInput(`the compose file ${file}`, [{ file, ...problem }]);
+}
+
+/** Files that an include names. Compose takes the working directory for an empty name. */
+function namedBy(value: unknown, file: string, what: string): string[] {
+  const named = texts(value, file, what);
+  if (named.length > 0 && named.length === itemsOf(value).length) return named;
+  throw refused(file, { path: what, message: "expected the path of a file" });
 }
 
 /** The texts of a value that is a text or a list of texts. Refuses every other value. */

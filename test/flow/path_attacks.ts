@@ -508,6 +508,22 @@ const BUILDS: readonly Attack[] = [
     says: /between quotes/,
   },
   {
+    title: "env_file behind an anchor whose name ends earlier elsewhere",
+    files: ({ outside }) => ({
+      "compose.yaml": `services:\n  web:\n    image: "${IMAGE}"\n    env_file:\n` +
+        `      - &x:/../../../../../../../../../../../../..${outside}/x.env\n`,
+    }),
+    says: /a blank behind it/,
+  },
+  {
+    title: "env_file behind a tag that goes on with a comma elsewhere",
+    files: ({ outside }) => ({
+      "compose.yaml":
+        `services: {web: {image: "${IMAGE}", env_file: [!override,x ${outside}/x.env]}}\n`,
+    }),
+    says: /a tag has a blank behind it/,
+  },
+  {
     title: "build secret by a name that goes on with another file, and what follows in quotes",
     files: ({ outside }) => ({
       ...building({

@@ -72,12 +72,16 @@ const OTHER_BREAKS = /[\u0085\u2028\u2029\ufeff]|\r(?!\n)/;
 
 /**
  * Refuses what the sops program reads otherwise than we do: what is a comment here are further keys to it,
- * it knows metadata of the first document alone, and passes over tags of lists and maps.
+ * it knows metadata of the first document alone, passes over tags of lists and maps, and ends the name of
+ * an anchor elsewhere.
  */
 function requireOneReading(text: string, documents: readonly Document.Parsed[]): void {
   const first = documents.map(metadataPair)[0]?.value as Node | undefined;
   let isPlain = first !== undefined && !OTHER_BREAKS.test(text);
-  visit(first ?? null, { Node: (_key, { tag }) => void (isPlain &&= tag === undefined) });
+  visit(first ?? null, {
+    Node: (_key, node) =>
+      void (isPlain &&= (node.tag ?? ("anchor" in node ? node.anchor : "")) === ""),
+  });
   if (isPlain) return;
   throw new SopsFormatError(
     "it has an unusual line break, a tag in its metadata, or no metadata in its first document, " +

@@ -121,6 +121,8 @@ describe("composePaths()", () => {
         /2:1.*write it out/,
       ],
       ["an escaped line end before an empty line", 'x: "a\\\n\n b"', /1:4.*escaped line end/],
+      ["an include of nothing", 'include: [a, ""]', /include: expected the path/],
+      ["an include of no path", "include: [{env_file: a}]", /include\.path: expected the path/],
       ["keys of an include in another case", "include: [{Path: a}]", /include\.Path: only path, /],
       [
         "two project directories",
@@ -141,6 +143,13 @@ describe("composePaths()", () => {
       ["such a key at the top", "{?include: [/x], services: {}}", /1:2.*between quotes/],
       ["such a key in a list", "services: {a: {env_file: [?path: /x]}}", /1:27.*between quotes/],
       ["a question mark that ends a word", "services: {a: {b ? env_file: /x}}", /1:16.*quotes/],
+      ["a question mark in a word", "services: {a: {b?env_file: /x}}", /1:16.*quotes/],
+      ["a name with a colon", "services: {a: {env_file: [&x:/y b]}}", /1:27.*blank behind/],
+      ["such a name in a list", "services:\n  a:\n    env_file:\n      - &x:/y", /4:9.*blank/],
+      ["such a name of an alias", "x: &y a\nz: *y:", /2:4/],
+      ["a tag that goes on", "services: {a: {env_file: [!override,x /y]}}", /1:27.*a tag has/],
+      ["a tag that a colon follows", 'services: {a: {"env_file":!!str,:b c}}', /1:27.*a tag has/],
+      ["a directive", "%TAG ! tag:x\n---\nservices: {}", /1:1.*directive/],
       ["a colon that begins a text", "services: {a: {b: [c, :d]}}", /1:23.*between quotes/],
       [
         "such a text below a merge key",
