@@ -11,7 +11,8 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   return {
     async send(request, signal) {
       const limit = AbortSignal.timeout(timeoutMs);
-      const either = AbortSignal.any([signal, limit]);
+      const rest = new AbortController();
+      const either = AbortSignal.any([signal, limit, rest.signal]);
       try {
         return await follow(request, (each) => transport.fetch(each, either), maxBytes);
       } catch (error) {
@@ -19,6 +20,9 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         if (limit.aborted) throw tooSlow(request, timeoutMs);
         if (error instanceof StackwrightError) throw error;
         throw failure(request, reasonOf(error));
+      } finally {
+        // What was not read of an answer does not come any more; cancelling it alone lets Bun go on.
+        rest.abort();
       }
     },
     close: () => transport.close(),
@@ -36,6 +40,11 @@ async function follow(request: HttpRequest, fetch: Fetch, maxBytes: number): Pro
   let current = request;
   for (let count = 0; count <= MOST_REDIRECTS; count++) {
     const response = await fetch(current);
+    const encoding = response.headers.get("content-encoding") ?? "identity";
+    if (encoding !== "identity") {
+      await response.body?.cancel();
+      throw failure(current, "its answer is compressed, which was not asked for");
+    }
     const location = response.headers.get("location");
     if (location === null || response.status < 300 || response.status > 399) {
       return answerOf(response, await readBody(response, current, maxBytes));

@@ -21,12 +21,15 @@ export function createTransport({ proxy, caCertificates }: HttpClientOptions): T
   return {
     fetch({ url, method, headers, body }, signal) {
       const through = proxyFor(new URL(url), proxy);
+      // Bun decompresses what has come before anybody reads it: a few kilobytes become gigabytes.
       const own = "Deno" in globalThis ? { client: denoClient(through) } : {
+        decompress: false,
         ...(through === undefined ? {} : { proxy: through }),
         ...(caCertificates === undefined ? {} : { tls: { ca: caCertificates } }),
       };
       const sent = body === undefined ? {} : { body };
-      return fetch(url, { method, headers, redirect: "manual", signal, ...sent, ...own });
+      const asked = { "accept-encoding": "identity", ...headers };
+      return fetch(url, { method, headers: asked, redirect: "manual", signal, ...sent, ...own });
     },
     close() {
       for (const client of clients.values()) client.close();
@@ -53,7 +56,7 @@ function denoProxy(url: string): Deno.Proxy {
 export interface HttpClientOptions {
   /** Longest time for one request and its answer, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Largest body of an answer, in bytes after decompression. */
+  /** Largest body of an answer, in bytes; no compressed one is asked for, nor read. */
   readonly maxBytes?: number;
   /** Proxies by the scheme of the URL, and hosts that are reached without. */
   readonly proxy?: Proxies;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { readBody } from "../../../src/system/http_client.ts";
 import {
@@ -97,6 +98,33 @@ describe("HttpClient.send()", () => {
       server.fail({ status: 200, text: "x".repeat(1001) });
       await assert.rejects(get(client, server.origin), failure(/has more than 1000 bytes/));
     }, { maxBytes: 1000 });
+  });
+
+  it("asks for no compressed answer, and refuses one: kilobytes may become gigabytes", async () => {
+    const asked: unknown[] = [];
+    const bombs = {
+      br: brotliCompressSync(Buffer.alloc(8 * 1024 * 1024)),
+      gzip: gzipSync(Buffer.alloc(8 * 1024 * 1024)),
+    };
+    const server = createServer(({ headers, url }, response) => {
+      asked.push(headers["accept-encoding"]);
+      const [encoding, bomb] = url === "/br" ? ["br", bombs.br] : ["gzip", bombs.gzip];
+      response.writeHead(200, { "content-encoding": encoding }).end(bomb);
+    });
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const { port } = server.address() as AddressInfo;
+    const client = createHttpClient({ maxBytes: 1024 * 1024 });
+    try {
+      for (const kind of Object.keys(bombs)) {
+        const url = `http://127.0.0.1:${port}/${kind}`;
+        const sent = client.send({ method: "GET", url, headers: {} }, SIGNAL);
+        await assert.rejects(sent, /its answer is compressed/);
+      }
+    } finally {
+      client.close();
+      await new Promise((closed) => server.close(closed));
+    }
+    assert.deepEqual(asked, ["identity", "identity"]);
   });
 
   it("keeps a body that comes byte by byte as one text", async () => {
