@@ -15,6 +15,7 @@ import { localName, SEARCH } from "./reference.ts";
 import { MOST_BYTES } from "./remote_question.ts";
 import { parseRemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
+import { isMirror, isTemporary } from "./unused_mirrors.ts";
 
 /**
  * Fetches from the remote into a mirror or, while a damaged one is replaced, into the directory
@@ -48,16 +49,15 @@ export class MirrorExchange {
     }
   }
 
-  /**
-   * Removes what earlier versions had: one mirror of all URLs of a source, whose commits nobody can
-   * tell apart by the URLs that named them, and one for plain http.
-   */
   async #removeFormer(signal: AbortSignal): Promise<void> {
     const { files, lock, directory } = this.#parts;
-    const place = dirname(directory);
-    await lock.run(place, async () => {
-      if (await files.stat(join(place, "HEAD")) !== undefined) await files.remove(place);
-      await files.remove(join(dirname(place), "submodules", "http"));
+    const source = dirname(dirname(directory));
+    await lock.run(source, async () => {
+      for (const each of ["mirror", "submodules"].map((name) => join(source, name))) {
+        for (const name of await files.list(each)) {
+          if (!isMirror(name) && !isTemporary(name)) await files.remove(join(each, name));
+        }
+      }
     }, signal);
   }
 

@@ -5,7 +5,13 @@ import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { Git } from "./git.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
-import { type MirrorUse, removeUnused, type StoredMirror } from "./unused_mirrors.ts";
+import {
+  isMirror,
+  isTemporary,
+  type MirrorUse,
+  removeUnused,
+  type StoredMirror,
+} from "./unused_mirrors.ts";
 
 /** Ends of a compaction of one mirror, in the order in which a summary counts them. */
 export const COMPACTION_RESULTS = [
@@ -71,8 +77,9 @@ const MOST_THREADS = 4;
 /** Makes the store of the mirrors below a data directory. */
 export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   const sources = join(parts.dataDir, "sources");
+  const stored = () => storedBelow(parts.files, sources, sources);
   const list = async () => {
-    const found = await mirrorsBelow(parts.files, sources, sources);
+    const found = (await stored()).filter(({ path }) => isMirror(path));
     return found.sort((a, b) => byText(a.repository, b.repository) || byText(a.path, b.path));
   };
   return {
@@ -85,7 +92,7 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
       }
     },
     removeUnused: (use, signal) =>
-      onDisk(sources, async () => await removeUnused(parts, await list(), use, signal)),
+      onDisk(sources, async () => await removeUnused(parts, await stored(), use, signal)),
     packs: async () =>
       await Promise.all((await list()).map(async (mirror) => ({
         ...mirror,
@@ -105,35 +112,26 @@ export function createMirrorStore(parts: MirrorStoreParts): MirrorStore {
   };
 }
 
-async function shownIn(files: Files, directory: string): Promise<string[]> {
-  // Repositories may be called `.github`; mirrors that are being made are called `.tmp-mirror-…`.
-  return (await files.list(directory)).filter((each) => !each.startsWith(".tmp-"));
-}
-
 function partOfName(directory: string): string {
   return directory.replace(/%$/, "").replaceAll("%25", "%");
 }
 
 /**
- * A source has mirrors in `mirror` and in `submodules`; no part of a source name is called so. The
- * `mirror` of earlier versions is one itself.
+ * All that sources have in `mirror` and in `submodules`: mirrors, and what is left of removals and of
+ * earlier versions. No part of a source name is called so.
  */
-async function mirrorsBelow(
-  files: Files,
-  root: string,
-  directory: string,
-): Promise<StoredMirror[]> {
+async function storedBelow(files: Files, root: string, directory: string): Promise<StoredMirror[]> {
   const repository = relative(root, directory).split("/").map(partOfName).join("/");
   const found: StoredMirror[] = [];
-  for (const name of await shownIn(files, directory)) {
+  for (const name of await files.list(directory)) {
     const path = join(directory, name);
-    if (name === "trees") continue;
+    // Repositories may be called `.github`; what is being made is called `.tmp-…`.
+    if (name === "trees" || isTemporary(name)) continue;
     if (name === "mirror" || name === "submodules") {
-      const names = await shownIn(files, path);
-      const paths = names.includes("HEAD") ? [path] : names.map((each) => join(path, each));
-      found.push(...paths.map((each) => ({ repository, path: each })));
+      const names = await files.list(path);
+      found.push(...names.map((each) => ({ repository, path: join(path, each) })));
     } else if ((await files.stat(path))?.kind === "directory") {
-      found.push(...await mirrorsBelow(files, root, path));
+      found.push(...await storedBelow(files, root, path));
     }
   }
   return found;

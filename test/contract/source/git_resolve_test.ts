@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { sourceLocation } from "../../../src/source/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
@@ -385,17 +385,18 @@ describe("GitSource.resolve()", () => {
       rmSync(shared, { recursive: true });
       renameSync(aside, shared);
       mkdirSync(join(shared, "../submodules/http"), { recursive: true });
+      // Killed while it removed the old one before.
+      rmSync(join(shared, "HEAD"));
       const old = t.again();
-      assert.deepEqual((await old.source.mirrors.list()).map(({ path }) => path), [
-        shared,
-        join(shared, "../submodules/http"),
-      ]);
+      assert.deepEqual(await old.source.mirrors.list(), []);
       assert.equal(await old.source.lastKnown(asked, never()), undefined);
       assert.equal((await old.resolve(repository.url, "main")).id, first);
       assert.equal((await old.source.lastKnown(asked, never()))?.id, first);
       assert.deepEqual((await old.source.mirrors.list()).map(({ path }) => path), [
         t.mirror(repository.url),
       ]);
+      assert.deepEqual(readdirSync(shared), [basename(t.mirror(repository.url))]);
+      assert.equal(existsSync(join(shared, "../submodules/http")), false);
       await old.source.close();
     });
   });
