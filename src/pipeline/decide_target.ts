@@ -5,10 +5,11 @@ import {
   type ObservedStack,
   ownerFrom,
   type Plan,
+  type Revision,
 } from "../model/mod.ts";
 import { type Hold, planFor, requireSupported, retryHold, swarmOf } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { formerOwner, recordedOwner } from "../record/mod.ts";
+import { formerOwner, recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
@@ -108,11 +109,16 @@ function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRe
   const { revision, configuration, deployment } = target;
   const beside = deployment.repositoryUrl === "" ? undefined : configuration;
   // A stack that was handed over is its new owner's from now on, also where nothing changed for it.
-  const isSame = recorded.revision.id === revision.id &&
-    recorded.revision.source.name === revision.source.name &&
-    recorded.configuration?.id === beside?.id &&
+  const now = withoutCredentials({ revision, ...(beside && { configuration: beside }) });
+  const isSame = isSameCommit(recorded.revision, now.revision) &&
+    isSameCommit(recorded.configuration, now.configuration) &&
     formerOwner(recorded, recordedOwner(parts.ledger, target.key)) === undefined;
   if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
+}
+
+/** True for one commit at one URL: its files are fetched from there when they are needed again. */
+function isSameCommit(one: Revision | undefined, other: Revision | undefined): boolean {
+  return one?.id === other?.id && one?.source.url === other?.source.url;
 }
 
 /** A rendered target with the plan for it. */

@@ -17,7 +17,7 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 import { ReleaseContents } from "./release_contents.ts";
-import { ownerOfRelease } from "./release_owner.ts";
+import { formerOwner, ownerOfRelease } from "./release_owner.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** The key and a few facts of a stack with a current release. */
@@ -151,6 +151,7 @@ export class Releases extends LedgerTable {
    */
   add(id: string, release: Release, beside: BesideRelease, now: number): void {
     const same = this.contents.equal(release);
+    this.#nameAccounts(release, release.key, beside.owner);
     this.database.run(
       `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
@@ -192,6 +193,7 @@ export class Releases extends LedgerTable {
 
   /** Replaces a recorded release by an equal one made from other inputs, for its stack's owner. */
   replace(recorded: RecordedRelease, release: Release, owner: StackOwner | undefined): void {
+    this.#nameAccounts(release, recorded.key, owner);
     this.database.run(
       `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL WHERE id = ?`,
       release.revision.id,
@@ -208,6 +210,7 @@ export class Releases extends LedgerTable {
     { owner, ...at }: Pick<RecordedRelease, "revision" | "configuration" | "owner">,
   ): void {
     const facts = withoutCredentials(at);
+    this.#nameAccounts(facts, recorded.key, owner);
     this.database.run(
       `UPDATE releases SET revision = ?, facts = json_patch(facts, json(?)) WHERE id = ?`,
       at.revision.id,
@@ -223,6 +226,31 @@ export class Releases extends LedgerTable {
     const sql = `UPDATE releases SET facts = json_set(facts, '$.owner', json(?)) WHERE id = ?`;
     for (const { id } of theirs) this.database.run(sql, JSON.stringify(owner), id);
     return theirs.length;
+  }
+
+  /**
+   * Gives the earlier releases of a stack's owner the accounts of `ssh://` URLs, which earlier versions
+   * left out: without these they lead elsewhere, and their files could not be fetched again.
+   */
+  #nameAccounts(
+    at: Pick<Release, "revision" | "configuration">,
+    key: StackKey,
+    owner: StackOwner | undefined,
+  ): void {
+    const known = withoutCredentials(at);
+    for (const part of ["revision", "configuration"] as const) {
+      const url = known[part]?.source.url ?? "";
+      const before = url.replace(/^(ssh:\/\/)[^/?#]*@/i, "$1");
+      if (before === url) continue;
+      const path = `$.${part}.source.url`;
+      const same =
+        `SELECT ${COLUMNS} FROM releases r WHERE context = ? AND name = ? AND facts ->> ? = ?`;
+      for (const each of this.#select(same, key, path, before)) {
+        if (formerOwner(each, owner) !== undefined) continue;
+        const sql = `UPDATE releases SET facts = json_set(facts, ?, ?) WHERE id = ?`;
+        this.database.run(sql, path, url, each.id);
+      }
+    }
   }
 
   #select(sql: string, ...values: Value[]): RecordedRelease[] {

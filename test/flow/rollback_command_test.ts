@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { rename } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
 import { automaticPollTo, commandTo } from "./commands.ts";
@@ -112,6 +114,26 @@ for (const engine of await engines()) {
 
     // The rest is about us, not about the engine.
     if (engine === "real") return;
+
+    it("of an earlier version, whose URL lacks the account, after a poll that finds nothing new", () =>
+      inWorld(engine, async (world) => {
+        const url = "ssh://gitea@nas.example/shop";
+        const env = { SOURCE_URL_REWRITES: `"${url}": "${world.repository.url}"` };
+        await world.restart(env);
+        for (const number of ["1", "2"]) {
+          await commit(world, shop(number));
+          await pollTo(world, "succeeded", { url });
+        }
+        await world.stop();
+        const database = new DatabaseSync(join(world.dataDir, "state.db"));
+        database.exec(`UPDATE releases SET facts = replace(facts, 'gitea@', '')`);
+        database.close();
+        await rm(join(world.dataDir, "sources"), { recursive: true });
+        await world.restart(env);
+        await pollTo(world, "skipped", { url });
+        const { out } = await commandTo(world, 0, ["rollback", world.stack], { env });
+        assert.match(out, /is back at release 1/);
+      }));
 
     it("by number; a newer commit ends the pin by itself", () =>
       inWorld(engine, async (world) => {

@@ -3,7 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { isStackwrightError, type StackKey, stackKey } from "../../../src/model/mod.ts";
+import {
+  isStackwrightError,
+  type Release,
+  type StackKey,
+  stackKey,
+} from "../../../src/model/mod.ts";
 import { InstanceKey, type Intent, Ledger, type RecordedRelease } from "../../../src/record/mod.ts";
 import { createIds, type ProcessOwner } from "../../../src/system/mod.ts";
 import { createFakeClock, type FakeClock } from "../../fakes/fake_clock.ts";
@@ -222,6 +227,38 @@ describe("Ledger", () => {
         ledger.succeed(ledger.beginDeploy(made), {}, "x");
         assert.equal(ledger.current(WEB)?.revision.source.url, kept);
       }
+    }),
+  );
+
+  it(
+    "releases of earlier versions get the account of their owner's ssh:// URL with what is recorded next",
+    withLedger((ledger) => {
+      const at = (url: string, name = "nas/x") => {
+        const release = releaseOf(WEB, "a1");
+        const source = { ...release.revision.source, url, name };
+        const revision = { ...release.revision, source };
+        return { ...release, revision, configuration: revision };
+      };
+      const urls = () =>
+        ledger.history(WEB, 9).map(({ revision, configuration }) => [
+          revision.source.url,
+          configuration?.source.url,
+        ]);
+      const deploy = (release: Release) => ledger.succeed(ledger.beginDeploy(release), {}, "x");
+      const mine = { source: "nas/x", reference: "refs/heads/main" };
+      ledger.owners.adopt(WEB, { source: "else/x", reference: "" });
+      deploy(at("ssh://nas/x"));
+      ledger.owners.adopt(WEB, mine);
+      deploy(at("ssh://nas/x"));
+      deploy(at("ssh://nas/y"));
+      deploy(at("ssh://nas/x"));
+      const { revision, configuration } = at("ssh://gitea:pw@nas/x");
+      ledger.moveRevision(ledger.current(WEB) ?? assert.fail(), revision, configuration);
+      const [named, other, old] = ["ssh://gitea@nas/x", "ssh://nas/y", "ssh://nas/x"];
+      assert.deepEqual(urls(), [named, other, named, old].map((each) => [each, each]));
+      deploy(at("ssh://gitea@nas/y"));
+      const last = "ssh://gitea@nas/y";
+      assert.deepEqual(urls(), [last, named, last, named, old].map((each) => [each, each]));
     }),
   );
 
