@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
 import { CONTROL } from "../../config/repository_url.ts";
@@ -68,6 +68,15 @@ export class GitAccess {
     const isPlain = /^http:/i.test(proxy) && !/[/:]/.test(options.noProxy);
     if (this.#isUnchecked(url) || (proxy !== "" && !isPlain)) return undefined;
     return await this.#login(url, signal);
+  }
+
+  /**
+   * A name of the login to a remote, to tell logins apart by: the same while a GitHub App gets new
+   * tokens. It tells nothing of the login.
+   */
+  loginName(url: RepositoryUrl): string {
+    const login = JSON.stringify(resolveLogin(url, this.#parts.credentials));
+    return createHash("sha256").update(login).digest("hex");
   }
 
   /** Removes the private directory with its keys. May be called twice. */

@@ -6,7 +6,7 @@ const FIRST_HOLD_MS = 60_000;
 const LONGEST_GUESS_MS = 15 * 60_000;
 /** Longest hold, whatever `Retry-After` says. */
 const LONGEST_HOLD_MS = 60 * 60_000;
-/** Most hosts that are remembered; one more host makes all holds be forgotten. */
+/** Most hosts with their logins that are remembered, those of the newest answers. */
 const MOST_HOSTS = 1_000;
 
 interface Hold {
@@ -16,7 +16,10 @@ interface Hold {
   readonly times: number;
 }
 
-/** Hosts that answered that they get too many requests; polls do not ask them while a hold lasts. */
+/**
+ * Hosts that answered that they get too many requests by a login, or without one; polls do not ask them
+ * while a hold lasts. `host` in the methods names both.
+ */
 export class HostHolds {
   readonly #clock: Clock;
   readonly #holds = new Map<string, Hold>();
@@ -40,7 +43,9 @@ export class HostHolds {
     const times = (this.#holds.get(host)?.times ?? 0) + 1;
     const guess = Math.min(FIRST_HOLD_MS * 2 ** (times - 1), LONGEST_GUESS_MS);
     const until = now + Math.min(pauseOf(said, now) ?? guess, LONGEST_HOLD_MS);
-    if (this.#holds.size >= MOST_HOSTS) this.#holds.clear();
+    this.#holds.delete(host);
+    const [oldest] = this.#holds.keys();
+    if (this.#holds.size >= MOST_HOSTS && oldest !== undefined) this.#holds.delete(oldest);
     this.#holds.set(host, { until, times });
     return new Date(until);
   }

@@ -14,6 +14,15 @@ interface SmartHttpParts {
   readonly clock: Clock;
 }
 
+/** A remote, and what logs in there when it demands a login. */
+interface Asked {
+  readonly remote: string;
+  /** The header's value, empty without credentials. */
+  readonly authorization: string;
+  /** Name of the login that stays the same when its token is made anew. */
+  readonly login: string;
+}
+
 /** Facts about a remote from earlier answers. */
 interface Known {
   /** Whether the remote demanded a login. */
@@ -46,9 +55,15 @@ export class SmartHttp {
     this.#holds = new HostHolds(parts.clock);
   }
 
-  /** Time until which the host of a remote asked for no more requests; `undefined` for none. */
-  heldUntil({ remote }: RepositoryUrl): Date | undefined {
-    return /^https?:/.test(remote) ? this.#holds.until(new URL(remote).host) : undefined;
+  /**
+   * Time until which the host of a remote asked for no more requests by the login that it demands of
+   * us; `undefined` for none.
+   */
+  heldUntil(url: RepositoryUrl): Date | undefined {
+    if (url.scheme !== "http" && url.scheme !== "https") return undefined;
+    const isDemanded = this.#known.get(url.remote)?.login === true;
+    const login = isDemanded ? this.#parts.access.loginName(url) : "";
+    return this.#holds.until(holdName(url.remote, login));
   }
 
   /**
@@ -65,10 +80,10 @@ export class SmartHttp {
     // Full lists are left to git, and white space in a name would break the protocol's lines.
     if (names.length === 0 || names.some((name) => /\s/.test(name))) return undefined;
     if ((this.#left.get(url.remote) ?? 0) > this.#now()) return undefined;
-    const authorization = await this.#authorization(url, signal);
-    if (authorization === undefined) return undefined;
+    const asked = await this.#asked(url, signal);
+    if (asked === undefined) return undefined;
     try {
-      const refs = await this.#ask(url.remote, names, authorization, signal);
+      const refs = await this.#ask(asked, names, signal);
       if (refs !== undefined) return refs;
     } catch (error) {
       signal.throwIfAborted();
@@ -86,11 +101,10 @@ export class SmartHttp {
     const known = this.#known.get(url.remote);
     const body = known?.capabilities && packRequest(question, known.capabilities);
     if (known === undefined || body === undefined) return undefined;
-    const authorization = await this.#authorization(url, signal);
-    if (authorization === undefined) return undefined;
-    const headers = headersOf(known.login ? authorization : "");
+    const asked = await this.#asked(url, signal);
+    if (asked === undefined) return undefined;
     try {
-      const bytes = (await this.#post(url.remote, { headers, body }, signal))?.bytes;
+      const bytes = (await this.#post(withLogin(asked, known), body, signal))?.bytes;
       return bytes && readPack(bytes);
     } catch (error) {
       signal.throwIfAborted();
@@ -99,31 +113,35 @@ export class SmartHttp {
     }
   }
 
-  /** The header's value, empty without credentials; `undefined` when only git may reach the remote. */
-  async #authorization(url: RepositoryUrl, signal: AbortSignal): Promise<string | undefined> {
-    const login = await this.#parts.access.forHttp(url, signal);
-    if (login?.kind !== "password") return login === undefined ? undefined : "";
-    return `Basic ${Buffer.from(`${login.user}:${login.password}`).toString("base64")}`;
+  /** The remote with its login; `undefined` when only git may reach it. */
+  async #asked(url: RepositoryUrl, signal: AbortSignal): Promise<Asked | undefined> {
+    const { access } = this.#parts;
+    const login = await access.forHttp(url, signal);
+    if (login === undefined) return undefined;
+    const asked = { remote: url.remote, authorization: "", login: "" };
+    if (login.kind !== "password") return asked;
+    const basic = Buffer.from(`${login.user}:${login.password}`).toString("base64");
+    return { ...asked, authorization: `Basic ${basic}`, login: access.loginName(url) };
   }
 
   async #ask(
-    remote: string,
+    asked: Asked,
     names: readonly string[],
-    authorization: string,
     signal: AbortSignal,
   ): Promise<RemoteRefs | undefined> {
+    const { remote, authorization } = asked;
     const known = this.#known.get(remote);
     if (known?.capabilities !== undefined) {
       const { capabilities } = known;
-      const headers = headersOf(known.login ? authorization : "");
-      return await this.#lsRefs(remote, { names, capabilities, headers }, signal);
+      return await this.#lsRefs(withLogin(asked, known), { names, capabilities }, signal);
     }
     let login = known?.login ?? false;
-    let answer = await this.#advertised(remote, login ? authorization : "", signal);
+    let answer = await this.#advertised(withLogin(asked, { login }), signal);
     if (answer.status === 401 && !login && authorization !== "") {
       // Like git, send credentials only to a server that demands them.
       login = true;
-      answer = await this.#advertised(remote, authorization, signal);
+      this.#remember(remote, { login, capabilities: undefined });
+      answer = await this.#advertised(asked, signal);
     }
     const isUsual = is(answer, "application/x-git-upload-pack-advertisement");
     const said = isUsual ? readAdvertisement(answer.body) : undefined;
@@ -134,54 +152,58 @@ export class SmartHttp {
     }
     const { capabilities } = said;
     if (!capabilities.some((each) => /^ls-refs(?:=|$)/.test(each))) return undefined;
-    const headers = headersOf(login ? authorization : "");
-    const refs = await this.#lsRefs(remote, { names, capabilities, headers }, signal);
+    const refs = await this.#lsRefs(withLogin(asked, { login }), { names, capabilities }, signal);
     if (refs !== undefined) this.#remember(remote, { login, capabilities });
     return refs;
   }
 
-  #advertised(remote: string, authorization: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const url = `${remote}/info/refs?service=git-upload-pack`;
-    return this.#send({ method: "GET", url, headers: headersOf(authorization) }, signal);
+  #advertised(asked: Asked, signal: AbortSignal): Promise<HttpAnswer> {
+    const url = `${asked.remote}/info/refs?service=git-upload-pack`;
+    return this.#send(asked, { method: "GET", url, headers: headersOf(asked) }, signal);
   }
 
-  async #send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async #send(
+    { remote, login }: Asked,
+    request: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     const answer = await this.#parts.http.send(request, signal);
-    const { host } = new URL(request.url);
-    const until = this.#holds.note(host, answer);
+    const until = this.#holds.note(holdName(remote, login), answer);
     if (until === undefined) return answer;
+    const by = login === "" ? "without a login" : "by this login";
     throw errors.repository_unreachable(
-      `${host} answered ${answer.status} to a question for references: it is asked too much. Polls ` +
-        `of this host wait until ${until.toISOString()}; poll less often, or use webhooks`,
+      `${
+        new URL(remote).host
+      } answered ${answer.status} to a question for references: it is asked ` +
+        `too much. Polls of this host ${by} wait until ${until.toISOString()}; poll less often, or ` +
+        "use webhooks",
     );
   }
 
   async #lsRefs(
-    remote: string,
-    { names, capabilities, headers }: {
+    asked: Asked,
+    { names, capabilities }: {
       readonly names: readonly string[];
       readonly capabilities: readonly string[];
-      readonly headers: Readonly<Record<string, string>>;
     },
     signal: AbortSignal,
   ): Promise<RemoteRefs | undefined> {
-    const body = lsRefsRequest(names, capabilities);
-    const answer = await this.#post(remote, { headers, body }, signal);
+    const answer = await this.#post(asked, lsRefsRequest(names, capabilities), signal);
     const refs = answer && readLsRefs(answer.body);
     return refs === undefined ? undefined : only(names, refs);
   }
 
   /** The answer to a request in protocol 2; `undefined` for an unusual one. */
   async #post(
-    remote: string,
-    { headers, body }: Required<Pick<HttpRequest, "headers" | "body">>,
+    asked: Asked,
+    body: NonNullable<HttpRequest["body"]>,
     signal: AbortSignal,
   ): Promise<HttpAnswer | undefined> {
-    const answer = await this.#send({
+    const answer = await this.#send(asked, {
       method: "POST",
-      url: `${remote}/git-upload-pack`,
+      url: `${asked.remote}/git-upload-pack`,
       headers: {
-        ...headers,
+        ...headersOf(asked),
         "content-type": "application/x-git-upload-pack-request",
         "accept": "application/x-git-upload-pack-result",
       },
@@ -211,8 +233,18 @@ export class SmartHttp {
 /** Some servers answer only clients that call themselves git. */
 const AGENT = "git/2.39.0 (stackwright)";
 
+/** The remote without our login where it demands none. */
+function withLogin(asked: Asked, { login }: Pick<Known, "login">): Asked {
+  return login ? asked : { ...asked, authorization: "", login: "" };
+}
+
+/** The name of a hold: who uses up what one login may ask holds nobody else. */
+function holdName(remote: string, login: string): string {
+  return JSON.stringify([new URL(remote).host, login]);
+}
+
 /** Headers of every request. */
-function headersOf(authorization: string): Record<string, string> {
+function headersOf({ authorization }: Asked): Record<string, string> {
   return {
     "git-protocol": "version=2",
     "user-agent": AGENT,

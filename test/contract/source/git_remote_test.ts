@@ -171,6 +171,45 @@ describe("GitSource over http", () => {
     await one.close();
   });
 
+  it("leaves a host alone for the login that asks too much, and for no other one", async () => {
+    await (await createRepository(join(root, "p"))).commit({ "a.txt": "private\n" });
+    const tooMuch = new Set<string>();
+    const busy = await serve({
+      intercept: ({ url: path, authorization }) => {
+        if (path.startsWith("/p/") && authorization === "") {
+          return { status: 401, headers: { "www-authenticate": "Basic" } };
+        }
+        const headers = { "retry-after": "3000" };
+        return tooMuch.has(authorization) ? { status: 429, headers } : undefined;
+      },
+    });
+    const one = await source({});
+    const open = url(busy.origin);
+    const closed = (login: string) =>
+      `${open.replace("://", `://${login}@`).replace("/o/", "/p/")}`;
+    const mine = closed(LOGIN);
+    const other = closed("bot:other");
+    const held = () =>
+      [open, mine, other].map((each) =>
+        one.source.heldUntil(sourceLocation("git", each)) !== undefined
+      );
+    const fails = (asked: string) =>
+      assert.rejects(one.resolve(asked, "main"), { code: "repository_unreachable" });
+    for (const each of [open, mine, other]) await one.resolve(each, "main");
+    tooMuch.add("");
+    await fails(open);
+    assert.deepEqual(held(), [true, false, false]);
+    await one.resolve(mine, "main");
+    assert.deepEqual(held(), [true, false, false]);
+    tooMuch.clear();
+    await one.resolve(open, "main");
+    tooMuch.add(BASIC);
+    await fails(mine);
+    assert.deepEqual(held(), [false, true, false]);
+    for (const each of [open, other]) await one.resolve(each, "main");
+    assert.deepEqual(held(), [false, true, false]);
+  });
+
   it("recovers when a failure passes", async () => {
     let left = 2;
     const flaky = await serve({ intercept: () => left-- > 0 ? { status: 502 } : undefined });
