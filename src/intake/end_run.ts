@@ -36,21 +36,19 @@ export function sourceOf(run: Partial<Pick<Run, "repository">> | undefined): str
   return run?.repository === undefined ? [] : [sourceAsOwner(run.repository)];
 }
 
+const OVER = ": what the polls before it failed of is over";
+
 /** Logs the end in one line; polls without news, which come every minute, at `debug`. */
 function logEnd(run: Run, { isTold = false, failure }: EndFacts, log: Log): void {
   const { status, repository, message, targets } = run;
   if (status === "failed" && isTold) {
     const failed = targets.filter((each) => each.status === "failed").map(({ stack }) => stack);
-    log.info("run failed", { status, repository, failed });
+    log.info(`run failed${failure === "over" ? OVER : ""}`, { status, repository, failed });
   } else if (status === "failed" && failure === "again") {
     log.debug("run failed as before", { status, repository, message });
   } else if (status === "failed") log.error("run failed", { status, repository, message });
   else if (failure === "over") {
-    log.info(`run ${status}: what the polls before it failed of is over`, {
-      status,
-      repository,
-      message,
-    });
+    log.info(`run ${status}${OVER}`, { status, repository, message });
   } else if (status === "skipped" && run.trigger === "poll") {
     log.debug("run skipped", { status, repository, message });
   } else log.info(`run ${status}`, { status, repository, message });

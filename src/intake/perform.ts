@@ -95,7 +95,10 @@ async function performWork(
   const isFailed = end.status === "failed";
   const isTold = isFailed && failures.length === 0 && !signal.aborted &&
     targetsFailed(own.runs.get(id));
-  const failure = parts.pollFailures.note(work, isFailed && !isTold ? end.message : undefined);
+  // Work that was cut off tells nothing of its source.
+  const failure = signal.aborted
+    ? undefined
+    : parts.pollFailures.note(work, isFailed && !isTold ? end.message : undefined);
   return endRun(id, { ...(isFailed ? named(end, signal) : end), isTold, failure }, own);
 }
 

@@ -58,6 +58,15 @@ describe("endRun()", () => {
     assert.deepEqual(log.lines.map(({ level }) => level), ["debug"]);
   });
 
+  it("says that a poll's own failure is over where its stacks fail now", () => {
+    const { log, parts } = createOpenRun();
+    const failed = { status: "failed", message: "no", isTold: true, failure: "over" } as const;
+    endRun("run-1", failed, parts);
+    assert.deepEqual(log.lines.map(({ message }) => message), [
+      "run failed: what the polls before it failed of is over",
+    ]);
+  });
+
   it("says a failure of a poll once, and when it is over", () => {
     const [again, over] = [createOpenRun(), createOpenRun()];
     endRun("run-1", { status: "failed", message: "no", failure: "again" }, again.parts);

@@ -27,7 +27,11 @@ const conclude: Conclude = (targets, { failures }) =>
 /** Performs work in a run that is open; `run()` shows that run. */
 function createPerformance(
   execute: Execute,
-  { asked = work, ...more }: { readonly conclude?: Conclude; readonly asked?: Work } = {},
+  { asked = work, ...more }: {
+    readonly conclude?: Conclude;
+    readonly asked?: Work;
+    readonly pollFailures?: PollFailures;
+  } = {},
 ) {
   const log = createRecordingLog();
   const runs = createRuns({ clock: createFakeClock() });
@@ -85,6 +89,19 @@ describe("perform()", () => {
       fields["job_id"],
     ]);
     assert.deepEqual(lines, [["info", "run succeeded", "run-1"]]);
+  });
+
+  it("says a poll's failure once also where a poll in between was cut off", async () => {
+    const pollFailures = new PollFailures();
+    const asked = { ...work, trigger: "poll" } as const;
+    const fails = () => Promise.reject(new StackwrightError("repository_unreachable", "no host"));
+    const levels: unknown[] = [];
+    for (const signal of [open, AbortSignal.abort(new Error("the service ends")), open]) {
+      const { perform, log } = createPerformance(fails, { asked, pollFailures });
+      await perform(signal);
+      levels.push(log.lines.at(-1)?.level);
+    }
+    assert.deepEqual(levels, ["error", "error", "debug"]);
   });
 
   it("ends a run whose work throws as failed, redacted, with its open targets", async () => {
