@@ -19,7 +19,7 @@ import {
   toStackwrightError,
   utf8,
 } from "../model/mod.ts";
-import { createKeyedLock, type KeyedLock, sourceAsOwner } from "../system/mod.ts";
+import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
@@ -85,36 +85,41 @@ export async function expandDeployments(
   requireFew(declared.length);
   const written = declared.filter(({ deployment }) => !deployment.autoDiscovery.enabled);
   const found = new FairDiscoveries(written.length);
-  const discovering = { ...work, found, turns: createKeyedLock() };
-  const looked = await Promise.all(
-    declared.map((base) =>
-      base.deployment.autoDiscovery.enabled
-        ? discover(parts, { ...discovering, base }, signal)
-        : { deployments: [{ declared: base }], failures: [], scans: [] }
-    ),
+  const searched = declared.filter(({ deployment }) => deployment.autoDiscovery.enabled);
+  const revisions = await Promise.allSettled(
+    searched.map(({ deployment }) => deployedRevision(parts, { ...work, deployment }, signal)),
   );
-  for (const each of found.kept) await readOverrides(parts, { ...discovering, each }, signal);
+  signal.throwIfAborted();
+  // In order, so that the same are given up each time; a listing may have 200,000 entries.
+  const looked: (Discovery | Expansion)[] = [];
+  for (const base of declared) {
+    const revision = revisions[searched.indexOf(base)];
+    if (revision === undefined) looked.push({ deployments: [{ declared: base }], ...NOTHING });
+    else looked.push(await discover(parts, { ...work, found, base, revision }, signal));
+  }
+  for (const each of found.kept) await readOverrides(parts, { ...work, found, each }, signal);
   const expansions = looked.map((each) =>
     "directories" in each ? expansionOf(parts, { ...work, each }) : each
   );
-  const { kept, failures } = withoutDuplicates(expansions, work.configuration);
+  const { kept: deployments, failures } = withoutDuplicates(expansions, work.configuration);
   return {
-    deployments: kept,
+    deployments,
     failures: [...expansions.flatMap((each) => each.failures), ...failures],
     scans: expansions.flatMap((each) => each.scans),
   };
 }
 
+const NOTHING = { failures: [], scans: [] };
 interface ToDiscover extends RequestOfRound {
   readonly base: DeclaredDeployment;
   readonly found: FairDiscoveries;
-  /** One listing at a time is in memory: it may have 200,000 entries. */
-  readonly turns: KeyedLock;
   readonly configuration: Revision;
+  /** The revision to search, or why it is not known. */
+  readonly revision: PromiseSettledResult<Revision>;
 }
 
 /** A discovery with a part of the work that it belongs to. */
-interface OfDiscovery extends Omit<ToDiscover, "base" | "found" | "turns"> {
+interface OfDiscovery extends Omit<ToDiscover, "base" | "found" | "revision"> {
   readonly each: Discovery;
 }
 
@@ -124,15 +129,12 @@ async function discover(
   work: ToDiscover,
   signal: AbortSignal,
 ): Promise<Discovery | Expansion> {
-  const { base, base: { deployment } } = work;
+  const { base, revision: asked } = work;
   try {
-    const revision = await deployedRevision(parts, { ...work, deployment }, signal);
-    return await work.turns.run("", async () => {
-      const directories = await lookInto(parts, { ...work, base, revision }, signal);
-      const discovery = { base, revision, directories, bytes: 0 };
-      work.found.add(discovery);
-      return discovery;
-    }, signal);
+    if (asked.status === "rejected") throw asked.reason;
+    const at = { base, revision: asked.value };
+    const directories = await lookInto(parts, { ...work, ...at }, signal);
+    return work.found.add({ ...at, directories, bytes: 0 });
   } catch (thrown) {
     signal.throwIfAborted();
     return failed(work, base, thrown);
@@ -148,7 +150,7 @@ function failed(
   // A discovery without a name is reported under the name of the directory it searches.
   const name = given || lastPart(workingDir) || lastPart(request.url);
   const key = stackKey(context, name);
-  return { deployments: [], failures: [{ key, revision: configuration, error }], scans: [] };
+  return { ...NOTHING, deployments: [], failures: [{ key, revision: configuration, error }] };
 }
 
 function expansionOf(parts: PipelineParts, work: OfDiscovery): Expansion {
@@ -307,9 +309,8 @@ function withoutDuplicates(
   return { kept, failures: [...failures.values()] };
 }
 
-function placeOf(deployment: ExpandedDeployment | undefined): string | undefined {
-  return deployment?.found?.stack.directory ?? deployment?.declared.deployment.workingDir;
-}
+const placeOf = (each?: ExpandedDeployment) =>
+  each?.found?.stack.directory ?? each?.declared.deployment.workingDir;
 
 function lastPart(path: string): string {
   return path.replace(/\.git$/, "").split("/").filter((part) => part !== "" && part !== ".")

@@ -45,8 +45,8 @@ export class FairDiscoveries {
     return [...this.#kept];
   }
 
-  /** Adds a discovery, maybe in the place of others. */
-  add(discovery: Discovery): void {
+  /** Adds a discovery, maybe in the place of others; returns it. */
+  add(discovery: Discovery): Discovery {
     this.#kept.push(discovery);
     const most = MOST_DEPLOYMENTS - this.#written;
     this.#giveUp(
@@ -54,6 +54,7 @@ export class FairDiscoveries {
       ({ directories }) => directories.length,
       (count) => tooMany(this.#written + count),
     );
+    return discovery;
   }
 
   /** Counts an override of a discovery. */
@@ -73,6 +74,8 @@ export class FairDiscoveries {
       const [largest = []] = [
         ...Map.groupBy(sized, ({ revision }) => revision.source.name).values(),
       ]
+        // Of equal ones, the one that was added last.
+        .reverse()
         .toSorted((one, other) => sum(other) - sum(one));
       const last = largest.at(-1);
       if (last === undefined) return;

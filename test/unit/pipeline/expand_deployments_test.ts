@@ -39,8 +39,10 @@ function expandIn(stacks: Readonly<Record<string, number>>, override: string, te
   let [reads, listing, together] = [0, 0, 0];
   const source: Partial<PipelineParts["source"]> = {
     entries: () => Promise.resolve(new Map([["apps", { kind: "directory", id: "1" }]])),
-    resolve: ({ location, reference }) =>
-      Promise.resolve({ source: location, reference, id: "b".repeat(40) }),
+    resolve: async ({ location, reference }) => {
+      if (location.name.endsWith("/slow")) await new Promise((resolve) => setTimeout(resolve, 20));
+      return { source: location, reference, id: "b".repeat(40) };
+    },
     list: async ({ source: { name } }) => {
       together = Math.max(together, ++listing);
       await new Promise((resolve) => setTimeout(resolve, 0));
@@ -131,6 +133,23 @@ describe("expandDeployments()", () => {
     }
     const few = await expandIn({ x: 300, y: 100, z: 99 }, "timeout: 5m\n", text).all;
     assert.deepEqual([few.deployments.length, few.failures], [500, []]);
+  });
+
+  it("gives up the same discovery each time, the later of two equal ones, and tells it", async () => {
+    const text = ["quick", "slow", "few"]
+      .map((name) => `repository_url: https://h/acme/${name}\n${BASE}`);
+    const stacks = { quick: 300, slow: 300, few: 150 };
+    const { deployments, failures, scans } = await expandIn(
+      stacks,
+      "timeout: 5m\n",
+      text.join("---\n"),
+    ).all;
+    assert.equal(deployments.length, 450);
+    assert.deepEqual(scans.map(({ revision }) => revision.source.name), [
+      "h/acme/quick",
+      "h/acme/few",
+    ]);
+    assert.match(failures[0]?.error.message ?? "", /means \d+ deployments/);
   });
 
   it("reads no more than 4 MiB of overrides", async () => {
