@@ -14,9 +14,16 @@ import {
   requireStack,
   STACK_LABELS,
   stackDirectories,
+  volumesOf,
   withPlainDollars,
 } from "../deploy/mod.ts";
-import { COMPOSE_LABELS, type ComposeModel, type InputClosure, LABELS } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ComposeModel,
+  type InputClosure,
+  LABELS,
+  type StackKey,
+} from "../model/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import { arrivingModel } from "./remote_files.ts";
 import { type RenderedTarget, renderTarget } from "./render_target.ts";
@@ -82,7 +89,7 @@ async function releaseOf(
   const arriving = parts.host.sharesFiles
     ? model
     : await arrivingModel(parts, deployment, remote, signal);
-  const resources = await projectResources(parts, key.name, signal);
+  const resources = await resourcesThere(parts, key, signal);
   const release = makeRelease({
     key,
     revision,
@@ -147,12 +154,15 @@ function closureOf(
   };
 }
 
-/** Networks and volumes of the project, and the names of those without our labels. */
-async function projectResources(parts: PrepareParts, name: string, signal: AbortSignal) {
-  const project = { [COMPOSE_LABELS.project]: name };
+/** Networks of the project, volumes of the project or stack, and the names of those without our labels. */
+async function resourcesThere(
+  { host: { engine } }: PrepareParts,
+  key: StackKey,
+  signal: AbortSignal,
+) {
   const [networks, volumes] = await Promise.all([
-    parts.host.engine.listNetworks(project, signal),
-    parts.host.engine.listVolumes(project, signal),
+    engine.listNetworks({ [COMPOSE_LABELS.project]: key.name }, signal),
+    volumesOf(engine, key, signal),
   ]);
   const foreign = [...networks, ...volumes].filter((each) =>
     each.labels[LABELS.manager] === undefined
