@@ -49,6 +49,12 @@ export class Intents extends LedgerTable {
     return `${row?.["id"]} ${row?.["closed_at"]}`;
   }
 
+  /** Whether the last change of a stack is a destroy that failed, or was cut off. */
+  leftDestroy(key: StackKey): boolean {
+    const [row] = this.database.rowsOf("intents", key, "ORDER BY rowid DESC LIMIT 1");
+    return row?.["kind"] === "destroy" && row["outcome"] !== "succeeded";
+  }
+
   /** Intents that ended processes left open. Throws `conflict` while another process changes the stack. */
   leftOpen(key: StackKey): Intent[] {
     const rows = this.#openOf(key);

@@ -117,6 +117,8 @@ export class LedgerTables {
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
   /** Intents whose processes ended, oldest first. */
   readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
+  /** Whether the last change of a stack is a destroy that failed, or was cut off. */
+  readonly leftDestroy: Intents["leftDestroy"] = (key) => this.intents.leftDestroy(key);
   /** Open intents of ended processes, which nobody has taken up yet. */
   readonly interrupted: Intents["interrupted"] = () => this.intents.interrupted();
   /** All open intents: of this process, of others, and of ended ones. */
