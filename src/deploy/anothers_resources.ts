@@ -1,17 +1,14 @@
 import type { Engine } from "../docker/engine.ts";
 import { fitsTemplate, mayFill, resourcesOf, withKnownNames } from "../compose/mod.ts";
 import {
-  COMPOSE_LABELS,
   type ComposeModel,
   errors,
   formatOwner,
-  isOurs,
   isSameOwner,
-  LABELS,
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
-import { STACK_LABELS } from "./swarm/stack_parts.ts";
+import { readMark } from "./mark.ts";
 import type { VolumeOfTasks } from "./swarm/volumes_of_tasks.ts";
 import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
@@ -60,7 +57,7 @@ export async function requireOwnVolumes(
     const { name, fits } = each;
     const all = [...fits, ...later(each)];
     const isOwn = ({ name: volume, labels }: VolumeOfTasks) =>
-      volume === name && makerOf(labels).stack === key.name;
+      volume === name && readMark(labels).stack === key.name;
     for (const { name: volume, labels } of all.some(isOwn) ? fits : all) {
       const whose = mayFill(name, volume)
         ? await anothers(key, labels, facts, claimant)
@@ -109,18 +106,18 @@ async function anothers(
   { ownerOf, isSeparate }: OwnerFacts,
   claimant: StackOwner,
 ): Promise<string | undefined> {
-  const { stack, repository } = makerOf(labels);
+  const { stack, maker, deployed } = readMark(labels);
   if (stack === "" || stack === key.name) return undefined;
-  const owner = await ownerOf(stack) ?? labelled(repository);
+  // What has no label of Stackwright's either is left to compose's warning.
+  const labelled = maker === "stackwright" && deployed !== undefined
+    ? { source: deployed, reference: "" }
+    : undefined;
+  const owner = await ownerOf(stack) ?? labelled;
   if (owner === undefined) return undefined;
   if (isSameOwner(owner, claimant)) {
     return isSeparate(stack) ? `stack ${stack}'s, which has another repository` : undefined;
   }
   return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
-}
-
-function labelled(source: string | undefined): StackOwner | undefined {
-  return source === undefined ? undefined : { source, reference: "" };
 }
 
 /** Finds the volumes of tasks that a wanted one is, or may become. */
@@ -133,17 +130,4 @@ function laterOf(ofTasks: readonly VolumeOfTasks[]) {
     isTemplate
       ? ofTasks.filter((each) => fitsTemplate(name, each.name))
       : [...byName.get(name) ?? [], ...templates.filter((each) => mayBe(each.name, name))];
-}
-
-/**
- * The stack (or compose project) that something was made for, empty without labels, and the
- * repository it was deployed from. What has neither is left to compose's warning.
- */
-function makerOf(labels: Readonly<Record<string, string>>) {
-  const ours = isOurs({ labels }) ? labels : {};
-  return {
-    stack: ours[LABELS.deployment] ?? labels[COMPOSE_LABELS.project] ??
-      labels[STACK_LABELS.namespace] ?? "",
-    repository: ours[LABELS.sourceName],
-  };
 }

@@ -33,10 +33,10 @@ import {
   requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
-import { requireOwnContainers } from "./owner/own_containers.ts";
+import { requireOwnThings } from "./owner/own_things.ts";
 import { pruneImages } from "./prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
-import { changeMode, isSameMode, type ModeChange } from "./stack_mode.ts";
+import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";
 
 /** Stands in where work needs no slot. */
@@ -58,7 +58,7 @@ export interface MarkedRollout extends DecidedRollout {
  * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
  * changed nothing, when another process changed the stack since the plan was made, or containers came
  * under its name: the caller decides again. Throws `conflict` where another manager's run beside the
- * stack's, or instead of them, and when the stack is handed over meanwhile.
+ * stack's, or instead of them, or left data, and when the stack is handed over meanwhile.
  */
 export async function carryOut(
   parts: PipelineParts,
@@ -71,7 +71,11 @@ export async function carryOut(
   await placeReleaseFiles(parts, work, signal);
   const now = await observe(parts.host.engine, release, signal);
   if (othersCame(release, work.observed, now)) return undefined;
-  requireOwnContainers(parts, release, now);
+  // A change of the mode removes what runs in the other one.
+  const current = parts.ledger.current(release.key);
+  const isChange = current !== undefined && !isSameMode(current, release);
+  const all = isChange ? await observeAnyway(parts, release.key, signal) : now;
+  await requireOwnThings(parts, release, all, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
     removeOrphans: work.removeOrphans,

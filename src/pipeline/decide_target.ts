@@ -1,5 +1,6 @@
 import {
   askingSource,
+  isOurs,
   isStackwrightError,
   messageOf,
   type ObservedStack,
@@ -31,9 +32,9 @@ import type { PipelineParts } from "./parts.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
 import {
-  ownershipOf,
   requireNotAnothers,
   requireNothingForeign,
+  requireOwnership,
   volumesOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
@@ -71,7 +72,7 @@ export async function decideTarget(
   }
   target.progress("looking at what runs");
   const observed = await look(parts, target, signal);
-  const owner = await ownershipOf(parts, target, observed, signal);
+  await requireOwnership(parts, target, observed, signal);
   const resolved = await resolveSecrets(parts, target, signal);
   const { forceRecreate, forceImagePull } = deployment;
   const changes = recorded === undefined || forceRecreate || forceImagePull
@@ -82,7 +83,8 @@ export async function decideTarget(
     if (plan !== undefined) return { kind: "skip", plan, changes };
   }
   const decided = await decideRendered(parts, resolved, recorded, observed, signal);
-  const adopts = owner === "unmanaged";
+  const { containers } = observed;
+  const adopts = containers.length > 0 && !containers.some(isOurs);
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
 }
 

@@ -1,9 +1,8 @@
-import { dataText, type RemovedData, sortedOut, volumesOf } from "../deploy/mod.ts";
+import { dataText, readMark, type RemovedData, sortedOut, volumesOf } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
   errors,
   formatOwner,
-  isOurs,
   isStackwrightError,
   messageOf,
   type ObservedStack,
@@ -13,11 +12,12 @@ import {
 } from "../model/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
-import { hasDeployed, ownReleases, ownVolumes } from "./destroy/own_volumes.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
+import { claimOf, withSeen } from "./owner/claim.ts";
+import { whose, whyKept } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 
 /** Things that a destroy removes besides containers and networks. */
@@ -103,9 +103,12 @@ export async function decideDestroy(
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
   const goes = removeVolumes || isStack;
-  const { whyNot } = ownVolumes(parts.ledger, key, { by: asked.by, seen: observed.containers });
+  const claim = withSeen(claimOf(parts.ledger, key, { by: asked.by }), observed.containers);
   const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
-  const { deleted, kept } = sortedOut(volumes, whyNot);
+  const { deleted, kept } = sortedOut(
+    volumes,
+    ({ name, labels }) => whyKept(whose(readMark(labels), claim, name)),
+  );
   const data = { deleted: [...deleted, ...goes ? await written(parts, key) : []], kept };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
@@ -122,19 +125,16 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { ledger } = parts;
-  const recorded = ledger.current(key);
-  if (observed.containers.length === 0 && recorded === undefined) return false;
-  const owner = ledger.owners.get(key);
+  const { containers } = observed;
+  // What failed, or was cut off, may have left volumes and files when the containers were gone.
+  const isAny = containers.length > 0 || ledger.current(key) !== undefined ||
+    ledger.leftDestroy(key);
+  if (!isAny) return false;
   requireFreeName(ledger, found);
-  const facts = {
-    parts: observed.containers,
-    recorded,
-    owner,
-    hasDeployed: hasDeployed(ownReleases(ledger, key, owner ?? by)),
-  };
-  requireOwner(key, by, facts, "destroyed");
+  const claim = claimOf(ledger, key, { by, found });
+  requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
   const asked = { key, wants: by, found, isThere: true };
-  const elsewhere = recorded === undefined && owner === undefined
+  const elsewhere = recordedOwner(ledger, key) === undefined
     ? await ownerElsewhere(parts, asked, signal) ?? await keptForOther(parts, asked)
     : undefined;
   if (elsewhere === undefined) return true;
@@ -191,22 +191,23 @@ async function whoseElsewhere(
 }
 
 /**
- * Refuses to remove a stack while containers or services that Stackwright did not make have its
- * name in the other mode: they would go with it. Throws `conflict`.
+ * Refuses to remove a stack while containers or services that are not its own have its name in the
+ * other mode: they would go with it. Throws `conflict`.
  */
 async function requireNoneBeside(
-  parts: Pick<PipelineParts, "host">,
+  parts: Pick<PipelineParts, "host" | "ledger">,
   { key, swarm }: RecordedRelease,
   signal: AbortSignal,
 ): Promise<void> {
   const isManager = await managesServices(parts, key, { ...(swarm && { swarm }) }, signal);
   const other: Mode = swarm === undefined ? { swarm: {} } : {};
   const beside = swarm === undefined && !isManager ? [] : await ofMode(parts, key, other, signal);
-  const theirs = beside.find((each) => !isOurs(each));
+  const claim = claimOf(parts.ledger, key);
+  const theirs = beside.find(({ labels }) => whose(readMark(labels), claim).kind !== "own");
   if (theirs === undefined) return;
   const what = `${theirs.name} has its name as ${wordsFor(other)}`;
   throw errors.conflict(
-    `${key.name} was not removed: ${what}, and would go with it, but is none of Stackwright's; ` +
+    `${key.name} was not removed: ${what}, and would go with it, but is not its own; ` +
       "remove that first",
   );
 }

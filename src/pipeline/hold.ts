@@ -29,7 +29,7 @@ import {
 } from "../prepare/mod.ts";
 import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
-import { isStrangers, ownershipOf } from "./stack_owner.ts";
+import { isStrangers, requireOwnership } from "./stack_owner.ts";
 
 /** The hold of a stack that a person stopped: nothing of it is repaired, either, but it may be removed. */
 export function stoppedHold(
@@ -112,7 +112,7 @@ export async function decideHeld(
   const missing = planFor(shown.services, observed, { kind: "repaired" });
   const plan = await withFiles(parts, key, shown, missing);
   if (plan.kind === "skip") return { kind: "skip", hold };
-  await ownershipOf(parts, target, observed, signal);
+  await requireOwnership(parts, target, observed, signal);
   return await prepareRepair(parts, target, { hold, plan, recorded, observed }, signal);
 }
 

@@ -39,7 +39,7 @@ import {
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair } from "./hold.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
-import { isOthersByContainers } from "./owner/own_containers.ts";
+import { isOthersByContainers } from "./owner/own_things.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { waitForStack } from "./waits.ts";

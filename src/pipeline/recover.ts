@@ -17,7 +17,7 @@ import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
-import { requireOwnContainers } from "./owner/own_containers.ts";
+import { requireOwnThings } from "./owner/own_things.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { isOpen, whileIntended } from "./waits.ts";
@@ -219,12 +219,12 @@ async function resumeDeploy(
   teller?.tell({ kind: "ended", end: endOf(result, message, message) });
 }
 
-/** Brings a release to disk whose stack's containers nobody else has made since. Throws `conflict`. */
+/** Brings a release to disk whose stack's name nobody else has used since. Throws `conflict`. */
 async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, signal: AbortSignal) {
   const next = await bringToDisk(parts, recorded, signal);
   if (next === undefined) return undefined;
   const { release } = next;
-  requireOwnContainers(parts, release, await observe(parts.host.engine, release, signal));
+  await requireOwnThings(parts, release, await observe(parts.host.engine, release, signal), signal);
   return next;
 }
 

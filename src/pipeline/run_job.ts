@@ -6,7 +6,6 @@ import {
   type FoundJob,
   type InTurn,
   JobRun,
-  labelledOwners,
   observeAll,
   SwarmJobs,
   withoutLabels,
@@ -28,6 +27,7 @@ import {
   handedOver,
   type Ledger,
   locksOfJob,
+  type OthersSay,
   ownerOfKept,
   ownerOfWhatRuns,
   recordedOwner,
@@ -37,6 +37,7 @@ import {
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses } from "../system/mod.ts";
+import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
@@ -111,21 +112,19 @@ async function withOwnStops(
   spec: JobSpec,
   signal: AbortSignal,
 ): Promise<JobSpec> {
-  const seen = new Map<string, Parameters<typeof whoseStop>[3]>();
+  const seen = new Map<string, OthersSay>();
   for (const name of new Set(spec.stopServices.map(({ project }) => project))) {
     if (name === key.name) continue;
     const other = { ...key, name };
     const observed = await observeAnyway(parts, other, signal);
-    const labelled = labelledOwners(observed, parts.ledger.current(other)?.revision.source.name);
     const isThere = observed.containers.length > 0;
     const isKnown = recordedOwner(parts.ledger, other) !== undefined;
     const beside = isKnown
       ? undefined
       : await ownerElsewhere(parts, { key: other, isThere }, signal);
-    seen.set(name, { labelled, elsewhere: beside?.owner });
+    seen.set(name, { ...saidBy(parts.ledger, other, observed), elsewhere: beside?.owner });
   }
-  const whose = (project: string) =>
-    whoseStop(parts.ledger, key, project, seen.get(project) ?? { labelled: [] });
+  const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project));
   const stopServices = spec.stopServices.filter(({ project }) => whose(project) === undefined);
   const foreign = spec.stopServices.find(({ project }) => whose(project) !== undefined);
   if (foreign === undefined || adopts !== undefined) return { ...spec, stopServices };
@@ -298,10 +297,9 @@ async function stoppedForJobs(
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       for (const { project, service: stops } of spec?.stopServices ?? []) {
-        const from = ledger.current({ ...key, name: project })?.revision.source.name;
-        const labelled = labelledOwners(stacks.get(project), from);
+        const said = saidBy(ledger, { ...key, name: project }, stacks.get(project));
         await pauses.after(A_STOP);
-        if (whoseStop(ledger, key, project, { labelled }) !== undefined) continue;
+        if (whoseStop(ledger, key, project, said) !== undefined) continue;
         stopped.set(project, `job ${key.name}/${service} runs, and has ${stops} stopped meanwhile`);
       }
     } catch (error) {

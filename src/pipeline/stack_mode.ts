@@ -28,6 +28,7 @@ import { requireImages, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { type Owned, requireOwner } from "./destroy/require_owner.ts";
+import { claimOf } from "./owner/claim.ts";
 import { wantedOwner } from "./stack_owner.ts";
 
 /** The mode of a release: `swarm` is set for services of a swarm. */
@@ -77,7 +78,7 @@ export async function requireChangeableMode(
   const isThere = recorded.swarm === undefined ||
     await managesServices(parts, key, recorded, signal);
   const all = [...made, ...isThere ? await ofMode(parts, key, recorded, signal) : []];
-  const owned = { parts: all, recorded, owner: parts.ledger.owners.get(key) };
+  const owned = { parts: all, claim: claimOf(parts.ledger, key), takes: false };
   requireOwner(key, wantedOwner(target), owned, `changed to ${wordsFor(wanted)}`);
   if (swarm !== undefined) await requireNamedVolumes(parts, key, signal);
 }

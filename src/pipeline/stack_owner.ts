@@ -1,29 +1,22 @@
-import {
-  notYours,
-  type Ownership,
-  ownership as ownershipBy,
-  requireOwnNetworks,
-  requireOwnVolumes,
-  requireRecorded,
-  requireRepository,
-  volumesOfTasks,
-} from "../deploy/mod.ts";
-import { fitsTemplate, resourcesOf } from "../compose/mod.ts";
+import { requireOwnNetworks, requireOwnVolumes, volumesOfTasks } from "../deploy/mod.ts";
+import { resourcesOf } from "../compose/mod.ts";
 import {
   askingSource,
   type ComposeModel,
   DEFAULT_CONTEXT,
+  type DiscoveredStack,
   errors,
+  formatOwner,
   isOurs,
   isSameOwner,
   isStackwrightError,
-  LABELS,
   type ObservedStack,
   ownerFrom,
   type Release,
   type RunJob,
   type StackKey,
   type StackOwner,
+  type StackwrightError,
   type ToldTarget,
 } from "../model/mod.ts";
 import {
@@ -35,9 +28,9 @@ import {
 } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
-import { modelOf, ownVolumes } from "./destroy/own_volumes.ts";
+import { claimOf } from "./owner/claim.ts";
+import { type Anothers, dataVolumes, findAnothers, notYours } from "./owner/own_things.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
-import { requireNotOfPeer } from "./owner/own_containers.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -99,72 +92,65 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
 }
 
 /**
- * Tells whose containers a target's stack has. Asks the volumes for the owner where neither the
- * ledger nor a container names one.
+ * Refuses a target whose stack is another's, by the ledger, by a container, or by a volume where no
+ * container of the stack tells: two repositories, or two branches, with one stack name would
+ * otherwise replace each other for ever, or get each other's data.
  *
- * Throws `conflict` when the stack is another's, as {@link requireNotAnothers} does.
+ * Throws `conflict`, as {@link requireNotAnothers} does.
  */
-export async function ownershipOf(
+export async function requireOwnership(
   parts: PipelineParts,
   target: Target,
-  observed: ObservedStack,
+  { containers }: ObservedStack,
   signal: AbortSignal,
-): Promise<Ownership> {
+): Promise<void> {
   requireNotAnothers(parts, target);
+  const { ledger } = parts;
   const { key, discovered: found } = target;
-  const recorded = recordedOwner(parts.ledger, key);
+  const recorded = recordedOwner(ledger, key);
   const claimant = claimantOf(target, recorded);
-  const adopted = recorded?.adopted === true;
-  const from = isFoundElsewhere(found) ? found.repository : undefined;
-  const isTold = observed.containers.some(isOurs);
+  const claim = claimOf(ledger, key, { by: claimant, found });
   // A recorded owner that never began to deploy may have been refused by then.
-  const hasBegun = recorded !== undefined && parts.ledger.history(key, 1).length > 0;
+  const hasBegun = recorded !== undefined && ledger.history(key, 1).length > 0;
   // While a container of the stack is there, nobody else can have deployed under its name.
-  const needsVolumes = !adopted && (!isTold || (from !== undefined && !hasBegun));
-  const labelled = needsVolumes
-    ? await parts.host.engine.listVolumes({ [LABELS.deployment]: key.name }, signal)
-    : [];
-  const volumes = hasBegun ? [] : labelled;
-  if (from !== undefined && !adopted) requireRepository(key, { observed, volumes }, from, claimant);
-  const isThere = [...observed.containers, ...volumes].some(isOurs);
+  const needsVolumes = !claim.isAdopted &&
+    (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
+  const volumes = needsVolumes ? await dataVolumes(parts.host.engine, key, signal) : [];
+  const theirs = findAnothers(ledger, key, claim, { containers, volumes });
+  if (found !== undefined && theirs?.isRepository === true) throw fromElsewhere(found, theirs);
+  const isThere = [...containers, ...volumes].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
   const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
-  const other = elsewhere ?? (adopted || hasBegun ? undefined : await keptForOther(parts, asked));
+  const isKnown = claim.isAdopted || hasBegun;
+  const other = elsewhere ?? (isKnown ? undefined : await keptForOther(parts, asked));
   if (other?.isOwn === true) throw errors.conflict(`conflict: ${other.words}`);
-  return remembering(parts, target, () => {
-    if (other !== undefined) throw notYours(key, other.words, claimant);
-    const untold = isTold ? [] : volumes;
-    const facts = { observed, volumes: untold, adopted, ...(recorded && { recorded }) };
-    const ownership = ownershipBy(key, facts, claimant);
-    if (!adopted) requireNotOfPeer(key, observed, claimant);
-    if (hasBegun) requireNoOthersData(parts, key, { volumes: labelled, observed }, claimant);
-    return ownership;
+  const how = other?.words ?? theirs?.how;
+  remembering(parts, target, () => {
+    if (how !== undefined) throw notYours(key, how, claimant);
   });
 }
 
-/**
- * Refuses a stack with a history where a volume of its name is labelled for a source that none of its
- * releases has: another Stackwright made it while nothing of the stack ran. What the current release
- * mounts is its own: the history may not tell any more for which repository it was made.
- */
-function requireNoOthersData(
-  { ledger }: Pick<PipelineParts, "ledger">,
+/** The error for a discovered stack with a thing from another repository: labels tell where the ledger was lost. */
+function fromElsewhere(
+  { key: { name }, repository, owner }: DiscoveredStack,
+  { what, source }: Pick<Anothers, "what" | "source">,
+): StackwrightError {
+  return errors.conflict(
+    `conflict: ${what} of ${name} is from ${source}, so ${name} was not deployed from ` +
+      `${repository}, where it was discovered; choose another name there, or write the stack down ` +
+      `in the configuration of ${owner.source}`,
+  );
+}
+
+/** Refuses a recorded owner that is another than who asks. Throws `conflict`. */
+function requireRecorded(
   key: StackKey,
-  { volumes, observed }: Pick<Parameters<typeof ownershipBy>[1], "volumes" | "observed">,
+  recorded: RecordedOwner | undefined,
   claimant: StackOwner,
 ): void {
-  if (volumes.every(({ labels }) => labels[LABELS.sourceName] === claimant.source)) return;
-  const { isLabelledOther } = ownVolumes(ledger, key, { by: claimant, seen: observed.containers });
-  const current = ledger.current(key);
-  const mounts = (name: string) =>
-    current !== undefined &&
-    resourcesOf(modelOf(ledger, current) ?? {}, "volumes").some((each) =>
-      fitsTemplate(each.name, name)
-    );
-  const theirs = volumes.find((each) => isLabelledOther(each) && !mounts(each.name));
-  if (theirs === undefined) return;
-  const owner = theirs.labels[LABELS.sourceName];
-  throw notYours(key, `has data of ${owner} (volume ${theirs.name})`, claimant);
+  if (recorded === undefined || isSameOwner(recorded, claimant)) return;
+  const by = recorded.elsewhere === undefined ? "" : ` by context ${recorded.elsewhere}`;
+  throw notYours(key, `belongs to ${formatOwner(recorded)}${by}`, claimant);
 }
 
 /**

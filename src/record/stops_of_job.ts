@@ -14,15 +14,15 @@ export function locksOfJob(
 ): StackKey[] {
   const others = stops.map(({ project }) => project).filter((name) => {
     const owner = recordedOwner(ledger, { ...key, name });
-    return owner !== undefined && whoseStop(ledger, key, name, { labelled: [] }) === undefined;
+    return owner !== undefined && whoseStop(ledger, key, name) === undefined;
   });
   return [...new Set([key.name, ...others])].sort().map((name) => ({ ...key, name }));
 }
 
 /** What is known of a project's owner beside the ledger's owner in the context of a job. */
-interface OthersSay {
-  /** Sources that the labels of its containers name. */
-  readonly labelled: readonly string[];
+export interface OthersSay {
+  /** The source of a container of it that is another's than an owner's. */
+  readonly anothers?: (owner: StackOwner | undefined) => string | undefined;
   /** Its owner by another context that leads to the same engine. */
   readonly elsewhere?: StackOwner | undefined;
 }
@@ -30,7 +30,7 @@ interface OthersSay {
 /**
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
  * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner in the
- * context of the job, others tell: the owner by another context of this engine, else the labels. These
+ * context of the job, others tell: the owner by another context of this engine, else its containers. These
  * also tell of a stack with an owner, unless it was handed over: another manager's containers may
  * have come under its name.
  *
@@ -41,7 +41,7 @@ export function whoseStop(
   ledger: Pick<Ledger, "owners" | "current" | "history">,
   key: StackKey,
   project: string,
-  { labelled, elsewhere }: OthersSay,
+  { anothers, elsewhere }: OthersSay = {},
 ): string | undefined {
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key);
@@ -49,11 +49,9 @@ export function whoseStop(
   const recorded = here ?? elsewhere;
   const from = repositoryOf(ledger, key, own);
   const mayStopAll = from === own?.source;
-  if (recorded === undefined) return labelled.find((each) => !mayStopAll || each !== own?.source);
+  if (recorded === undefined) return anothers?.(mayStopAll ? own : undefined);
   if (own === undefined || !isSameOwner(recorded, own)) return formatOwner(recorded);
-  const other = here?.adopted === false
-    ? labelled.find((each) => each !== recorded.source)
-    : undefined;
+  const other = here?.adopted === false ? anothers?.(here) : undefined;
   if (other !== undefined) return other;
   const theirs = repositoryOf(ledger, { ...key, name: project }, recorded);
   return mayStopAll || theirs === from ? undefined : theirs;

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, ids, inWorld, pollTo } from "./steps.ts";
-import type { World } from "./world.ts";
+import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
+import { IMAGE, type World } from "./world.ts";
 
 /** A project whose things doco-cd labelled with a repository; without one, a person's. */
 function project(url?: string): string {
@@ -32,6 +32,22 @@ describe("destroy of a stack that Stackwright never deployed", () => {
       const [target] = (await pollTo(world, "succeeded")).deployments ?? [];
       assert.equal(target?.message, `destroyed; deleted volume ${world.stack}_store`);
       assert.deepEqual([await ids(world), await volumes(world)], [{}, 0]);
+      assert.equal((await pollTo(world, "skipped")).deployments?.[0]?.reason, "nothing_to_destroy");
+    }));
+
+  it("goes on where it failed when the containers were gone", () =>
+    inWorld("fake", async (world) => {
+      const model = project(world.repository.url);
+      await startByHand(world, model);
+      await docker(world, "create", "--name", "user", "-v", `${world.stack}_store:/x`, IMAGE);
+      await commit(world, { "compose.yaml": model }, GONE);
+      assert.match(JSON.stringify(await pollTo(world, "failed")), /volume is in use/);
+      assert.deepEqual([await ids(world), await volumes(world)], [{}, 1]);
+      await docker(world, "rm", "user");
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(out, /destroy what is left; deletes volume \S+_store\n/);
+      await pollTo(world, "succeeded");
+      assert.equal(await volumes(world), 0);
       assert.equal((await pollTo(world, "skipped")).deployments?.[0]?.reason, "nothing_to_destroy");
     }));
 

@@ -5,7 +5,8 @@ import { command } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
-import type { World } from "./world.ts";
+import { type Commands, systemCommands } from "../../src/system/mod.ts";
+import { createWorld, type World } from "./world.ts";
 
 const THEM = "git.example.com/them/shop";
 const DOCO = { "cd.doco.source.url": "https://git.example.com/them/shop" };
@@ -23,8 +24,10 @@ const web = (more: Part) => ({
 });
 
 /** Deploys a stack of whose current release nothing is on the engine. */
-async function deployNothing(world: World): Promise<void> {
-  const more = { reconciliation: { drift: "repair" } };
+async function deployNothing(
+  world: World,
+  more: Part = { reconciliation: { drift: "repair" } },
+): Promise<void> {
   await commit(world, web({}), more);
   await pollTo(world, "succeeded");
   await commit(world, web({ scale: 0 }), more);
@@ -59,6 +62,30 @@ describe("containers of another manager under the name of a stack of which nothi
       await refused(world);
       assert.deepEqual(await states(world), { "app-1": "running" });
     }));
+
+  it("are not removed by a change to a swarm that they come in the middle of", async () => {
+    let came = 0;
+    const run: Commands["run"] = async (asked, signal) => {
+      if (isChanging && asked.argv.includes("config") && came++ === 0) {
+        await startByHand(world, composeFile({ web: service({ labels: stackwrights(world) }) }));
+      }
+      return await systemCommands.run(asked, signal);
+    };
+    let isChanging = false;
+    const world = await createWorld({ engine: "fake", commands: { ...systemCommands, run } });
+    try {
+      world.fake?.becomeManager();
+      await deployNothing(world, { swarm: { enabled: false } });
+      isChanging = true;
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      const failed = JSON.stringify(await pollTo(world, "failed"));
+      assert.equal(came > 0, true, "they came");
+      assert.match(failed, new RegExp(`already runs from ${THEM}`));
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    } finally {
+      await world.close();
+    }
+  });
 
   it("are repaired where they are the stack's own: labelled by an older version", () =>
     inWorld("fake", async (world) => {

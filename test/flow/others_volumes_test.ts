@@ -144,6 +144,44 @@ describe("volumes that another manager made under a stack's name", () => {
       assert.deepEqual(await volumes(world), []);
     }));
 
+  it("go with a swarm stack that took them over, which name that stack alone", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.becomeManager();
+      const label = `com.docker.stack.namespace=${world.stack}`;
+      await docker(world, "volume", "create", "--label", label, `${world.stack}_store`);
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await commit(world, {}, { destroy: true });
+      const [target] = (await pollTo(world, "succeeded")).deployments ?? [];
+      assert.match(target?.message ?? "", /deleted volume \S+_store/);
+      const names = ["store", "data"].map((each) => `${world.stack}_${each}`);
+      assert.deepEqual(await world.engine.findVolumes(names, never), []);
+    }));
+
+  it("are not mounted by a release that a person goes back to", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      const nothing = composeFile({ web: service({ scale: 0 }) });
+      await commit(world, { "compose.yaml": nothing });
+      await pollTo(world, "succeeded");
+      await docker(world, "volume", "rm", `${world.stack}_store`);
+      await others(world, { store: OTHERS.theirs });
+      world.proxy.reset();
+      const { err } = await commandTo(world, 1, ["rollback", world.stack]);
+      assert.match(err, /has data of git.example.com\/them\/shop \(volume \S+_store\)/);
+      assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(await world.containers(), []);
+    }));
+
+  it("are not taken of doco-cd's other repositories either, while nothing of the stack runs", () =>
+    inWorld("fake", async (world) => {
+      await others(world, { store: OTHERS.peer });
+      await commit(world, FILES);
+      const failed = JSON.stringify(await pollTo(world, "failed"));
+      assert.match(failed, /has data of https:\/\/git.example.com\/them\/shop.git \(volume/);
+    }));
+
   it("go with a stack that was handed over with them", () =>
     inWorld("fake", async (world) => {
       await commit(world, FILES);

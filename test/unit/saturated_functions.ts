@@ -13,7 +13,6 @@ import { keptDependents } from "../../src/deploy/kept_services.ts";
 import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
 import { pathsBelow } from "../../src/deploy/live_inside.ts";
 import { replaceLost } from "../../src/deploy/lost_networks.ts";
-import { labelledOwners } from "../../src/deploy/ownership.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
 import { startAgain } from "../../src/deploy/put_back.ts";
@@ -248,7 +247,6 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
       claims.map((each) => ({ ...each, name: `${each.name}-other` })),
     );
   },
-  labelledOwners: ({ containers }) => labelledOwners({ containers }),
   portHolders: ({ model, names }) => {
     const ports = names.flatMap((name) => compose.claimsOf(model, name).ports);
     return compose.portHolders([{ hostPorts: ports }])(

@@ -5,6 +5,7 @@ import {
   destroyStack,
   keepWritten,
   networksOf,
+  readMark,
   type RemovedData,
   removePlacedFiles,
   removeWritten,
@@ -12,6 +13,7 @@ import {
   volumesOf,
   writtenData,
 } from "../../deploy/mod.ts";
+import type { ResourceSummary } from "../../docker/engine.ts";
 import {
   errors,
   isStackwrightError,
@@ -24,7 +26,8 @@ import { stackAsOwner } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
-import { modelOf, ownVolumes } from "./own_volumes.ts";
+import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
+import { whose, whyKept } from "../owner/whose.ts";
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
@@ -46,7 +49,8 @@ export async function finishDestroy(
   const { host: { engine }, clock } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? (await observeAnyway(parts, key, signal)).containers : [];
-  const { whyNot: whyKept, isLabelledOther } = ownVolumes(parts.ledger, key, { seen });
+  const claim = withSeen(claimOf(parts.ledger, key), seen);
+  const judged = ({ name, labels }: ResourceSummary) => whose(readMark(labels), claim, name);
   const requireStill = () => {
     if (parts.ledger.owners.mark(key) === owner) return;
     throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
@@ -59,7 +63,8 @@ export async function finishDestroy(
       onImagesLeft(error);
     })
     : undefined;
-  const destroy = { key, removeVolumes, requireStill, whyKept };
+  const keeps = (volume: ResourceSummary) => whyKept(judged(volume));
+  const destroy = { key, removeVolumes, requireStill, whyKept: keeps };
   const own = await destroyStack(engine, {
     ...destroy,
     // Tasks may still use named volumes; the tasks go next.
@@ -80,7 +85,8 @@ export async function finishDestroy(
   const data = { deleted: [...volumes.deleted, ...deleted], kept: volumes.kept };
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
-  const left = (await volumesOf(engine, key, signal)).filter((each) => !isLabelledOther(each));
+  const left = (await volumesOf(engine, key, signal))
+    .filter((each) => judged(each).kind !== "anothers");
   const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== owner;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));

@@ -8,7 +8,8 @@ import {
   stackKey,
   type StackOwner,
 } from "../../../src/model/mod.ts";
-import { type Owned, requireOwner } from "../../../src/pipeline/destroy/require_owner.ts";
+import { requireOwner } from "../../../src/pipeline/destroy/require_owner.ts";
+import type { Claim } from "../../../src/pipeline/owner/whose.ts";
 import { jobCredentials, requireNothingForeign } from "../../../src/pipeline/stack_owner.ts";
 import { systemClock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
@@ -18,74 +19,82 @@ import { releaseOf } from "../record/releases.ts";
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
 
-/** Facts about a stack with a container of before the configuration's source was on it. */
-function owned(owner?: Owned["owner"]): Owned {
-  const labels = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: DEPLOYED };
-  const recorded = { revision: { source: { name: DEPLOYED } } } as Owned["recorded"];
-  return { parts: [{ name: "shop-web-1", labels }], recorded, owner };
-}
+const KEY = stackKey("", "shop");
+const PEERS = "cd.doco.source.url";
+const peers = (source: string) => ({ [PEERS]: `https://user:word@${source}.git` });
+const [ours, theirs] = [peers(OURS.source), peers(DEPLOYED)];
+const before = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: DEPLOYED };
 
-const ask = (facts: Owned, wants = OURS) =>
-  requireOwner(stackKey("", "shop"), wants, facts, "gone");
+/** Asks for a stack with one container, in the name of `wants`. */
+const asked = (labels: Record<string, string>, more: Partial<Claim> & { takes?: boolean } = {}) => {
+  const { takes = false, ...claimed } = more;
+  const claim = {
+    owner: OURS,
+    isAdopted: false,
+    sources: () => new Set<string>(),
+    hasDeployed: () => false,
+    tookOver: () => false,
+    ...claimed,
+  };
+  return () =>
+    requireOwner(KEY, OURS, { parts: [{ name: "shop-web-1", labels }], claim, takes }, "gone");
+};
 
 describe("requireOwner()", () => {
+  const deployed = { sources: () => new Set([DEPLOYED]), hasDeployed: () => true };
+
   it("takes what the owner's own configuration deployed from elsewhere for the owner's", () => {
-    assert.doesNotThrow(() => ask(owned({ ...OURS, adopted: false })));
+    assert.doesNotThrow(asked(before, deployed));
   });
 
   it("gives nobody else a right by what is deployed", () => {
-    const theirs = { source: DEPLOYED, reference: "", adopted: false };
-    assert.throws(() => ask(owned(theirs)), /shop is not gone: it belongs to host\/them\/app/);
-    assert.throws(() => ask(owned()), /its container shop-web-1 belongs to host\/them\/app/);
-    assert.throws(() => ask(owned({ ...OURS, adopted: false }), { ...OURS, source: DEPLOYED }));
+    assert.throws(
+      asked(before),
+      /shop is not gone: its container shop-web-1 belongs to host\/them/,
+    );
+    const by = { ...before, [LABELS.sourceConfiguration]: DEPLOYED };
+    assert.throws(asked(by, deployed), /its container shop-web-1 belongs to host\/them\/app/);
+    const owner = { ...OURS, source: DEPLOYED };
+    assert.throws(asked(before, { owner }), /shop is not gone: it belongs to host\/them\/app/);
   });
 });
 
 describe("requireOwner(), where containers of others may be taken over", () => {
-  const PEERS = "cd.doco.source.url";
-  const containerOf = (labels: Record<string, string>, owner?: Owned["owner"]): Owned => ({
-    parts: [{ name: "shop-web-1", labels }],
-    recorded: undefined,
-    owner,
-  });
-  const own = { [PEERS]: "https://user:word@host/me/conf.git" };
-  const other = { [PEERS]: "https://user:word@host/them/app.git" };
-  const adopted = { ...OURS, adopted: true };
-  const rows: readonly [string, Owned, RegExp | undefined][] = [
-    ["takes what doco-cd deployed from its source", containerOf(own), undefined],
+  const adopted = { isAdopted: true };
+  const rows: readonly [string, () => void, RegExp | undefined][] = [
+    ["takes what doco-cd deployed from its source", asked(ours, { takes: true }), undefined],
     [
       "leaves what doco-cd deployed from elsewhere",
-      containerOf(other),
+      asked(theirs, { takes: true }),
       /-1 belongs to https:\/\/host\/them\/app\.git, .* or hand all over: stackwright adopt shop --source host\/me\/conf/,
     ],
-    ["leaves what a person started", containerOf({}), /belongs to nobody Stackwright knows/],
-    ["takes any after a hand-over", containerOf({}, adopted), undefined],
-    ["takes doco-cd's from elsewhere after a hand-over", containerOf(other, adopted), undefined],
+    ["leaves what a person started", asked({}, { takes: true }), /to nobody Stackwright knows/],
+    ["takes any after a hand-over", asked({}, { ...adopted, takes: true }), undefined],
+    [
+      "takes doco-cd's from elsewhere after a hand-over",
+      asked(theirs, { ...adopted, takes: true }),
+      undefined,
+    ],
     [
       "takes none that is another owner's",
-      containerOf(own, { ...adopted, source: DEPLOYED }),
+      asked(ours, { ...adopted, owner: { ...OURS, source: DEPLOYED }, takes: true }),
       /it belongs to host\/them\/app/,
     ],
   ];
-  for (const [title, facts, refusal] of rows) {
-    it(title, () => {
-      const asked = () => ask({ ...facts, hasDeployed: false });
-      if (refusal === undefined) asked();
-      else assert.throws(asked, refusal);
-    });
+  for (const [title, ask, refusal] of rows) {
+    it(title, () => refusal === undefined ? ask() : assert.throws(ask, refusal));
   }
 
   it("takes none that came after its own release, but for doco-cd's of its source", () => {
-    ask({ ...containerOf(own, adopted), hasDeployed: true });
-    for (const labels of [{}, other]) {
-      const asked = () => ask({ ...containerOf(labels, adopted), hasDeployed: true });
-      assert.throws(asked, /; remove it by hand$/);
-    }
+    const ran = { ...adopted, hasDeployed: () => true, takes: true };
+    asked(ours, ran)();
+    for (const labels of [{}, theirs]) assert.throws(asked(labels, ran), /; remove it by hand$/);
+    assert.throws(asked(theirs, ran), /belongs to https:\/\/host\/them\/app\.git/);
   });
 
   it("takes none for what is no removal", () => {
-    assert.throws(() => ask(containerOf(own)));
-    assert.throws(() => ask(containerOf({}, adopted)));
+    assert.throws(asked(ours));
+    assert.throws(asked({}, adopted));
   });
 });
 

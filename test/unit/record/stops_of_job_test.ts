@@ -11,24 +11,29 @@ const MAIN = { source: "host/a/shop", reference: "refs/heads/main" };
 const DEV = { ...MAIN, reference: "refs/heads/dev" };
 const OTHERS = { source: "host/b/shop", reference: "refs/heads/main" };
 
+/** What containers say that are labelled with these sources. */
+const labels = (...all: string[]) => ({
+  anothers: (owner: { readonly source: string } | undefined) =>
+    all.find((each) => each !== owner?.source),
+});
+
 describe("whoseStop()", () => {
   const ledger = createMemoryLedger(createFakeClock());
   ledger.owners.settle(JOB, MAIN);
   ledger.owners.settle(stackKey("", "dev"), DEV);
-  const whose = (project: string, more = {}) =>
-    whoseStop(ledger, JOB, project, { labelled: [], ...more });
+  const whose = (project: string, more = {}) => whoseStop(ledger, JOB, project, more);
 
   it("lets a job stop its own stack, and what its branch deployed or nobody did", () => {
     assert.equal(whose("job"), undefined);
     assert.equal(whose("nobody"), undefined);
-    assert.equal(whose("nobody", { labelled: [MAIN.source] }), undefined);
-    assert.equal(whose("there", { elsewhere: MAIN, labelled: [OTHERS.source] }), undefined);
+    assert.equal(whose("nobody", labels(MAIN.source)), undefined);
+    assert.equal(whose("there", { elsewhere: MAIN, ...labels(OTHERS.source) }), undefined);
   });
 
   it("names who owns another, in this context, by another one, or by its labels", () => {
     assert.match(whose("dev") ?? "", /heads\/dev/);
-    assert.match(whose("there", { elsewhere: DEV, labelled: [MAIN.source] }) ?? "", /heads\/dev/);
-    assert.equal(whose("labelled", { labelled: [OTHERS.source] }), OTHERS.source);
+    assert.match(whose("there", { elsewhere: DEV, ...labels(MAIN.source) }) ?? "", /heads\/dev/);
+    assert.equal(whose("labelled", labels(OTHERS.source)), OTHERS.source);
   });
 });
 
@@ -37,7 +42,7 @@ describe("whoseStop() where another manager's containers came under a name", () 
     const ledger = createMemoryLedger(createFakeClock());
     const [job, shop] = [JOB, stackKey("", "shop")];
     for (const key of [job, shop]) ledger.owners.settle(key, MAIN);
-    const whose = (...labelled: string[]) => whoseStop(ledger, job, "shop", { labelled });
+    const whose = (...labelled: string[]) => whoseStop(ledger, job, "shop", labels(...labelled));
     assert.equal(whose(MAIN.source), undefined);
     assert.equal(whose(MAIN.source, OTHERS.source), OTHERS.source);
     ledger.owners.adopt(shop, MAIN);
@@ -64,7 +69,7 @@ describe("whoseStop() of a configuration that deploys other repositories", () =>
   deploy("third", "host/c/third");
   deploy("failed", OTHERS.source, false);
   const whose = (job: string, project: string, more = {}) =>
-    whoseStop(ledger, stackKey("", job), project, { labelled: [], ...more });
+    whoseStop(ledger, stackKey("", job), project, more);
 
   it("lets a job of another repository stop that repository's stacks alone", () => {
     assert.equal(whose("app", "app-too"), undefined);
@@ -72,7 +77,7 @@ describe("whoseStop() of a configuration that deploys other repositories", () =>
     assert.equal(whose("app", "third"), "host/c/third");
     assert.equal(whose("app", "own"), MAIN.source);
     assert.equal(whose("failed", "own"), MAIN.source);
-    assert.equal(whose("app", "lost", { labelled: [MAIN.source] }), MAIN.source);
+    assert.equal(whose("app", "lost", labels(MAIN.source)), MAIN.source);
     assert.equal(whose("app", "there", { elsewhere: MAIN }), MAIN.source);
     assert.equal(whose("app", "nobody"), undefined);
   });

@@ -1,0 +1,94 @@
+import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import { readMark } from "../../deploy/mod.ts";
+import {
+  askingSource,
+  type ComposeModel,
+  type DiscoveredStack,
+  LABELS,
+  type ObservedContainer,
+  recordOf,
+  type StackKey,
+  type StackOwner,
+} from "../../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
+import { formerOwner, isFoundElsewhere, recordedOwner } from "../../record/mod.ts";
+import { type Claim, whose } from "./whose.ts";
+
+/** Releases to look through for what they took over; the ledger keeps about as many. */
+const MOST_RELEASES = 200;
+
+/** Who asks for a stack. */
+interface Asker {
+  /** The owner, where the ledger records none. */
+  readonly by?: StackOwner | undefined;
+  /** The stack, where it was discovered. */
+  readonly found?: DiscoveredStack | undefined;
+}
+
+/** The claim to a stack by the ledger. Reads releases when a thing asks for them, once for all. */
+export function claimOf(
+  ledger: Pick<Ledger, "owners" | "current" | "history" | "open">,
+  key: StackKey,
+  { by, found }: Asker = {},
+): Claim {
+  const recorded = recordedOwner(ledger, key);
+  const owner = recorded ?? by;
+  const isAdopted = recorded?.adopted === true;
+  const all = once(() => ledger.history(key, MOST_RELEASES));
+  const own = once(() => all().filter((each) => formerOwner(each, owner) === undefined));
+  const taken = once(() =>
+    (isAdopted ? all() : own()).flatMap((each) => takenOver(modelOf(ledger, each)))
+  );
+  return {
+    owner,
+    isAdopted,
+    repository: isFoundElsewhere(found) ? found.repository : undefined,
+    sources: once(() =>
+      new Set(own().flatMap((each) => [each.revision.source.name, askingSource(each)]))
+    ),
+    // A first release that failed put back what was there before it.
+    hasDeployed: once(() => own().some(({ status }) => status === "deployed")),
+    // Releases are opened, each once, when a volume asks for it: models may be large.
+    tookOver: (volume) => taken().some((name) => fitsTemplate(name, volume)),
+  };
+}
+
+/** A claim to volumes that knows, by the stack's own containers there, what it was deployed from. */
+export function withSeen(
+  claim: Claim,
+  containers: readonly Pick<ObservedContainer, "labels">[],
+): Claim {
+  const own = containers.map(({ labels }) => readMark(labels))
+    .filter((mark) => whose(mark, claim).kind === "own");
+  const seen = own.flatMap(({ deployed }) => deployed ?? []);
+  return seen.length === 0
+    ? claim
+    : { ...claim, sources: once(() => new Set([...claim.sources(), ...seen])) };
+}
+
+/** A function that makes a value when it is first asked for it. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** The names, or their templates, of volumes that were there without Stackwright's labels, or may have been. */
+function takenOver(model: ComposeModel | undefined): string[] {
+  return resourcesOf(model ?? {}, "volumes").filter((each) =>
+    !each.external &&
+    // Whether those that a template in the name stands for were there is recorded nowhere.
+    (each.name.includes("{{") || recordOf(each.definition["labels"])[LABELS.manager] === undefined)
+  ).map(({ name }) => name);
+}
+
+/** The model of a release; `undefined` where it cannot be opened any more. */
+export function modelOf(
+  ledger: Pick<Ledger, "open">,
+  release: RecordedRelease,
+): ComposeModel | undefined {
+  try {
+    return ledger.open(release).model;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import { readMark, volumesOf } from "../../deploy/mod.ts";
+import type { Engine, ResourceSummary } from "../../docker/engine.ts";
+import {
+  askingSource,
+  errors,
+  formatAdoption,
+  formatOwner,
+  isOurs,
+  isStackwrightError,
+  LABELS,
+  type ObservedContainer,
+  type ObservedStack,
+  type Release,
+  type StackKey,
+  type StackOwner,
+  type StackwrightError,
+} from "../../model/mod.ts";
+import type { Ledger } from "../../record/ledger.ts";
+import type { OthersSay } from "../../record/mod.ts";
+import type { PipelineParts } from "../parts.ts";
+import { claimOf, modelOf, once, withSeen } from "./claim.ts";
+import { type Claim, whose } from "./whose.ts";
+
+/** A release, and what tells whose it is. */
+type Owned = Pick<Release, "key" | "configuration" | "revision">;
+
+/** Things under a stack's name. */
+interface Things {
+  readonly containers: readonly Pick<ObservedContainer, "name" | "labels">[];
+  readonly volumes?: readonly Pick<ResourceSummary, "name" | "labels">[];
+}
+
+/** A thing under a stack's name that is another's. */
+export interface Anothers {
+  /** The kind and name of it: `container shop-web-1`. */
+  readonly what: string;
+  readonly source: string;
+  /** Whether it is from another repository of the same configuration, perhaps. */
+  readonly isRepository: boolean;
+  /** Words for it to follow the stack's name. */
+  readonly how: string;
+}
+
+/**
+ * Finds a thing under a stack's name that is another's than who claims the stack. Volumes that the
+ * current release mounts are left out: they are its own, and the history may not tell any more for
+ * which repository they were made.
+ */
+export function findAnothers(
+  ledger: Pick<Ledger, "current" | "open">,
+  key: StackKey,
+  claim: Claim,
+  { containers, volumes = [] }: Things,
+): Anothers | undefined {
+  for (const { name, labels } of containers) {
+    const [mark, what] = [readMark(labels), `container ${name}`];
+    const judged = whose(mark, claim);
+    if (judged.kind !== "anothers") continue;
+    const by = mark.maker === "doco-cd" ? " by doco-cd" : "";
+    return { ...judged, what, how: `runs from ${judged.source}${by} (${what})` };
+  }
+  if (volumes.length === 0) return undefined;
+  const ofVolumes = withSeen(claim, containers);
+  const mounted = once(() => mountedNames(ledger, key));
+  for (const { name, labels } of volumes) {
+    const judged = whose(readMark(labels), ofVolumes, name);
+    if (judged.kind !== "anothers" || mounted().some((each) => fitsTemplate(each, name))) continue;
+    const what = `volume ${name}`;
+    return { ...judged, what, how: `has data of ${judged.source} (${what})` };
+  }
+  return undefined;
+}
+
+/** The names, or their templates, of the volumes of a stack's current release. */
+function mountedNames(ledger: Pick<Ledger, "current" | "open">, key: StackKey): string[] {
+  const current = ledger.current(key);
+  const model = current && modelOf(ledger, current);
+  return resourcesOf(model ?? {}, "volumes").map(({ name }) => name);
+}
+
+/** Volumes with data under a stack's name; copies of files are none. */
+export async function dataVolumes(
+  engine: Pick<Engine, "listVolumes">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<readonly ResourceSummary[]> {
+  const all = await volumesOf(engine, key, signal);
+  return all.filter(({ labels }) => labels[LABELS.files] === undefined);
+}
+
+/**
+ * Refuses to go on with a release where another manager's containers have come, or volumes while
+ * nothing of the stack runs: this ledger knows nothing of that manager, which may have deployed under
+ * the name meanwhile. Ask it with a fresh look before anything stops or makes containers. Throws
+ * `conflict`.
+ */
+export async function requireOwnThings(
+  { ledger, host }: Pick<PipelineParts, "ledger" | "host">,
+  release: Owned,
+  { containers }: ObservedStack,
+  signal: AbortSignal,
+): Promise<void> {
+  requireOwnOf(ledger, release, { containers });
+  // While a container of the stack is there, nobody else can have deployed under its name.
+  if (containers.some(isOurs)) return;
+  const volumes = await dataVolumes(host.engine, release.key, signal);
+  requireOwnOf(ledger, release, { containers, volumes });
+}
+
+function requireOwnOf(ledger: PipelineParts["ledger"], release: Owned, things: Things): void {
+  const { key } = release;
+  const claimant = { source: askingSource(release), reference: "" };
+  const theirs = findAnothers(ledger, key, claimOf(ledger, key, { by: claimant }), things);
+  if (theirs !== undefined) throw notYours(key, theirs.how, claimant);
+}
+
+/** Whether a release's stack has another manager's containers, which it logs then. */
+export function isOthersByContainers(
+  { ledger, log }: Pick<PipelineParts, "ledger" | "log">,
+  release: Owned,
+  { containers }: ObservedStack,
+): boolean {
+  try {
+    requireOwnOf(ledger, release, { containers });
+    return false;
+  } catch (error) {
+    if (!isStackwrightError(error, "conflict")) throw error;
+    const { name: stack, context } = release.key;
+    log.warning(`nothing is repaired: ${error.message}`, { stack, context });
+    return true;
+  }
+}
+
+/** What the containers of a stack, as it is `seen`, say of its owner to a job that would stop it. */
+export function saidBy(
+  ledger: Ledger,
+  key: StackKey,
+  seen: ObservedStack = { containers: [] },
+): OthersSay {
+  let said: { readonly theirs: Anothers | undefined } | undefined;
+  // A job asks once for each service that it stops, each time in the same owner's name.
+  return {
+    anothers: (by) =>
+      (said ??= { theirs: findAnothers(ledger, key, claimOf(ledger, key, { by }), seen) })
+        .theirs?.source,
+  };
+}
+
+/** The error for a stack of another owner, with what a person can do. */
+export function notYours(key: StackKey, how: string, claimant: StackOwner): StackwrightError {
+  return errors.conflict(
+    `conflict: ${key.name} already ${how}, so it was not deployed from ${formatOwner(claimant)}; ` +
+      `choose another name, or hand it over: ${formatAdoption(key, claimant)}`,
+  );
+}

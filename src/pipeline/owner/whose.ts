@@ -1,0 +1,70 @@
+import type { Mark } from "../../deploy/mod.ts";
+import type { StackOwner } from "../../model/mod.ts";
+import { surelySameRepository } from "../../source/mod.ts";
+
+/** Rights to a stack: who asks for it, and what tells that things of its name are the asker's. */
+export interface Claim {
+  /** The owner in whose name it is asked for. */
+  readonly owner: StackOwner | undefined;
+  /** Whether a person handed the stack over: then labels of the time before do not count. */
+  readonly isAdopted: boolean;
+  /** The repository in which the stack was discovered, where that is not the configuration's. */
+  readonly repository?: string | undefined;
+  /** Sources that the owner's own releases were deployed from. */
+  readonly sources: () => ReadonlySet<string>;
+  /** Whether one of the owner's releases ran: what is nobody's after that is not taken over. */
+  readonly hasDeployed: () => boolean;
+  /** Whether a release mounted a volume of that name that was there before the stack. */
+  readonly tookOver: (volume: string) => boolean;
+}
+
+/**
+ * Whose a thing is: the stack's `own`; `taken` over by its first deployment, without being made by
+ * Stackwright; `nobodys`, which a deployment replaces and a destroy leaves; or `anothers`.
+ */
+export type Whose =
+  | { readonly kind: "own" | "taken" | "nobodys" }
+  | {
+    readonly kind: "anothers";
+    /** The source that it is from. */
+    readonly source: string;
+    /** Whether the asker's configuration may have made it, for another repository. */
+    readonly isRepository: boolean;
+  };
+
+/**
+ * Judges a thing that has a stack's name by what it says of itself; of a volume, `volume` is the name.
+ *
+ * Labels name the configuration's source, which decides: anybody may deploy from a repository, which
+ * gives no right to its stacks. Volumes, and containers of older versions, name the deployed
+ * repository alone; that is compared with what the owner deployed from.
+ */
+export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
+  const { owner, isAdopted, repository } = claim;
+  const { maker, configuration, deployed = "" } = mark;
+  const source = configuration ?? deployed;
+  const from = { kind: "anothers", source: source || "another source" } as const;
+  if (maker === "stackwright") {
+    if (isAdopted) return { kind: "own" };
+    if (repository !== undefined && deployed !== repository) {
+      return { ...from, source: deployed || from.source, isRepository: true };
+    }
+    const isOwn = owner !== undefined && (source === owner.source ||
+      (configuration === undefined && claim.sources().has(deployed)));
+    return isOwn ? { kind: "own" } : { ...from, isRepository: false };
+  }
+  const isPeers = maker === "doco-cd";
+  const isOwners = isPeers && owner !== undefined && surelySameRepository(deployed, owner.source);
+  if (isOwners || (isAdopted && !claim.hasDeployed())) return { kind: "taken" };
+  if (isPeers && !isAdopted) return { ...from, isRepository: false };
+  const isTaken = volume !== undefined && claim.tookOver(volume);
+  return { kind: isTaken ? "taken" : "nobodys" };
+}
+
+/** Why a destroy leaves a volume, to follow the volume's name; `undefined` where it goes. */
+export function whyKept(judged: Whose): string | undefined {
+  if (judged.kind === "anothers") return `it was made for ${judged.source}`;
+  return judged.kind === "nobodys"
+    ? "another manager made it: Stackwright neither did, nor took it over"
+    : undefined;
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import { claimOf } from "../../../src/pipeline/owner/claim.ts";
+import { dataVolumes, findAnothers, notYours } from "../../../src/pipeline/owner/own_things.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { releaseOf } from "../record/releases.ts";
+
+const KEY = stackKey("", "shop");
+const MINE = { source: "host/a/shop", reference: "refs/heads/main" };
+const THEM = "host/b/shop";
+const by = (source: string, more = {}) => ({
+  [LABELS.manager]: MANAGER,
+  [LABELS.sourceName]: source,
+  ...more,
+});
+const thing = (name: string, labels: Record<string, string>) => ({ name, labels });
+
+describe("findAnothers()", () => {
+  const find = (
+    things: Parameters<typeof findAnothers>[3],
+    ledger = createMemoryLedger(createFakeClock()),
+  ) => findAnothers(ledger, KEY, claimOf(ledger, KEY, { by: MINE }), things);
+
+  it("names the first container, or volume, that is another's", () => {
+    const own = thing("shop-own-1", by(MINE.source));
+    const theirs = thing("shop-web-1", by(THEM));
+    const data = thing("shop_data", by(THEM));
+    assert.equal(find({ containers: [own] }), undefined);
+    assert.equal(
+      find({ containers: [own, theirs], volumes: [data] })?.how,
+      `runs from ${THEM} (container shop-web-1)`,
+    );
+    assert.equal(
+      find({ containers: [own], volumes: [data] })?.how,
+      `has data of ${THEM} (volume shop_data)`,
+    );
+    const peers = { "cd.doco.source.url": `https://u:p@${THEM}.git` };
+    assert.equal(
+      find({ containers: [thing("web", peers)] })?.how,
+      `runs from https://${THEM}.git by doco-cd (container web)`,
+    );
+  });
+
+  it("knows by the stack's own containers what its volumes were deployed from", () => {
+    const volumes = [thing("shop_data", by("host/x/app"))];
+    const own = by("host/x/app", { [LABELS.sourceConfiguration]: MINE.source });
+    assert.notEqual(find({ containers: [], volumes }), undefined);
+    assert.notEqual(find({ containers: [thing("old", {})], volumes }), undefined);
+    assert.equal(find({ containers: [thing("web", own)], volumes }), undefined);
+  });
+
+  it("leaves volumes that the current release mounts to the stack", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const release = releaseOf(KEY, "a".repeat(40), {
+      model: { services: {}, volumes: { data: { name: "shop_data" } } },
+    });
+    ledger.owners.settle(KEY, MINE);
+    ledger.succeed(ledger.beginDeploy(release), {}, "done");
+    const volumes = ["data", "more"].map((each) => thing(`shop_${each}`, by(THEM)));
+    assert.equal(find({ containers: [], volumes }, ledger)?.what, "volume shop_more");
+    assert.equal(find({ containers: [], volumes: volumes.slice(0, 1) }, ledger), undefined);
+  });
+});
+
+describe("dataVolumes()", () => {
+  it("leaves copies of files out, which are no data", async () => {
+    const copy = thing("copy", by(THEM, { [LABELS.files]: "copy" }));
+    const engine = {
+      listVolumes: () => Promise.resolve([copy, thing("shop_data", {})]),
+    } as unknown as Parameters<typeof dataVolumes>[0];
+    const found = await dataVolumes(engine, KEY, new AbortController().signal);
+    assert.deepEqual(found.map(({ name }) => name), ["shop_data"]);
+  });
+});
+
+describe("notYours()", () => {
+  it("names a branch so that a shell takes it for one word, whatever its author called it", () => {
+    for (
+      const [reference, word] of [
+        ["refs/heads/main", "refs/heads/main"],
+        ["refs/heads/a;reboot", "'refs/heads/a;reboot'"],
+        ["refs/heads/it's$(id)", "'refs/heads/it'\\''s$(id)'"],
+      ] as const
+    ) {
+      const { code, message } = notYours(KEY, "runs", { ...MINE, reference });
+      assert.equal(code, "conflict");
+      assert.ok(message.endsWith(`adopt shop --source host/a/shop --reference ${word}`), message);
+    }
+  });
+});
