@@ -20,6 +20,7 @@ import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
+import { observeAnyway } from "./stack_mode.ts";
 import { isOpen, whileIntended } from "./waits.ts";
 
 /**
@@ -224,7 +225,8 @@ async function bringStillOwn(parts: PipelineParts, recorded: RecordedRelease, si
   const next = await bringToDisk(parts, recorded, signal);
   if (next === undefined) return undefined;
   const { release } = next;
-  await requireOwnThings(parts, release, await observe(parts.host.engine, release, signal), signal);
+  // In both modes: a change of it may have been cut off.
+  await requireOwnThings(parts, release, await observeAnyway(parts, release.key, signal), signal);
   return next;
 }
 
