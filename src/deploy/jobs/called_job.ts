@@ -2,9 +2,11 @@ import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import {
   formatStackKey,
   isJobService,
+  isOurs,
   JOB_INFIX,
   LABELS,
   type ObservedContainer,
+  peerUrl,
   type Release,
   type StackKey,
 } from "../../model/mod.ts";
@@ -29,6 +31,10 @@ interface RecordedJobs<R extends Recorded> {
   services(release: R): Release["services"];
   /** The release with its model. */
   open(release: R): Pick<Release, "model">;
+  /** The owner of a stack, and whether it was handed over: labels may name its owner before then. */
+  readonly owners: {
+    get(key: StackKey): { readonly source: string; readonly adopted: boolean } | undefined;
+  };
 }
 
 interface Releases<R> {
@@ -126,19 +132,23 @@ class AuthorsJobs<R extends Recorded> {
 }
 
 /**
- * Those of `jobs` that their authors made jobs, without stacks that another Stackwright on this
- * engine deployed and runs. A stack whose first release is still being applied is ours, so its jobs
- * are found as soon as their containers exist.
+ * Those of `jobs` that their authors made jobs, without those that another manager of this engine
+ * deployed and runs: doco-cd, or another Stackwright, also under the name of a stack that is ours. A
+ * stack whose first release is still being applied is ours, so its jobs are found as soon as their
+ * containers exist.
  */
 export async function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
   jobs: readonly FoundJob[],
 ): Promise<FoundJob[]> {
   const authors = new AuthorsJobs(ledger);
-  const isAnothers = async ({ key, container }: FoundJob) => {
-    if (container.labels[LABELS.manager] === undefined) return false;
+  const isAnothers = async ({ key, container: { labels } }: FoundJob) => {
+    if (!isOurs({ labels })) return peerUrl(labels) !== "";
     const { current, history } = await authors.releasesOf(key);
-    return current === undefined && !isApplying(history);
+    if (current === undefined && !isApplying(history)) return true;
+    const owner = ledger.owners.get(key);
+    const source = labels[LABELS.sourceConfiguration];
+    return owner?.adopted === false && source !== undefined && source !== owner.source;
   };
   return await filtered(
     jobs,

@@ -125,6 +125,25 @@ describe("calledJobs()", () => {
     const called = (await calledJobs(ledger, jobs)).map(({ key }) => key.name);
     assert.deepEqual(called, [SHOP.name, "by-hand"]);
   });
+
+  it("leaves out another manager's under the name of a stack that is ours", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const ours = release(JOB, "1");
+    ledger.owners.settle(SHOP, { source: "here/ours", reference: "refs/heads/main" });
+    ledger.succeed(ledger.beginDeploy(ours), {}, "done");
+    const by = (source: string) =>
+      job(SHOP.name, {
+        [LABELS.manager]: "stackwright",
+        [LABELS.digest]: "1",
+        [LABELS.sourceConfiguration]: source,
+      });
+    const doco = { "cd.doco.source.url": "https://here.example/ours" };
+    const jobs = [by("here/ours"), by("here/theirs"), job(SHOP.name, doco), job("other", doco)];
+    assert.deepEqual(await calledJobs(ledger, jobs), [jobs[0]]);
+    // A hand-over makes labels of the time before count.
+    ledger.owners.adopt(SHOP, { source: "here/theirs", reference: "refs/heads/main" });
+    assert.deepEqual(await calledJobs(ledger, jobs), jobs.slice(0, 2));
+  });
 });
 
 describe("a container that another tool put into a recorded stack", () => {
@@ -159,6 +178,7 @@ describe("a stack of many jobs", () => {
       history: (key: typeof SHOP, count: number) => (reads++, ledger.history(key, count)),
       services: (each: Parameters<Ledger["services"]>[0]) => (reads++, ledger.services(each)),
       open: (each: Parameters<Ledger["open"]>[0]) => (reads++, ledger.open(each)),
+      owners: ledger.owners,
     };
     const labels = { ...JOB, [LABELS.digest]: "1", [LABELS.manager]: "x" };
     const jobs = Array.from({ length: 300 }, () => job("shop", labels));
