@@ -7,13 +7,14 @@ import {
   COMPOSE_LABELS,
   isJobService,
   JOB_INFIX,
+  MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
   type StackKey,
 } from "../model/mod.ts";
 
 /**
  * The containers of a stack that run a job which a deployment waits for: one-off containers with
- * the infix in their name, and those of scheduled jobs. `byDefault` applies to jobs without a label
+ * the infix in their name, runs that doco-cd left, and those of scheduled jobs. `byDefault` applies to jobs without a label
  * on whether deployments wait for them.
  */
 export async function runningJobs(
@@ -34,7 +35,16 @@ function isRunning({ state }: ObservedContainer): boolean {
 
 function isJob(container: ObservedContainer): boolean {
   const isRun = isOneOff(container) && container.name.includes(JOB_INFIX);
-  return isRun || isJobService(container.labels);
+  return isRun || isPeersRun(container) || isJobService(container.labels);
+}
+
+/**
+ * Whether a container is a run of a job that doco-cd started and may have left running. Its name
+ * counts too, which compose gives it: a build with such labels has a name of the engine's.
+ */
+export function isPeersRun(container: Pick<ObservedContainer, "name" | "labels">): boolean {
+  return isOneOff(container) && /[-_]run[-_][0-9a-f]+$/.test(container.name) &&
+    truth(container.labels[`${MIGRATION_LABEL_PREFIX}job.ephemeral`]) === true;
 }
 
 function isAwaited({ labels }: ObservedContainer, byDefault: boolean): boolean {

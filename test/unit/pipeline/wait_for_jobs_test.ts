@@ -113,6 +113,18 @@ describe("waitForJobs()", () => {
     assert.equal(await wait([[container()], []], "", deployed), 1000);
   });
 
+  it("waits for a run that doco-cd left, also of a stack that was here before", async () => {
+    const labels = { ...ONE_OFF, "cd.doco.job.enabled": "true", "cd.doco.job.ephemeral": "true" };
+    const run = container({ name: "shop-once-run-cf6dd74bbbd3", labels });
+    const before = (ledger: Ledger) =>
+      ledger.succeed(ledger.beginDeploy(releaseOf(KEY, "a1")), {}, "");
+    assert.equal(await wait([[run], []]), 1000);
+    assert.equal(await wait([[run], [run], []], "", before), 2000);
+    assert.equal(await wait([[run], []], "wait_running_jobs: false", before), 0);
+    const built = container({ name: "keen_wozniak", labels });
+    assert.equal(await wait([[built], []], "", before), 0);
+  });
+
   it("gives up at the deployment's timeout and names the container", async () => {
     await assert.rejects(wait([[container()]], "timeout: 7s"), (error) => {
       assert.ok(isStackwrightError(error, "timeout"));
