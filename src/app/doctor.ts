@@ -120,13 +120,14 @@ async function sources(
   const { polls, webhookSecret, apiSecret } = settings;
   const failureOf = knownFailures(settings);
   const polled = await Promise.all(polls.map(async (poll) => {
-    const { request, intervalSeconds, schedule, runOnce } = poll;
+    const { request, intervalSeconds, schedule, runOnce, watch } = poll;
+    const [isHere, missing] = await missingRepository(files, request);
+    const unasked = isHere && watch ? "when it changes" : "never";
     const when = runOnce
       ? "once"
-      : schedule ?? (intervalSeconds === 0 ? "never" : `every ${intervalSeconds} s`);
+      : schedule ?? (intervalSeconds === 0 ? unasked : `every ${intervalSeconds} s`);
     const target = request.target && `, target ${request.target}`;
     const says = `${requestName(request)}@${request.reference}${target}, ${when}`;
-    const [isHere, missing] = await missingRepository(files, request);
     const problem = missing ?? failureOf(request);
     if (problem !== undefined) {
       return { about: "source", isFine: false, says: `${says}: ${problem}` };

@@ -52,6 +52,20 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("says of a watched repository without an interval when it is polled", async () => {
+    await withFiles({ "shop/HEAD": "" }, async (directory) => {
+      const polls = ["", ", watch: false"].map((more) =>
+        `- {url: "${directory}/shop", reference: main, interval: 0${more}}`
+      );
+      const says = await Promise.all(polls.map(async (POLL_CONFIG) => {
+        const env = { DATA_DIR: join(directory, "data"), POLL_CONFIG, PATH: "" };
+        return (await run(["doctor", "--quick"], { env })).out;
+      }));
+      assert.match(says[0] ?? "", /shop@main, when it changes/);
+      assert.match(says[1] ?? "", /shop@main, never/);
+    });
+  });
+
   it("hides credentials for registries, also where an engine says them at once", async () => {
     const auth = (password: string) => btoa(`me:${password}`);
     const config = JSON.stringify({ auths: { "r.test": { auth: auth("Kept-4711-xyzzy") } } });
