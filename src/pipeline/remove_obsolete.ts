@@ -182,7 +182,7 @@ function keeping({ because, isSure }: Pick<Kept, "because" | "isSure">) {
 
 /** The plan for a stack that stays although nothing names it any more. */
 export function planOfKept(why: string) {
-  const message = `nothing names it any more, and it is kept: ${why}; its volumes stay with it`;
+  const message = `nothing names it any more, and it is kept with its data: ${why}`;
   return { kind: "skip", reason: "unnamed", message, services: [] } as const;
 }
 

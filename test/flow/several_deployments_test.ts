@@ -189,7 +189,7 @@ describe("a stack that its configuration does not name any more", () => {
       await pollTo(world, "skipped");
       assert.equal((await world.containers(two)).length, 1);
       const status = await commandTo(world, 0, ["status"]);
-      const kept = "nothing names it any more, and it is kept: .* destroy: true";
+      const kept = "nothing names it any more, and it is kept with its data: .* destroy: true";
       assert.match(status.out, new RegExp(`^orphaned +${two} .*${kept}`, "m"));
       assert.match(status.out, new RegExp(`^synced +${one} `, "m"));
       const { out } = await commandTo(world, 0, ["plan", world.repository.url]);

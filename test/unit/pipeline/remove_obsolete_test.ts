@@ -7,9 +7,9 @@ import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 describe("planOfKept()", () => {
-  it("says that the volumes stay with it, for one of another name beside it has none of them", () => {
+  it("promises no more than that it is kept now, with its data", () => {
     const { message } = planOfKept("destroy is off");
-    assert.match(message, /and it is kept: destroy is off; its volumes stay with it$/);
+    assert.match(message, /and it is kept with its data: destroy is off$/);
   });
 });
 

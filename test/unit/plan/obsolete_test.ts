@@ -109,11 +109,13 @@ describe("chooseObsolete()", () => {
     });
   }
 
-  it("keeps a stack that a document named by itself, and says how it is removed", () => {
+  it("keeps a stack that a document named by itself, and says what a removal deletes", () => {
     const { policy: _none, ...stack } = candidate();
     const [verdict] = choose({ stacks: [stack], complete: false });
     assert.ok(verdict?.kind === "keep", JSON.stringify(verdict));
     assert.match(verdict.because, /name it again with destroy: true/);
+    assert.match(verdict.because, /delete its volumes and what .* wrote .*\(\.\/data\)/);
+    assert.match(verdict.because, /unless .*remove_volumes: false\}.*\?volumes=false/);
   });
 
   it("is sure that nothing names a stack where all was read, and nothing newer is known", () => {
