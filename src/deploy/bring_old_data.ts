@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  askingSource,
   errors,
   type ObservedStack,
   own,
@@ -17,8 +18,8 @@ import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
 
 /**
- * Adds to the plan of an adoption that data in relative mounts is copied below `live` before the
- * containers are replaced.
+ * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
+ * that somebody else made, or Stackwright with another data directory.
  *
  * Throws `conflict` where the data cannot be reached from here and is not in place yet, and where
  * somebody else deployed a stack of ours in between, so that two copies exist: a service that
@@ -106,13 +107,15 @@ export async function bringOldData(
 /** Finds the data to copy, and single files of which the commit has a version of its own. */
 async function toBring(
   parts: OldDataParts,
-  { key, model, live: { files } }: Release,
+  release: Release,
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<{ readonly wanted: readonly ToBring[]; readonly committed: readonly OldData[] }> {
-  const hostLive = stackDirectories(parts.host.dataDir, key).live;
+  const { key, model, live: { files } } = release;
+  const { dataDir } = parts.host;
+  const hostLive = stackDirectories(dataDir, key).live;
   const { live, stack } = stackDirectories(parts.options.dataDir, key);
-  const found = await findOldData(parts.host.engine, { model, hostLive }, observed, signal);
+  const found = await findOldData(parts.host.engine, { key, model, dataDir }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
   const cameBack = parts.ledger.current(key) !== undefined ||
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
@@ -126,12 +129,39 @@ async function toBring(
     }
     const isThere = await holdsSomething(parts.files, join(live, data.path));
     if (isThere && !(cameBack && data.writable)) continue;
+    if (isThere && await isMoved(parts, data, join(live, data.path), signal)) continue;
+    requireOwnData(release, data, join(hostLive, data.path));
     const local = await locate(parts, key, data, signal);
     if (!await holdsSomething(parts.files, local)) continue;
     (isThere ? twice : wanted).push({ data, local });
   }
   if (twice.length > 0) throw twofold(key, hostLive, twice.map(({ data }) => data));
   return { wanted, committed };
+}
+
+/**
+ * Whether data of another data directory is at its new `place`: that directory is this one under
+ * another path, or was moved here. A directory that this process cannot see may still be there.
+ */
+async function isMoved(
+  { files, host }: OldDataParts,
+  { owner, source }: OldData,
+  place: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const seen = owner === undefined ? undefined : await host.localPath(source, signal);
+  if (seen === undefined) return false;
+  const real = await files.realPath(seen);
+  if (real === undefined) return true;
+  return (await files.stat(real))?.id === (await files.stat(place))?.id;
+}
+
+/** Throws for data that a container of another source has, after a person handed the stack over. */
+function requireOwnData(release: Release, data: OldData, place: string): void {
+  if (data.owner === undefined || data.owner === askingSource(release)) return;
+  throw unreachable(release.key, data, place, {
+    why: `which is labelled as that of ${data.owner}`,
+  });
 }
 
 /** Where this process sees the data; throws for what is not copied. */
@@ -160,13 +190,15 @@ function unreachable(
   key: StackKey,
   { service, target, source }: OldData,
   place: string,
-  { why, way }: Readonly<Record<"why" | "way", string>>,
+  { why, way }: { readonly why: string; readonly way?: string },
 ) {
   return errors.conflict(
-    `${key.name} is not adopted: service ${service} has its data (mounted at ${target}) in ${source}, ` +
-      `${why}, and would start without it; stop the stack and copy it: cp -a ${source} ${place}, ` +
-      `or ${way}; if nobody ` +
-      `needs it, remove the container of ${service}`,
+    `${key.name} is not deployed: service ${service} has its data (mounted at ${target}) in ${source}, ` +
+      `${why}, and would start without it; stop the stack and copy it: cp -a ${source} ${place}` +
+      `${
+        way === undefined ? "" : `, or ${way}`
+      }; if nobody needs it, or it is there already, remove ` +
+      `the container of ${service}`,
   );
 }
 
@@ -183,8 +215,11 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
     `service ${service} has its data (mounted at ${target}) in ${source}, and that of before is in ` +
     join(hostLive, path)
   );
+  const how = found.some(({ owner }) => owner === undefined)
+    ? "by somebody else since its last release here"
+    : "with another data directory than this one";
   return errors.conflict(
-    `${name} was deployed by somebody else since its last release here: ${places.join("; ")}; ` +
+    `${name} was deployed ${how}: ${places.join("; ")}; ` +
       `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
       `on with the second, remove the container`,
   );

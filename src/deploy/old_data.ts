@@ -1,16 +1,23 @@
 import { join } from "node:path";
+import type { ContainerMount } from "../docker/engine_facts.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   type ComposeModel,
   isOurs,
   type ObservedContainer,
   type ObservedStack,
+  type StackKey,
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
+import { ownerOf } from "./ownership.ts";
+import { livePathOf, stackDirectories } from "./stack_files.ts";
 
-/** Data of a container that Stackwright did not make, at a path its successor will not mount. */
+/**
+ * Data of a container at a path its successor will not mount: Stackwright did not make the container, or
+ * made it with another data directory.
+ */
 export interface OldData {
   readonly service: string;
   /** Mount target in the old and in the new container. */
@@ -23,50 +30,79 @@ export interface OldData {
   readonly writable: boolean;
   /** Running containers that may be writing to the data. */
   readonly writers: readonly ObservedContainer[];
+  /** Whose the old container is by its labels, where Stackwright made it with another data directory. */
+  readonly owner?: string;
+}
+
+/** Where data belongs that is found. */
+interface NewPlace {
+  readonly key: StackKey;
+  readonly model: ComposeModel;
+  /** The data directory on the engine's host. */
+  readonly dataDir: string;
+}
+
+/** A mount of a container that is to be replaced. */
+interface OldMount {
+  readonly container: ObservedContainer;
+  readonly bind: ContainerMount;
 }
 
 /**
- * Mounts of a project of somebody else whose source changes with the adoption: relative ones, which
- * were below that person's copy of the repository and will be below `live`, at `hostLive` on the
- * engine's host. A mount inside another found one is left out, since it is copied with it.
+ * Mounts whose source changes with the release: relative ones, which were below somebody else's copy
+ * of the repository, or below `live` in another data directory, and will be below ours. A mount inside
+ * another found one is left out, since it is copied with it.
  */
 export async function findOldData(
   engine: Engine,
-  { model, hostLive }: { readonly model: ComposeModel; readonly hostLive: string },
+  to: NewPlace,
   { containers }: ObservedStack,
   signal: AbortSignal,
 ): Promise<OldData[]> {
-  const foreign = containers.filter((each) => !isOurs(each));
-  if (foreign.length === 0) return [];
-  const mounted = await fewAtOnce(foreign, async (container) => ({
-    container,
-    binds: (await engine.inspectContainer(container.id, signal))?.mounts
-      .filter(({ kind }) => kind === "bind") ?? [],
-  }));
-  const places = Map.groupBy(
-    mounted.flatMap(({ container: { service }, binds }) =>
-      binds.map((bind) => ({ bind, place: placeOf(service, bind.destination) }))
-    ),
-    ({ place }) => place,
+  const hostLive = stackDirectories(to.dataDir, to.key).live;
+  const wanted = liveMounts(to.model, hostLive);
+  if (wanted.length === 0) return [];
+  const mounted = (await fewAtOnce(containers, async (container) => {
+    const { mounts = [] } = await engine.inspectContainer(container.id, signal) ?? {};
+    return mounts.filter(({ kind }) => kind === "bind").map((bind) => ({ container, bind }));
+  })).flat();
+  const away = (from: string, ours: boolean) =>
+    mounted.filter(({ container, bind }) =>
+      isOurs(container) === ours && insideTree(bind.source, from) === undefined
+    );
+  const byTarget = new Map(
+    away(hostLive, false).map((each) => (
+      [placeOf(each.container.service, each.bind.destination), each] as const
+    )),
   );
-  const writing = mounted.filter(({ container }) => container.state === "running")
-    .map(({ container, binds }) => ({ container, binds: binds.filter((each) => each.writable) }));
+  const byPath = inAnotherLive(away(to.dataDir, true), to.key);
+  const writing = mounted.filter(({ container: { state }, bind }) =>
+    state === "running" && bind.writable
+  );
   const pauses = createPauses();
   const found = new Map<string, OldData>();
-  for (const { service, target, path } of liveMounts(model, hostLive)) {
-    const binds = places.get(placeOf(service, target))?.map(({ bind }) => bind) ?? [];
-    // Of several containers of the service, the last one counts.
-    const bind = binds.findLast(({ source }) => insideTree(source, hostLive) === undefined);
-    if (bind === undefined) continue;
-    const { source, writable } = bind;
-    const writers: ObservedContainer[] = [];
+  for (const { service, target, path } of wanted) {
+    const old = byTarget.get(placeOf(service, target)) ?? byPath.get(path);
+    if (old === undefined) continue;
+    const { container, bind: { source, writable, destination } } = old;
+    const writers = new Set<ObservedContainer>();
     for (const each of writing) {
-      await pauses.after(each.binds.reduce((sum, one) => sum + one.source.length, source.length));
-      if (each.binds.some((one) => overlap(one.source, source))) writers.push(each.container);
+      await pauses.after(each.bind.source.length);
+      if (overlap(each.bind.source, source)) writers.add(each.container);
     }
-    found.set(path, { service, target, source, path, writable, writers });
+    const data = { service, target, source, path, writable, writers: [...writers] };
+    const owner = ownerOf(container.labels) ?? "another source";
+    found.set(path, isOurs(container) ? { ...data, target: destination, owner } : data);
   }
   return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));
+}
+
+/** Mounts from the `live` of a stack in whatever data directory, by their path in it. */
+function inAnotherLive(mounts: readonly OldMount[], { name }: StackKey) {
+  return new Map(mounts.flatMap((each) => {
+    const path = livePathOf(each.bind.source, name);
+    return path === undefined ? [] : [[path, each] as const];
+  }));
 }
 
 /** The directories around a path. */

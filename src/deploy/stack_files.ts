@@ -63,6 +63,15 @@ export function stackPlaceOf(dataDir: string, written: string): StackPlace | und
   return { key: { context, name }, kind, path: path.join("/") || "." };
 }
 
+/** The path in the `live` of a stack with this name in any data directory; `undefined` for others. */
+export function livePathOf(written: string, name: string): string | undefined {
+  const parts = written.split("/");
+  const at = parts.findLastIndex((part, at) =>
+    part === "live" && parts[at - 1] === name && parts[at - 3] === RELEASES
+  );
+  return at < 0 ? undefined : parts.slice(at + 1).join("/") || ".";
+}
+
 /** The files that a stack's containers see: `current`, a link to a release's tree, and writable `live`. */
 export class StackFiles {
   readonly #files: Files;

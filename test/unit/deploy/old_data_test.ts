@@ -2,9 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findOldData } from "../../../src/deploy/old_data.ts";
 import type { Engine } from "../../../src/docker/mod.ts";
-import type { ComposeModel, ObservedContainer } from "../../../src/model/mod.ts";
+import {
+  type ComposeModel,
+  LABELS,
+  MANAGER,
+  type ObservedContainer,
+  stackKey,
+} from "../../../src/model/mod.ts";
 
 const MOST_AT_ONCE = 10;
+const LIVE = "/ours/releases/default/shop/live";
+const PLACE = { key: stackKey("", "shop"), dataDir: "/ours" };
 
 describe("findOldData()", () => {
   it("finds what moves, without what is in it, and the containers that may write there", async () => {
@@ -12,7 +20,11 @@ describe("findOldData()", () => {
       { kind: "bind", name: "", source, destination, writable }
     );
     const mounts: Readonly<Record<string, unknown[]>> = {
-      web: [bind("/home/a/data", "/data/"), bind("/home/a/data/in", "/in"), bind("/live/c", "/c")],
+      web: [
+        bind("/home/a/data", "/data/"),
+        bind("/home/a/data/in", "/in"),
+        bind(`${LIVE}/c`, "/c"),
+      ],
       db: [bind("/home/a", "/everything"), bind("/home/a/db", "/db", false)],
       other: [bind("/home/a/data", "/x", false), bind("/home/ab", "/y")],
       ended: [bind("/home/a/data", "/x")],
@@ -24,7 +36,7 @@ describe("findOldData()", () => {
       { id, service: id, labels: {}, state: id === "ended" ? "exited" : "running" }
     )) as unknown as ObservedContainer[];
     const volume = (path: string, target: string) => (
-      { type: "bind", source: `/live/${path}`, target }
+      { type: "bind", source: `${LIVE}/${path}`, target }
     );
     const model = {
       services: {
@@ -32,7 +44,7 @@ describe("findOldData()", () => {
         db: { volumes: [volume("db", "/db"), { type: "bind", source: "/home/a", target: "/x" }] },
       },
     } as unknown as ComposeModel;
-    const place = { model, hostLive: "/live" };
+    const place = { ...PLACE, model };
     const found = await findOldData(engine, place, { containers }, new AbortController().signal);
     assert.deepEqual(
       found.map(({ writers, ...each }) => ({ ...each, writers: writers.map(({ id }) => id) })),
@@ -47,6 +59,39 @@ describe("findOldData()", () => {
         },
       ],
     );
+  });
+
+  it("finds what a container of ours has in another data directory, and in no other place", async () => {
+    const theirs = "/before/releases/nas/shop/live";
+    const sources: Readonly<Record<string, string>> = {
+      "/moved": `${theirs}/data`,
+      "/here": `${LIVE}/here`,
+      "/context": "/ours/releases/nas/shop/live/context",
+      "/other": "/before/releases/default/other/live/other",
+      "/absolute": "/srv/absolute",
+      "/current": "/before/releases/default/shop/current/current",
+    };
+    const mounts = Object.entries(sources).map(([destination, source]) => (
+      { kind: "bind", name: "", source, destination, writable: true }
+    ));
+    const engine = {
+      inspectContainer: () => Promise.resolve({ mounts }),
+    } as unknown as Engine;
+    const labels = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: "h/o/r" };
+    const containers = [
+      { id: "web", service: "old", labels, state: "running" },
+    ] as unknown as ObservedContainer[];
+    const volumes = ["data", "here", "context", "other", "absolute", "current"].map((path) => (
+      { type: "bind", source: `${LIVE}/${path}`, target: `/new/${path}` }
+    ));
+    const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
+    const found = await findOldData(engine, place, { containers }, new AbortController().signal);
+    assert.deepEqual(found.map(({ writers, ...each }) => ({ ...each, writers: writers.length })), [
+      {
+        ...{ service: "web", target: "/moved", source: `${theirs}/data`, path: "data" },
+        ...{ writable: true, writers: 1, owner: "h/o/r" },
+      },
+    ]);
   });
 
   it("inspects containers a few at a time: an engine may tell of thousands", async () => {
@@ -64,7 +109,8 @@ describe("findOldData()", () => {
       { length: 200 },
       (_, at) => ({ id: `${at}`, labels: {} }),
     ) as unknown as ObservedContainer[];
-    const place = { model: { services: {} } as ComposeModel, hostLive: "/live" };
+    const volumes = [{ type: "bind", source: `${LIVE}/data`, target: "/data" }];
+    const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
     await findOldData(engine, place, { containers }, new AbortController().signal);
     assert.equal(asked, containers.length);
     assert.ok(most <= MOST_AT_ONCE, `${most} at once`);

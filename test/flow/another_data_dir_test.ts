@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { createRepository } from "../fakes/git_repository.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, ids, inWorld, pollTo, readInside, writeInside } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const COMPOSE = composeFile({
+  other: service(),
+  web: service({ volumes: ["./data:/data"] }),
+});
+
+/** Deploys a stack that writes to its relative mount; returns a data directory beside the world's. */
+async function deployed(world: World): Promise<{ other: string; live: string }> {
+  await commit(world, { "compose.yaml": COMPOSE });
+  await pollTo(world, "succeeded");
+  await writeInside(world, "web", "/data/written", "precious");
+  const other = join(dirname(world.dataDir), "another");
+  await mkdir(other);
+  return { other, live: join("releases/default", world.stack, "live") };
+}
+
+for (const engine of await engines()) {
+  describe(`data of a stack of another data directory, on the ${engine} engine`, () => {
+    it("comes along, stays where it was, and the plan and the run say so", () =>
+      inWorld(engine, async (world) => {
+        const { other, live } = await deployed(world);
+        const { url } = world.repository;
+        const from = join(world.dataDir, live, "data");
+        const how = { env: { DATA_DIR: other } };
+        const said = `what ${from} holds (mounted at /data) is copied to ${join(other, live)}/data`;
+        const { out } = await commandTo(world, 2, ["plan", url], how);
+        assert.ok(out.includes(said), out);
+        const { out: done } = await commandTo(world, 0, ["apply", url], how);
+        assert.ok(done.includes(`with the data in ${from}`), done);
+        assert.equal(await readInside(world, "web", "/data/written"), "precious");
+        await writeInside(world, "web", "/data/written", "newer");
+        // Back in the first directory, there are two versions, and a person has to choose one.
+        const before = await ids(world);
+        const failed = JSON.stringify(await pollTo(world, "failed"));
+        const both = `in ${join(other, live)}/data, and that of before is in ${from}`;
+        assert.ok(failed.includes(both), failed);
+        assert.match(failed, /was deployed with another data directory/);
+        assert.deepEqual(await ids(world), before);
+        await rm(from, { recursive: true });
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/data/written"), "newer");
+        await pollTo(world, "skipped");
+      }));
+  });
+}
+
+describe("data of a stack of another data directory", () => {
+  it("is that of the directory that was moved away", () =>
+    inWorld("fake", async (world) => {
+      const { other, live } = await deployed(world);
+      await world.stop();
+      await rm(other, { recursive: true });
+      await cp(world.dataDir, other, { recursive: true, verbatimSymlinks: true });
+      await rename(join(world.dataDir, live), join(world.dataDir, "away"));
+      const how = { env: { DATA_DIR: other } };
+      await commandTo(world, 0, ["apply", world.repository.url], how);
+      assert.equal(await readInside(world, "web", "/data/written"), "precious");
+    }));
+
+  it("is taken from nobody else's stack", () =>
+    inWorld("fake", async (world) => {
+      const { other } = await deployed(world);
+      const theirs = await createRepository(join(dirname(world.repository.path), "theirs"));
+      await theirs.commit({
+        ".stackwright.yaml": JSON.stringify({ name: world.stack }),
+        "compose.yaml": COMPOSE,
+      });
+      const before = await ids(world);
+      const how = { env: { DATA_DIR: other } };
+      const { err, out } = await commandTo(world, 1, ["apply", theirs.url], how);
+      assert.match(err + out, /conflict/);
+      assert.deepEqual(await ids(world), before);
+    }));
+
+  it("that cannot be seen stops the deployment", () =>
+    inWorld("fake", async (world) => {
+      const { other, live } = await deployed(world);
+      await rm(join(world.dataDir, live, "data"), { recursive: true });
+      const before = await ids(world);
+      const how = { env: { DATA_DIR: other } };
+      const { err, out } = await commandTo(world, 1, ["apply", world.repository.url], how);
+      assert.match(err + out, /would start without it/);
+      assert.deepEqual(await ids(world), before);
+      await mkdir(join(other, live, "data"), { recursive: true });
+      await writeFile(join(other, live, "data/written"), "brought by hand");
+      await commandTo(world, 0, ["apply", world.repository.url], how);
+      assert.equal(await readInside(world, "web", "/data/written"), "brought by hand");
+    }));
+});
