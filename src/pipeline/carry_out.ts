@@ -72,9 +72,8 @@ export async function carryOut(
   const now = await observe(parts.host.engine, release, signal);
   if (othersCame(release, work.observed, now)) return undefined;
   // A change of the mode removes what runs in the other one.
-  const current = parts.ledger.current(release.key);
-  const isChange = current !== undefined && !isSameMode(current, release);
-  const all = isChange ? await observeAnyway(parts, release.key, signal) : now;
+  const isSame = isSameMode(parts.ledger.current(release.key) ?? release, release);
+  const all = isSame ? now : await observeAnyway(parts, release.key, signal);
   await requireOwnThings(parts, release, all, signal);
   const intent = parts.ledger.beginDecided(release, since, {
     ranBefore: runningServices(work.observed),
