@@ -11,7 +11,7 @@ import {
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
-import { ownerOf } from "./ownership.ts";
+import { readMark } from "./mark.ts";
 import { livePathOf, stackDirectories } from "./stack_files.ts";
 
 /**
@@ -91,7 +91,8 @@ export async function findOldData(
       if (overlap(each.bind.source, source)) writers.add(each.container);
     }
     const data = { service, target, source, path, writable, writers: [...writers] };
-    const owner = ownerOf(container.labels) ?? "another source";
+    const { configuration, deployed } = readMark(container.labels);
+    const owner = configuration ?? deployed ?? "another source";
     found.set(path, isOurs(container) ? { ...data, target: destination, owner } : data);
   }
   return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));

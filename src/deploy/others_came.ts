@@ -9,7 +9,9 @@ export function othersCame(
   seen: ObservedStack,
   now: ObservedStack,
 ): boolean {
-  if (seen.containers.some(isOurs)) return false;
+  if ([...seen.containers, ...seen.idle ?? []].some(isOurs)) return false;
+  const idle = new Set(seen.idle?.map(({ service }) => service));
+  if (now.idle?.some(({ service }) => !idle.has(service)) === true) return true;
   // A swarm makes tasks anew under the names of the old ones.
   const idOf = ({ id, name }: ObservedContainer) => swarm === undefined ? id : name;
   const known = new Set(seen.containers.map(idOf));

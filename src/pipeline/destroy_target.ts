@@ -13,6 +13,7 @@ import {
 import type { RecordedRelease } from "../record/ledger.ts";
 import { finishDestroy, written } from "./destroy/finish_destroy.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
+import { partsOf } from "./owner/own_things.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
@@ -103,7 +104,7 @@ export async function decideDestroy(
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
   const goes = removeVolumes || isStack;
-  const claim = withSeen(claimOf(parts.ledger, key, { by: asked.by }), observed.containers);
+  const claim = withSeen(claimOf(parts.ledger, key, { by: asked.by }), partsOf(observed));
   const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
   const { deleted, kept } = sortedOut(
     volumes,
@@ -125,7 +126,7 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { ledger } = parts;
-  const { containers } = observed;
+  const containers = partsOf(observed);
   // What failed, or was cut off, may have left volumes and files when the containers were gone.
   const isAny = containers.length > 0 || ledger.current(key) !== undefined ||
     ledger.leftDestroy(key);
@@ -184,7 +185,7 @@ async function whoseElsewhere(
     } in context ${owner.elsewhere}, which leads to this engine`;
   }
   if (owner !== undefined || owners.elsewhere(key).length === 0) return undefined;
-  const { containers } = await observeAnyway(parts, key, signal);
+  const containers = partsOf(await observeAnyway(parts, key, signal));
   if (current === undefined && containers.length === 0) return undefined;
   const wants = current && { wants: ownerOfRelease(current) };
   return (await ownerElsewhere(parts, { key, ...wants, isThere: true }, signal))?.words;

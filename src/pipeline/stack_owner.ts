@@ -29,7 +29,7 @@ import {
 import type { RecordedOwner } from "../record/owners.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { claimOf } from "./owner/claim.ts";
-import { type Anothers, dataVolumes, findAnothers, notYours } from "./owner/own_things.ts";
+import { type Anothers, dataVolumes, findAnothers, notYours, partsOf } from "./owner/own_things.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -101,10 +101,11 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
 export async function requireOwnership(
   parts: PipelineParts,
   target: Target,
-  { containers }: ObservedStack,
+  observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<void> {
   requireNotAnothers(parts, target);
+  const containers = partsOf(observed);
   const { ledger } = parts;
   const { key, discovered: found } = target;
   const recorded = recordedOwner(ledger, key);

@@ -27,6 +27,7 @@ import type { PipelineParts } from "../parts.ts";
 import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
+import { partsOf } from "../owner/own_things.ts";
 import { whose, whyKept } from "../owner/whose.ts";
 
 /**
@@ -48,7 +49,7 @@ export async function finishDestroy(
     (isStack && options["keepsStackVolumes"] !== true);
   const { host: { engine }, clock } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
-  const seen = current === undefined ? (await observeAnyway(parts, key, signal)).containers : [];
+  const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
   const claim = withSeen(claimOf(parts.ledger, key), seen);
   const judged = ({ name, labels }: ResourceSummary) => whose(readMark(labels), claim, name);
   const requireStill = () => {

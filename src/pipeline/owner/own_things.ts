@@ -42,6 +42,11 @@ export interface Anothers {
   readonly how: string;
 }
 
+/** All of a stack that tells whose it is: its containers, and services of a swarm that have none. */
+export function partsOf({ containers, idle = [] }: ObservedStack): Things["containers"] {
+  return [...containers, ...idle.map(({ service, labels }) => ({ name: service, labels }))];
+}
+
 /**
  * Finds a thing under a stack's name that is another's than who claims the stack. Volumes that the
  * current release mounts are left out: they are its own, and the history may not tell any more for
@@ -98,9 +103,10 @@ export async function dataVolumes(
 export async function requireOwnThings(
   { ledger, host }: Pick<PipelineParts, "ledger" | "host">,
   release: Owned,
-  { containers }: ObservedStack,
+  observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<void> {
+  const containers = partsOf(observed);
   requireOwnOf(ledger, release, { containers });
   // While a container of the stack is there, nobody else can have deployed under its name.
   if (containers.some(isOurs)) return;
@@ -119,10 +125,10 @@ function requireOwnOf(ledger: PipelineParts["ledger"], release: Owned, things: T
 export function isOthersByContainers(
   { ledger, log }: Pick<PipelineParts, "ledger" | "log">,
   release: Owned,
-  { containers }: ObservedStack,
+  observed: ObservedStack,
 ): boolean {
   try {
-    requireOwnOf(ledger, release, { containers });
+    requireOwnOf(ledger, release, { containers: partsOf(observed) });
     return false;
   } catch (error) {
     if (!isStackwrightError(error, "conflict")) throw error;
@@ -138,11 +144,12 @@ export function saidBy(
   key: StackKey,
   seen: ObservedStack = { containers: [] },
 ): OthersSay {
+  const things = { containers: partsOf(seen) };
   let said: { readonly theirs: Anothers | undefined } | undefined;
   // A job asks once for each service that it stops, each time in the same owner's name.
   return {
     anothers: (by) =>
-      (said ??= { theirs: findAnothers(ledger, key, claimOf(ledger, key, { by }), seen) })
+      (said ??= { theirs: findAnothers(ledger, key, claimOf(ledger, key, { by }), things) })
         .theirs?.source,
   };
 }
