@@ -13,9 +13,8 @@ import {
 } from "../model/mod.ts";
 
 /**
- * The containers of a stack that run a job which a deployment waits for: one-off containers with
- * the infix in their name, runs that doco-cd left, and those of scheduled jobs. `byDefault` applies to jobs without a label
- * on whether deployments wait for them.
+ * The containers of a stack that run a job which a deployment waits for: runs of jobs, and those of
+ * scheduled jobs. `byDefault` applies to jobs without a label on whether deployments wait for them.
  */
 export async function runningJobs(
   engine: Engine,
@@ -34,17 +33,20 @@ function isRunning({ state }: ObservedContainer): boolean {
 }
 
 function isJob(container: ObservedContainer): boolean {
-  const isRun = isOneOff(container) && container.name.includes(JOB_INFIX);
-  return isRun || isPeersRun(container) || isJobService(container.labels);
+  return isJobRun(container) || isJobService(container.labels);
 }
 
 /**
- * Whether a container is a run of a job that doco-cd started and may have left running. Its name
- * counts too, which compose gives it: a build with such labels has a name of the engine's.
+ * Whether a one-off container is a run of a job by its name, whoever made it, or one that doco-cd
+ * started and may have left running. What a build makes has such labels maybe, and a name of the
+ * engine's.
  */
-export function isPeersRun(container: Pick<ObservedContainer, "name" | "labels">): boolean {
-  return isOneOff(container) && /[-_]run[-_][0-9a-f]+$/.test(container.name) &&
-    truth(container.labels[`${MIGRATION_LABEL_PREFIX}job.ephemeral`]) === true;
+export function isJobRun(container: Pick<ObservedContainer, "name" | "labels">): boolean {
+  const { name, labels } = container;
+  if (!isOneOff(container)) return false;
+  const isPeers = /[-_]run[-_][0-9a-f]+$/.test(name) &&
+    truth(labels[`${MIGRATION_LABEL_PREFIX}job.ephemeral`]) === true;
+  return isPeers || name.includes(JOB_INFIX);
 }
 
 function isAwaited({ labels }: ObservedContainer, byDefault: boolean): boolean {

@@ -1,4 +1,4 @@
-import { awaitedJobs, dataText, isPeersRun, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, dataText, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
   ownerFrom,
@@ -166,9 +166,7 @@ export async function waitForJobs(
   const { waitRunningJobs, timeoutSeconds } = deployment;
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {
-    const running = await runningJobs(engine, key, which, signal);
-    const called = await awaitedJobs(ledger, key, running);
-    const jobs = running.filter((each) => called.includes(each) || isPeersRun(each));
+    const jobs = await awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);

@@ -2,16 +2,14 @@ import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import {
   formatStackKey,
   isJobService,
-  isOurs,
-  JOB_INFIX,
   LABELS,
   type ObservedContainer,
-  peerUrl,
   type Release,
   type StackKey,
 } from "../../model/mod.ts";
-import { isOneOff } from "../../docker/containers.ts";
 import { createPauses } from "../../system/mod.ts";
+import { readMark } from "../mark.ts";
+import { isJobRun } from "../running_jobs.ts";
 import { isExecution } from "./find_jobs.ts";
 import type { FoundJob } from "./found_job.ts";
 
@@ -143,12 +141,13 @@ export async function calledJobs<R extends Recorded>(
 ): Promise<FoundJob[]> {
   const authors = new AuthorsJobs(ledger);
   const isAnothers = async ({ key, container: { labels } }: FoundJob) => {
-    if (!isOurs({ labels })) return peerUrl(labels) !== "";
+    const { maker, configuration } = readMark(labels);
+    if (maker !== "stackwright") return maker === "doco-cd";
     const { current, history } = await authors.releasesOf(key);
     if (current === undefined && !isApplying(history)) return true;
     const owner = ledger.owners.get(key);
-    const source = labels[LABELS.sourceConfiguration];
-    return owner?.adopted === false && source !== undefined && source !== owner.source;
+    return owner?.adopted === false && configuration !== undefined &&
+      configuration !== owner.source;
   };
   return await filtered(
     jobs,
@@ -157,8 +156,7 @@ export async function calledJobs<R extends Recorded>(
 }
 
 /**
- * Those of `running` that a deployment waits for: services that are jobs, and runs of jobs by their name,
- * whoever made them: what a build makes has a name of the engine's.
+ * Those of `running` that a deployment waits for: services that are jobs, and {@link isJobRun runs}.
  */
 export async function awaitedJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
@@ -168,8 +166,7 @@ export async function awaitedJobs<R extends Recorded>(
   const authors = new AuthorsJobs(ledger);
   return await filtered(
     running,
-    async (each) =>
-      isOneOff(each) && each.name.includes(JOB_INFIX) || await authors.isJob(key, each),
+    async (each) => isJobRun(each) || await authors.isJob(key, each),
   );
 }
 
