@@ -423,6 +423,8 @@ const VARIABLES: Readonly<Record<string, string>> = {
 const documents = Object.values(openApiDocuments("1.2.3"));
 
 describe("the OpenAPI documents", () => {
+  const checks = documents.map(openApiCheck);
+
   it("tell of the answers below and of no other", () => {
     const told = documents.flatMap(pairsOf).sort();
     const given = Object.entries(CASES)
@@ -434,7 +436,6 @@ describe("the OpenAPI documents", () => {
     for (const [status, each] of Object.entries(cases)) {
       it(`${route} answers ${status} as told`, async () => {
         const service = await startHttpService(each.options ?? {});
-        const checks = documents.map(openApiCheck);
         try {
           await each.prepare?.(service);
           const [method = "", template = ""] = route.split(" ");
@@ -449,7 +450,6 @@ describe("the OpenAPI documents", () => {
           assert.equal(seen.filter((found) => found).length, 1, "one document has it");
           await response.body?.cancel();
         } finally {
-          checks.forEach((check) => check.close());
           await service.stop();
         }
       });
