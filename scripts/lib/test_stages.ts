@@ -23,9 +23,11 @@ export interface Stage {
   readonly env?: Readonly<Record<string, string>>;
   /** Added to `env` without `all`: what makes it a sample, so that everything takes ten minutes. */
   readonly sample?: Readonly<Record<string, string>>;
+  /** Whether also `all` wants it only when its group is named beside it: it repeats a sweep with more. */
+  readonly isExtra?: boolean;
   /** Of its files those that share an isolate without `all`: what they import is compiled once. */
   readonly shares?: readonly string[];
-  /** The files that do, apart from `argv`. */
+  /** Files that share one, apart from `argv`. */
   readonly together?: readonly string[];
   /** Said instead of running it. */
   readonly skip?: string;
@@ -39,11 +41,14 @@ export interface Stage {
 
 /**
  * The stages that names ask for: those of the groups named, or of all groups when none is; with
- * {@link ALL} among the names also those that only it wants, and nothing is only a sample.
+ * {@link ALL} among the names also those that only it wants, and nothing is only a sample. What is
+ * extra is chosen where its group is named, too.
  */
 export function chosenStages(stages: readonly Stage[], names: readonly string[]): Stage[] {
   const groups = names.filter((name) => name !== ALL);
-  const chosen = stages.filter(({ group }) => groups.length === 0 || groups.includes(group));
+  const chosen = stages.filter(({ group, isExtra }) =>
+    groups.includes(group) || (groups.length === 0 && isExtra !== true)
+  );
   if (names.includes(ALL)) return chosen;
   return chosen.filter(({ repeats }) => repeats !== true)
     .map((stage) => sharing({ ...stage, env: { ...stage.env, ...stage.sample } }));
@@ -82,13 +87,17 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
     // End to end and the swarm wait for containers most of the time, and unit tests only work: these take
     // what the others leave.
     [
+      // Fifty updates wait for health for as long as everything else here takes.
+      {
+        ...denoTests("e2e", "updates start-first under load", [UNDER_LOAD]),
+        sample: { START_FIRST_UPDATES: "3" },
+      },
       {
         ...endToEnd(endToEndTests(root)),
         sample: {
           CRASH: "update",
           ATTACKS: "sample",
           SECOND_ENGINE: "skip",
-          START_FIRST_UPDATES: "3",
           TOOL_SERVERS: "one",
           MALFORMED_MESSAGES: "400",
         },
@@ -112,7 +121,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         repeats: true,
         maySkip: true,
       },
-      walk("real", 250, 6001),
+      { ...walk("real", 250, 6001), isExtra: true },
       ...OTHER_ENGINES.map((version) => onEngine(root, version)),
       withContainerdImages(root),
       ...again(composeStages(root), "newer compose", newerCompose(root)),
@@ -129,7 +138,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         shares: stage.argv.filter((word) => word.endsWith("_test.ts")),
       })),
       ...walks(2001, 10),
-      ...walks(3001, 24),
+      ...walks(3001, 24).map((stage) => ({ ...stage, isExtra: true })),
     ],
   ];
 }
@@ -164,36 +173,40 @@ function contracts(root: string): Stage[] {
 }
 
 /** What compose reads of repositories, beside what the guard looked at. */
-function guardCases(): Stage {
+function guardCases(count = 500, firstSeed = 1001): Stage {
   const file = "test/contract/compose_guard_test.ts";
-  const stage = denoTests("contract", "500 repositories as compose reads them", [file]);
-  return { ...stage, env: { GUARD_CASES: "500", GUARD_SEED: "1001" } };
+  const stage = denoTests("contract", `${count} repositories as compose reads them`, [file]);
+  return { ...stage, env: { GUARD_CASES: String(count), GUARD_SEED: String(firstSeed) } };
 }
 
 /**
  * All unit tests on both runtimes, and those that calculate for long. What only calculates is on one
- * runtime without `all`: it asks neither files nor sockets nor programs, where they could differ.
+ * runtime without `all`: it asks neither files nor sockets nor programs, where they differ most. Sweeps
+ * are whole on one runtime only.
  */
 function unitTests(root: string): Stage[] {
   const files = testsBelow(root, "test/unit");
-  const calculations = files.filter((file) => CALCULATIONS.test(file));
+  const calculations = files.filter((file) => !asksTheSystem(join(root, file)));
+  // What measures does so with nobody else in its isolate; half of the time of the others is compiling.
+  const [alone, together] = [true, false].map((measures) =>
+    files.filter((file) => isMeasuring(join(root, file)) === measures)
+  );
   return [
     {
-      ...denoTests("unit", "unit tests on Deno", files, ["--parallel"]),
+      ...denoTests("unit", "unit tests on Deno", alone ?? [], ["--parallel"]),
+      ...(together === undefined ? {} : { together }),
       sample: FEWER_TEXTS,
-      // What measures does so with nobody else in its isolate.
-      shares: files.filter((file) => !isMeasuring(join(root, file))),
     },
     onBun(
-      "unit tests on Bun, without those that only calculate",
+      "unit tests on Bun that ask files, sockets or programs",
       files.filter((file) => !calculations.includes(file)),
     ),
     { ...onBun("unit tests on Bun that only calculate", calculations), repeats: true },
     {
-      ...denoTests("unit", "20,000 decisions about sync windows", [
+      ...denoTests("unit", "5,000 decisions about sync windows", [
         "test/unit/plan/sync_windows_oracle_test.ts",
       ]),
-      env: { SYNC_WINDOW_CASES: "20000" },
+      env: { SYNC_WINDOW_CASES: "5000" },
       repeats: true,
     },
   ];
@@ -207,12 +220,16 @@ function isMeasuring(file: string): boolean {
 function onBun(name: string, files: readonly string[]): Stage {
   // A test that runs beside others may take long.
   const argv = ["bun", "test", "--timeout", "900000", ...files.map((file) => `./${file}`)];
-  return { group: "unit", name, runner: "bun", argv, sample: FEWER_TEXTS };
+  return { group: "unit", name, runner: "bun", argv, env: FEWER_TEXTS };
 }
 
-/** Unit tests that only calculate, and for long. */
-const CALCULATIONS =
-  /\/(?:hostile_texts|saturated_\w+|\w+_oracle|\w+_properties|config\/\w*fuzz)_test\.ts$/;
+/** Whether tests ask files, sockets or programs, or let a fake do so. */
+function asksTheSystem(file: string): boolean {
+  return existsSync(file) && THE_SYSTEM.test(readFileSync(file, "utf8"));
+}
+
+const THE_SYSTEM =
+  /"node:(?:child_process|d\w+|events|fs|http|net|os|sqlite|stream|timers|tls|worker|zlib)\w*\b|\/fakes\/\w*(?:engine|front|ledger|server|swarm)\w*\.ts"/;
 
 /** A stage that gives way to those beside it. */
 function inTheBackground(stage: Stage): Stage {
@@ -250,8 +267,8 @@ function flowTests(files: readonly string[]): Stage[] {
 }
 
 /**
- * Walks of 300 steps on the fake engine, each from a seed of its own: ten thousand steps in all. Only the
- * flows show that a walk which fails shrinks.
+ * Walks of 300 steps on the fake engine, each from a seed of its own: three thousand steps in the gate, and
+ * ten thousand where walks are asked for. Only the flows show that a walk which fails shrinks.
  */
 function walks(firstSeed: number, count: number): Stage[] {
   return Array.from({ length: count }, (_, index) => {
@@ -323,9 +340,13 @@ function flows(root: string): string[] {
 /** Tests that need Debian's packages: made once for both, one after the other. */
 const WITH_DEBIAN = ["test/e2e/image_test.ts", "test/e2e/unit_file_test.ts"];
 
+/** One that takes as long as all others. */
+const UNDER_LOAD = "test/e2e/start_first_test.ts";
+
 /** The other tests of test/e2e. */
 function endToEndTests(root: string): string[] {
-  return testsBelow(root, "test/e2e").filter((file) => !WITH_DEBIAN.includes(file));
+  const apart = [...WITH_DEBIAN, UNDER_LOAD];
+  return testsBelow(root, "test/e2e").filter((file) => !apart.includes(file));
 }
 
 /** The tests in a folder and in those below it. */
@@ -404,7 +425,8 @@ function composeStages(root: string): Stage[] {
     })),
     { ...endToEnd(["test/e2e/crash_test.ts"]), env: { CRASH: "update" } },
     denoTests("contract", "contracts of compose", composeContracts(root)),
-    guardCases(),
+    // The installed one reads other repositories, and more.
+    guardCases(150, 5001),
   ];
 }
 
@@ -418,7 +440,7 @@ function onEngine(root: string, version: string): Stage {
   const stage = denoTests("contract", `contracts and an update start-first on engine ${version}`, [
     ...ENGINE,
     "test/contract/containers_as_compose_test.ts",
-    "test/e2e/start_first_test.ts",
+    UNDER_LOAD,
   ]);
   return otherEngine(root, version, { ...stage, env: { START_FIRST_UPDATES: "2" } });
 }

@@ -6,6 +6,7 @@ import { after, before, describe, it } from "node:test";
 import {
   chosenStages,
   chosenSteps,
+  GROUPS,
   type Stage,
   testSteps,
 } from "../../../scripts/lib/test_stages.ts";
@@ -24,6 +25,9 @@ function names(stages: readonly Stage[]): string[] {
   return stages.map(({ name }) => name);
 }
 
+const isTest = (word: string) => word.endsWith("_test.ts");
+const testFiles = ({ argv, together = [] }: Stage) => [...argv, ...together].filter(isTest).sort();
+
 describe("the stages of ./scripts/test", () => {
   let root: string;
   let stages: readonly Stage[];
@@ -31,8 +35,9 @@ describe("the stages of ./scripts/test", () => {
     root = mkdtempSync(join(tmpdir(), "stackwright-stages-"));
     for (const file of FILES) {
       mkdirSync(dirname(join(root, file)), { recursive: true });
-      const text = /hostile|saturated/.test(file) ? 'import "../processor_time.ts";' : "";
-      writeFileSync(join(root, file), text);
+      const measures = /hostile|saturated/.test(file) ? 'import "../processor_time.ts";' : "";
+      const asks = /saturated/.test(file) ? 'import "node:process";' : 'import "node:net";';
+      writeFileSync(join(root, file), measures + asks);
     }
     stages = testSteps(root).flat();
   });
@@ -44,9 +49,15 @@ describe("the stages of ./scripts/test", () => {
     assert.ok(names(chosen).every((name) => !name.includes("newer compose")));
   });
 
-  it("are all of them with `all`", () => {
-    assert.deepEqual(names(chosenStages(stages, ["all"])), names(stages));
-    assert.ok(names(stages).some((name) => name.includes("newer compose")));
+  it("are all of them with `all`, and more of a sweep where its group is named, too", () => {
+    const usual = stages.filter(({ isExtra }) => isExtra !== true);
+    assert.deepEqual(names(chosenStages(stages, ["all"])), names(usual));
+    assert.ok(names(usual).some((name) => name.includes("newer compose")));
+    const named = chosenStages(stages, ["all", ...GROUPS]);
+    assert.deepEqual(names(named), names(stages));
+    // Whatever is extra is also tried, with less, without being named.
+    const groups = new Set(stages.filter(({ isExtra }) => isExtra).map(({ group }) => group));
+    for (const each of groups) assert.ok(usual.some(({ group }) => group === each), each);
   });
 
   it("are each file of flows and end-to-end tests in exactly one stage", () => {
@@ -69,21 +80,33 @@ describe("the stages of ./scripts/test", () => {
     assert.deepEqual(engines(["all"]), ["real", "real", undefined]);
   });
 
-  it("load tests that may share an isolate once without `all`, each of them", () => {
+  it("load flows that may share an isolate once without `all`, each of them", () => {
     const whole = chosenStages(stages, ["all"]).filter(({ shares }) => shares !== undefined);
     const sample = chosenStages(stages, []).filter(({ shares }) => shares !== undefined);
-    const files = ({ argv, together = [] }: Stage) =>
-      [...argv, ...together].filter((word) => word.endsWith("_test.ts")).sort();
     assert.ok(whole.every(({ together }) => together === undefined));
-    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["unit", "flow"]));
-    assert.deepEqual(sample.map(files), whole.map(files));
-    assert.deepEqual(
-      sample.flatMap(({ argv }) => argv.filter((word) => word.endsWith("_test.ts"))),
-      [
+    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["flow"]));
+    assert.deepEqual(sample.map(testFiles), whole.map(testFiles));
+    assert.deepEqual(sample.flatMap(({ argv }) => argv.filter(isTest)), []);
+  });
+
+  it("load unit tests once, each of them, and alone what measures how long something takes", () => {
+    for (const all of [[], ["all"]]) {
+      const deno = chosenStages(stages, ["unit", ...all]).find(({ runner }) => runner === "deno");
+      assert.ok(deno);
+      assert.deepEqual(testFiles(deno), FILES.filter((file) => file.startsWith("test/unit/")));
+      assert.deepEqual(deno.argv.filter(isTest), [
         "test/unit/hostile_engine_test.ts",
         "test/unit/saturated_a_test.ts",
-      ],
-    );
+      ]);
+    }
+  });
+
+  it("have whole sweeps on one runtime: Bun has fewer texts with `all`, too", () => {
+    const times = (runner: string) =>
+      chosenStages(stages, ["all", "unit"]).filter((stage) => stage.runner === runner)
+        .map(({ env }) => env?.["FUZZ_TIMES"]);
+    assert.deepEqual(times("bun"), ["1", "1"]);
+    assert.equal(times("deno")[0], undefined);
   });
 
   it("are all unit tests on Deno, and on Bun without `all` those that do more than calculate", () => {
@@ -102,22 +125,27 @@ describe("the stages of ./scripts/test", () => {
     }
   });
 
-  it("are, with `all`, 10,000 steps of walks on the fake engine and 500 on the real one", () => {
-    const steps = (engine: string) =>
-      chosenStages(stages, ["all"]).filter(({ env }) => env?.["WALK_ENGINE"] === engine)
+  it("are, with `all`, 3,000 steps of walks on the fake engine and 250 on the real one, and more where asked", () => {
+    const steps = (engine: string, ...names: string[]) =>
+      chosenStages(stages, names).filter(({ env }) => env?.["WALK_ENGINE"] === engine)
         .reduce((sum, { env }) => sum + Number(env?.["WALK_STEPS"]), 0);
-    assert.ok(steps("fake") >= 10_000);
-    assert.ok(steps("real") >= 500);
+    assert.ok(steps("fake", "all") >= 3_000);
+    assert.ok(steps("real", "all") >= 250);
+    assert.ok(steps("fake", "all", "walk") >= 10_000);
+    assert.ok(steps("real", "all", "walk") >= 500);
     assert.ok(chosenStages(stages, []).every(({ env }) => env?.["WALK_ENGINE"] === undefined));
   });
 
   it("follow each other in steps; without `all` nothing waits for the last end-to-end test", () => {
     const steps = testSteps(root);
-    assert.deepEqual(chosenSteps(steps, ["all"]).map(names), steps.map(names));
+    assert.deepEqual(
+      chosenSteps(steps, ["all", ...GROUPS]).map(names),
+      steps.map(names),
+    );
     const sample = chosenSteps(steps, []);
     assert.deepEqual(sample.flatMap(names), names(chosenStages(steps.flat(), [])));
     const last = sample.at(-1) ?? [];
-    assert.equal(last[0]?.name, "end to end");
+    assert.deepEqual(names(last.slice(0, 2)), ["updates start-first under load", "end to end"]);
     const flows = last.filter(({ group }) => group === "flow");
     assert.ok(flows.length > 0 && flows.every(({ argv }) => argv[0] === "nice"));
   });
