@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import type { ContainerMount } from "../docker/engine_facts.ts";
 import type { Engine } from "../docker/engine.ts";
 import {
   type ComposeModel,
   isOurs,
+  type ObservedBind,
   type ObservedContainer,
   type ObservedStack,
   type StackKey,
 } from "../model/mod.ts";
 import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
-import { fewAtOnce } from "./few_at_once.ts";
 import { readMark } from "./mark.ts";
+import { observe } from "./observe.ts";
 import { livePathOf, stackDirectories } from "./stack_files.ts";
 
 /**
@@ -45,27 +45,29 @@ interface NewPlace {
 /** A mount of a container that is to be replaced. */
 interface OldMount {
   readonly container: ObservedContainer;
-  readonly bind: ContainerMount;
+  readonly bind: ObservedBind;
 }
 
 /**
  * Mounts whose source changes with the release: relative ones, which were below somebody else's copy
  * of the repository, or below `live` in another data directory, and will be below ours. A mount inside
- * another found one is left out, since it is copied with it.
+ * another found one is left out, since it is copied with it. Asks the engine where `containers` are from
+ * a list of everybody's, which does not tell of mounts.
  */
 export async function findOldData(
   engine: Engine,
   to: NewPlace,
-  { containers }: ObservedStack,
+  observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<OldData[]> {
   const hostLive = stackDirectories(to.dataDir, to.key).live;
   const wanted = liveMounts(to.model, hostLive);
   if (wanted.length === 0) return [];
-  const mounted = (await fewAtOnce(containers, async (container) => {
-    const { mounts = [] } = await engine.inspectContainer(container.id, signal) ?? {};
-    return mounts.filter(({ kind }) => kind === "bind").map((bind) => ({ container, bind }));
-  })).flat();
+  const isTold = observed.containers.every(({ binds }) => binds !== undefined);
+  const { containers } = isTold ? observed : await observe(engine, to, signal);
+  const mounted = containers.flatMap((container) =>
+    (container.binds ?? []).map((bind) => ({ container, bind }))
+  );
   const away = (from: string, ours: boolean) =>
     mounted.filter(({ container, bind }) =>
       isOurs(container) === ours && insideTree(bind.source, from) === undefined

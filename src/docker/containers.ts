@@ -1,11 +1,11 @@
 import { COMPOSE_LABELS, messageOf, type ObservedContainer } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import type { Engine } from "./engine.ts";
-import { labelFilters, sharingLists } from "./filters.ts";
+import { isEverybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
-import { readingContainers } from "./observed_container.ts";
+import { BINDS, bindsOf, readingContainers } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
 import { asName, whoseLabels } from "./told.ts";
 
@@ -21,10 +21,11 @@ export function containerCalls(api: EngineApi) {
   return {
     listContainers: sharingLists((labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
-      const reading = readingContainers(labels, {}, (entry, read) => {
+      const hasBinds = !isEverybodys(labels);
+      const reading = readingContainers(labels, hasBinds ? BINDS : {}, (entry, read) => {
         const container = read(entry);
         api.turns.owners.see(container);
-        return container;
+        return hasBinds ? { ...container, binds: bindsOf(entry) } : container;
       });
       return api.list({ ...LIST, query }, reading, signal);
     }),

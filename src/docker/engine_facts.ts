@@ -1,4 +1,4 @@
-import type { ObservedContainer } from "../model/mod.ts";
+import type { ObservedBind, ObservedContainer } from "../model/mod.ts";
 import type { JsonRecord } from "./json.ts";
 
 /** Facts that an engine reports about itself. */
@@ -59,15 +59,10 @@ export interface NetworkFacts {
 }
 
 /** An existing mount of a container. */
-export interface ContainerMount {
+export interface ContainerMount extends ObservedBind {
   readonly kind: "bind" | "volume" | "other";
   /** Name of a volume; empty otherwise. */
   readonly name: string;
-  /** Path on the engine's host. */
-  readonly source: string;
-  /** Path in the container. */
-  readonly destination: string;
-  readonly writable: boolean;
 }
 
 /** A container's existing endpoint in one network. */

@@ -29,7 +29,8 @@ export function everybodys(
   return isEverybodys(filter) ? { whose: (entry) => whoseLabels(labels(entry)) } : {};
 }
 
-function isEverybodys(filter: LabelFilter): boolean {
+/** Whether a list that is asked for by `filter` has the things of everybody. */
+export function isEverybodys(filter: LabelFilter): boolean {
   return Object.values(filter).every((value) => value === undefined);
 }
 

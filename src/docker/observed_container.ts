@@ -1,4 +1,10 @@
-import { COMPOSE_LABELS, type HostPort, type ObservedContainer, SWARM_TASK } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type HostPort,
+  type ObservedBind,
+  type ObservedContainer,
+  SWARM_TASK,
+} from "../model/mod.ts";
 import {
   asList,
   asNumber,
@@ -13,7 +19,7 @@ import type { EntryReading } from "./answer.ts";
 import type { LabelFilter } from "./engine_facts.ts";
 import { everybodys } from "./filters.ts";
 import { anyMembers, FEW_LABELS, members, type Part, short, USED_LABELS } from "./kept_parts.ts";
-import { asFewLabels, asLabels, asName, LONGEST_ID } from "./told.ts";
+import { asFewLabels, asLabels, asName, LONGEST_ID, LONGEST_NAME } from "./told.ts";
 import { parseContainerStatus } from "./status.ts";
 
 /** Members of an entry in the list of containers that {@link observedContainer} reads, besides labels. */
@@ -93,6 +99,23 @@ export function networksOf(
 function nameOf(names: readonly string[]): string {
   const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
   return asName(own).replace(/^\//, "");
+}
+
+/** The member of an entry that {@link bindsOf} reads. */
+export const BINDS = { Mounts: members(short("Type", "Source", "Destination", "RW")) };
+
+/**
+ * What a container mounts from the host, by its entry in the engine's list. Of a volume, the list of
+ * every engine leaves the source empty until the container has started; that of a bind is always there.
+ * Paths that are longer than the kernel takes are left out: a container with one is listed, but cannot run.
+ */
+export function bindsOf(entry: JsonRecord): ObservedBind[] {
+  const binds = asList(entry["Mounts"]).map(asRecord).filter((each) => each["Type"] === "bind");
+  return binds.map((each) => ({
+    source: asText(each["Source"]),
+    destination: asText(each["Destination"]),
+    writable: each["RW"] !== false,
+  })).filter((each) => Math.max(each.source.length, each.destination.length) <= LONGEST_NAME);
 }
 
 /** The published ports in `{"80/tcp": [{HostIp, HostPort}]}`. */

@@ -5,7 +5,7 @@ import { UNREAD_LABELS } from "./kept_parts.ts";
 /** Characters of an id. */
 export const LONGEST_ID = 128;
 /** Characters of a name and of a path; the kernel allows as many bytes in a path. */
-const LONGEST_NAME = 4096;
+export const LONGEST_NAME = 4096;
 /** Characters of a text for people: engines keep 4,096 bytes of what a health check printed. */
 const LONGEST_TEXT = 8192;
 /** Five times as many as a compose file may give to one thing; images add theirs. */

@@ -19,6 +19,15 @@ export interface HostPort {
   readonly protocol: string;
 }
 
+/** A mount of a container from the engine's host. */
+export interface ObservedBind {
+  /** Path on the engine's host. */
+  readonly source: string;
+  /** Path in the container. */
+  readonly destination: string;
+  readonly writable: boolean;
+}
+
 /** One container of a stack, as the engine lists it. */
 export interface ObservedContainer {
   readonly id: string;
@@ -38,6 +47,8 @@ export interface ObservedContainer {
   readonly networkIds?: readonly string[];
   /** Names of the networks in `networkIds`. */
   readonly networkNames?: readonly string[];
+  /** What it mounts from the engine's host; absent in lists of everybody's, and for tasks of a swarm. */
+  readonly binds?: readonly ObservedBind[];
 }
 
 /** An update of a service that a swarm paused or rolled back by itself. */

@@ -138,7 +138,8 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
     it("inspectContainer() agrees with the list and is undefined for none", async () => {
       const id = await run("inspected");
       const details = await engine.inspectContainer(`${label}-inspected`, NO_SIGNAL);
-      const observed = await observe("inspected");
+      const { binds, ...observed } = await observe("inspected");
+      assert.deepEqual([binds, details?.mounts], [[], []]);
       // A list has only those labels that are used.
       const labels = { ...details?.container.labels, ...observed.labels };
       assert.deepEqual(details?.container.labels, labels);
@@ -146,6 +147,46 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       assert.equal(details?.container.id, id);
       assert.ok(details?.startedAt instanceof Date);
       assert.equal(await engine.inspectContainer(`${label}-none`, NO_SIGNAL), undefined);
+    });
+
+    it("listContainers() tells of binds what inspectContainer() does, of everybody's nothing", async () => {
+      const project = { "com.docker.compose.project": label };
+      const binds = ["/tmp/:/tmp-too/:ro", "/usr/../var:/var-too", `${label}-bound:/volume`];
+      const made = async (name: string, HostConfig: Record<string, unknown>) => {
+        const json = {
+          Image: fixture.image,
+          Labels: { [LABEL]: label, ...project },
+          HostConfig,
+          Volumes: { "/anonymous": {} },
+          ...fixture.prepare(`${label}-${name}`, {}),
+        };
+        const query = { name: `${label}-${name}` };
+        const request = { method: "POST", path: "/containers/create", query, json } as const;
+        return asText(asRecord(await engine.api.json(request, NO_SIGNAL))["Id"]);
+      };
+      const id = await made("binds", {
+        Binds: binds,
+        Mounts: [{ Type: "bind", Source: "/etc", Target: "/etc-too", ReadOnly: true }],
+      });
+      const told = async () => {
+        const [seen] = await engine.listContainers(project, NO_SIGNAL);
+        const { mounts = [] } = await engine.inspectContainer(id, NO_SIGNAL) ?? {};
+        const binds = mounts.filter(({ kind }) => kind === "bind")
+          .map(({ source, destination, writable }) => ({ source, destination, writable }));
+        const byPlace = (a: { destination: string }, b: { destination: string }) =>
+          a.destination.localeCompare(b.destination);
+        assert.deepEqual(seen?.binds?.toSorted(byPlace), binds.sort(byPlace));
+        return binds.map(({ source, writable }) => `${source} ${writable}`);
+      };
+      assert.equal((await told()).length, 3);
+      await engine.startContainer(id, NO_SIGNAL);
+      const running = await told();
+      await engine.killContainer(id, "SIGKILL", NO_SIGNAL);
+      assert.deepEqual(await told(), running);
+      const [one] = await engine.listContainers({ [LABEL]: undefined }, NO_SIGNAL);
+      assert.equal(one?.binds, undefined);
+      await engine.removeContainer(id, { force: true, volumes: true }, NO_SIGNAL);
+      await engine.removeVolume(`${label}-bound`, NO_SIGNAL);
     });
 
     it("containerLogs() returns the last lines of both streams", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { composeFile, type Part, service } from "./compose_text.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
 import type { World } from "./world.ts";
@@ -34,6 +34,41 @@ function asked({ proxy }: World) {
   const of = (kind: string) => named.filter((path) => path.startsWith(`/${kind}?`)).length;
   return { volumes: of("volumes"), networks: of("networks") };
 }
+
+describe("an engine is asked about the mounts of a stack's containers", () => {
+  for (const stacks of [1, 4]) {
+    it(`by lists alone, where a poll finds ${stacks} stacks: no call for each container`, () =>
+      inWorld("fake", async (world) => {
+        const shops = Array.from({ length: stacks }, (_, at) => `${world.stack}-${at}`);
+        const parts = Object.fromEntries(
+          ["a", "b", "c", "d"].map((name) => [name, service({ volumes: ["./data:/data"] })]),
+        );
+        const files = (text: string) => ({
+          ".stackwright.yaml": configFile(
+            ...shops.map((name) => ({ name, working_dir: name, ...QUIET })),
+          ),
+          ...Object.fromEntries(shops.map((name, at) => [
+            `${name}/compose.yaml`,
+            composeFile({
+              ...parts,
+              web: service({ environment: { TEXT: at === 0 ? text : "" }, volumes: ["./d:/d"] }),
+            }),
+          ])),
+        });
+        await world.repository.commit(files("1"));
+        await pollTo(world, "succeeded");
+        const kept = (await world.containers(shops[0])).filter((each) => each.service !== "web");
+        assert.equal(kept.length, 4);
+        await world.repository.commit(files("2"));
+        world.proxy.reset();
+        await pollTo(world, "succeeded");
+        const inspected = world.proxy.calls.filter(({ method, path }) =>
+          method === "GET" && kept.some(({ id }) => path.includes(`/containers/${id}/json`))
+        );
+        assert.deepEqual(inspected, []);
+      }));
+  }
+});
 
 describe("an engine is asked about volumes and networks", () => {
   it("before a job's container is made, and before it starts", () =>

@@ -54,7 +54,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   networksThere: "asks the engine for each thing that it looks at",
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
-  findOldData: "asks the engine for each thing that it looks at",
+  findOldData: "has pauses of its own",
   pointTags: "asks the engine for each thing that it looks at",
   startStopped: "asks the engine for each thing that it looks at",
   awaitedJobs: "asks the engine for each thing that it looks at",

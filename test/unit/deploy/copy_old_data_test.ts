@@ -41,8 +41,8 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
       },
       start: () => assert.fail(),
     };
-    const container = { id: "1", name: "web-1", service: "web", state: "running", labels: {} };
-    const mount = { kind: "bind", source, destination: "/data", writable: true };
+    const binds = [{ source, destination: "/data", writable: true }];
+    const web = { id: "1", name: "web-1", service: "web", state: "running", labels: {}, binds };
     const key = stackKey("default", "shop");
     const live = join(dataDir, "releases/default/shop/live/data");
     const volumes = [{ type: "bind", source: live, target: "/data" }];
@@ -69,7 +69,6 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
       host: {
         dataDir,
         engine: {
-          inspectContainer: () => Promise.resolve({ mounts: [mount] }),
           async stopContainer() {
             if (!swaps) return;
             await fs.rm(source, { recursive: true });
@@ -88,7 +87,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
         live: { files: {}, directories: [] },
         model: { services: { web: { volumes } } },
       } as unknown as Release,
-      observed: { containers: [container] } as unknown as ObservedStack,
+      observed: { containers: [web] } as unknown as ObservedStack,
       progress: () => {},
       slot,
     };

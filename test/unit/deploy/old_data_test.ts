@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { findOldData } from "../../../src/deploy/old_data.ts";
 import type { Engine } from "../../../src/docker/mod.ts";
 import {
+  COMPOSE_LABELS,
   type ComposeModel,
   LABELS,
   MANAGER,
@@ -10,16 +11,18 @@ import {
   stackKey,
 } from "../../../src/model/mod.ts";
 
-const MOST_AT_ONCE = 10;
 const LIVE = "/ours/releases/default/shop/live";
+const never = new AbortController().signal;
+/** An engine of which nothing is wanted: the list of a stack's containers tells of their mounts. */
+const NOT_ASKED = {} as Engine;
 const PLACE = { key: stackKey("", "shop"), dataDir: "/ours" };
 
 describe("findOldData()", () => {
   it("finds what moves, without what is in it, and the containers that may write there", async () => {
     const bind = (source: string, destination: string, writable = true) => (
-      { kind: "bind", name: "", source, destination, writable }
+      { source, destination, writable }
     );
-    const mounts: Readonly<Record<string, unknown[]>> = {
+    const binds: Readonly<Record<string, unknown[]>> = {
       web: [
         bind("/home/a/data", "/data/"),
         bind("/home/a/data/in", "/in"),
@@ -29,11 +32,8 @@ describe("findOldData()", () => {
       other: [bind("/home/a/data", "/x", false), bind("/home/ab", "/y")],
       ended: [bind("/home/a/data", "/x")],
     };
-    const engine = {
-      inspectContainer: (id: string) => Promise.resolve({ mounts: mounts[id] }),
-    } as unknown as Engine;
-    const containers = Object.keys(mounts).map((id) => (
-      { id, service: id, labels: {}, state: id === "ended" ? "exited" : "running" }
+    const containers = Object.entries(binds).map(([id, binds]) => (
+      { id, service: id, labels: {}, state: id === "ended" ? "exited" : "running", binds }
     )) as unknown as ObservedContainer[];
     const volume = (path: string, target: string) => (
       { type: "bind", source: `${LIVE}/${path}`, target }
@@ -45,7 +45,7 @@ describe("findOldData()", () => {
       },
     } as unknown as ComposeModel;
     const place = { ...PLACE, model };
-    const found = await findOldData(engine, place, { containers }, new AbortController().signal);
+    const found = await findOldData(NOT_ASKED, place, { containers }, never);
     assert.deepEqual(
       found.map(({ writers, ...each }) => ({ ...each, writers: writers.map(({ id }) => id) })),
       [
@@ -71,21 +71,18 @@ describe("findOldData()", () => {
       "/absolute": "/srv/absolute",
       "/current": "/before/releases/default/shop/current/current",
     };
-    const mounts = Object.entries(sources).map(([destination, source]) => (
-      { kind: "bind", name: "", source, destination, writable: true }
+    const binds = Object.entries(sources).map(([destination, source]) => (
+      { source, destination, writable: true }
     ));
-    const engine = {
-      inspectContainer: () => Promise.resolve({ mounts }),
-    } as unknown as Engine;
     const labels = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: "h/o/r" };
     const containers = [
-      { id: "web", service: "old", labels, state: "running" },
+      { id: "web", service: "old", labels, state: "running", binds },
     ] as unknown as ObservedContainer[];
     const volumes = ["data", "here", "context", "other", "absolute", "current"].map((path) => (
       { type: "bind", source: `${LIVE}/${path}`, target: `/new/${path}` }
     ));
     const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
-    const found = await findOldData(engine, place, { containers }, new AbortController().signal);
+    const found = await findOldData(NOT_ASKED, place, { containers }, never);
     assert.deepEqual(found.map(({ writers, ...each }) => ({ ...each, writers: writers.length })), [
       {
         ...{ service: "web", target: "/moved", source: `${theirs}/data`, path: "data" },
@@ -94,25 +91,23 @@ describe("findOldData()", () => {
     ]);
   });
 
-  it("inspects containers a few at a time: an engine may tell of thousands", async () => {
-    let [now, most, asked] = [0, 0, 0];
+  it("asks for the stack's containers, once, where they are from a list of everybody's", async () => {
+    const listed: unknown[] = [];
+    const theirs = (number: number) => (
+      { id: `${number}`, service: "web", labels: { [COMPOSE_LABELS.number]: "1" } }
+    );
+    const binds = [{ source: "/home/a/data", destination: "/data", writable: true }];
     const engine = {
-      async inspectContainer() {
-        asked++;
-        most = Math.max(most, ++now);
-        await new Promise((resolve) => setTimeout(resolve, 0));
-        now--;
-        return undefined;
+      listContainers(filter: unknown) {
+        listed.push(filter);
+        return Promise.resolve([{ ...theirs(1), binds }]);
       },
     } as unknown as Engine;
-    const containers = Array.from(
-      { length: 200 },
-      (_, at) => ({ id: `${at}`, labels: {} }),
-    ) as unknown as ObservedContainer[];
+    const containers = [1, 2].map(theirs) as unknown as ObservedContainer[];
     const volumes = [{ type: "bind", source: `${LIVE}/data`, target: "/data" }];
     const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
-    await findOldData(engine, place, { containers }, new AbortController().signal);
-    assert.equal(asked, containers.length);
-    assert.ok(most <= MOST_AT_ONCE, `${most} at once`);
+    const found = await findOldData(engine, place, { containers }, never);
+    assert.deepEqual(found.map(({ source }) => source), ["/home/a/data"]);
+    assert.deepEqual(listed, [{ [COMPOSE_LABELS.project]: "shop" }]);
   });
 });
