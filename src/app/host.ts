@@ -86,7 +86,7 @@ export async function createHost(
       return swarmFeatures ? info : { ...info, swarm: "inactive" };
     }),
     compose,
-    backend: createEngineBackend({ engine, clock, log, quiet, compose, variables }),
+    backend: (engine) => createEngineBackend({ engine, clock, log, quiet, compose, variables }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
     ...(context === DEFAULT_CONTEXT
       ? {}

@@ -201,7 +201,6 @@ async function carryOut(
       const timeoutMs = Math.max(1000, deadline.getTime() - clock.now().getTime());
       const { key } = release;
       const call = parts.call(onDisk);
-      const asks = parts.ask === undefined ? {} : { ask: parts.ask };
       const rules = step.mode !== "roll" ? {} : {
         updates: parts.updates,
         watchMs: parts.watchMsOf,
@@ -211,7 +210,7 @@ async function carryOut(
       const requireAllowed = (within: AbortSignal, starts?: ComposeStarts) =>
         parts.requireAllowed(onDisk, within, starts);
       const how = { key, call, built, requireAllowed, timeoutMs, progress };
-      const changes = { ...step, ...rules, ...asks, ...how };
+      const changes = { ...step, ...rules, ...how };
       await parts.backend.up(changes, signal);
     }
   }

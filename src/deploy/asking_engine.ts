@@ -1,6 +1,9 @@
 import type { Engine } from "../docker/mod.ts";
 
-/** Calls of an engine that make, start, change or remove something. */
+/**
+ * Calls of an engine that make, start, change or remove something; but for `connectNetwork`, which gives a
+ * container a network back that the call before it took away.
+ */
 const CHANGING = [
   "createContainer",
   "makeContainer",
@@ -17,7 +20,6 @@ const CHANGING = [
   "makeVolume",
   "removeVolume",
   "makeNetwork",
-  "connectNetwork",
   "disconnectNetwork",
   "removeNetwork",
 ] as const;
@@ -31,8 +33,8 @@ const CHANGING_SWARM = [
 
 /**
  * An engine that asks before each call by which something becomes another, so that no step can
- * forget it: a stack may be handed over at any moment, and `ask` throws then. It is not for steps
- * that put something back, which would be left half done.
+ * forget it, in either mode: a stack may be handed over at any moment; then `ask` throws, or aborts the
+ * signal of the call. It is not for what puts somebody's own containers back, which would be left half done.
  */
 export function askingEngine<E extends Engine>(engine: E, ask: (() => void) | undefined): E {
   if (ask === undefined) return engine;
@@ -42,6 +44,11 @@ export function askingEngine<E extends Engine>(engine: E, ask: (() => void) | un
     ...asking(engine, CHANGING, ask),
     swarm: { ...swarm, ...asking(swarm, CHANGING_SWARM, ask) },
   };
+}
+
+/** A host whose engine asks, see {@link askingEngine}, and so do all steps of a rollout on it. */
+export function askingHost<H extends { readonly engine: Engine }>(host: H, ask?: () => void): H {
+  return { ...host, engine: askingEngine(host.engine, ask) };
 }
 
 function asking<T extends object, K extends keyof T>(of: T, names: readonly K[], ask: () => void) {

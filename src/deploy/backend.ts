@@ -24,8 +24,6 @@ export interface Changes extends UpArguments {
   readonly updates?: ReadonlyMap<string, ServiceUpdate>;
   /** Refuses, by throwing, what today's rules refuse; asked right before containers are made. */
   readonly requireAllowed?: (signal: AbortSignal, starts?: ComposeStarts) => Promise<void>;
-  /** Aborts the signal where the work is over; asked before a container is stopped or started. */
-  readonly ask?: () => void;
   /** Ids of built images by service: their names may point to other images meanwhile. */
   readonly built?: Readonly<Record<string, string>>;
   /** Milliseconds that a container without a health check must run; none by default. */

@@ -70,8 +70,6 @@ export interface RolloutParts {
     signal: AbortSignal,
     starts?: ComposeStarts,
   ): Promise<void>;
-  /** Aborts the signal where the stack is another owner's by now. */
-  readonly ask?: () => void;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */

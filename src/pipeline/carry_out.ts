@@ -1,7 +1,7 @@
 import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
-  askingEngine,
+  askingHost,
   observe,
   othersCame,
   type ReleaseOnDisk,
@@ -134,16 +134,18 @@ async function replace(
 ): Promise<RolloutResult> {
   const { previous, recorded } = replaced;
   const { observed, progress, slot = NO_SLOT, next: { release } } = work;
+  const asking = { ...parts, host: askingHost(parts.host, work.ask) };
   if (recorded !== undefined && !isSameMode(recorded, release)) {
     const { liveNow: liveBefore } = replaced;
     const rollOut: ModeChange["rollOut"] = (each, way) => {
       const liveNow = way === "on" ? liveBefore : release.live;
-      return rollOutRelease(parts, each, { ...NOTHING_RAN, liveNow }, signal);
+      return rollOutRelease(asking, each, { ...NOTHING_RAN, liveNow }, signal);
     };
-    return await changeMode(parts, { work, recorded, previous, rollOut }, signal);
+    return await changeMode(asking, { work, recorded, previous, rollOut }, signal);
   }
-  const rollOut = () => rollOutRelease(parts, work, replaced, signal);
+  const rollOut = () => rollOutRelease(asking, work, replaced, signal);
   if (release.swarm !== undefined) return await rollOut();
+  // An engine that asks would leave half of somebody's containers put back.
   const adoption = { release, observed, progress, slot, hasPrevious: previous !== undefined };
   return await adoptContainers(parts, adoption, rollOut, signal);
 }
@@ -262,8 +264,7 @@ async function rollOutStack(
   { previous, recorded, liveNow }: Replaced,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { clock, log, files, progress, replan, requireAllowed } = rolloutParts(parts, work);
-  const engine = askingEngine(parts.host.engine, work.ask);
+  const { engine, clock, log, files, progress, replan, requireAllowed } = rolloutParts(parts, work);
   const {
     configRetention: configs = parts.options.configRetention,
     secretRetention: secrets = parts.options.secretRetention,
@@ -291,8 +292,7 @@ function rolloutParts(
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  const asks = work.ask === undefined ? {} : { ask: work.ask };
-  const ports = { engine, backend, clock, log, progress, slot, ...asks };
+  const ports = { engine, backend: backend(engine), clock, log, progress, slot };
   return {
     ...ports,
     watchMs,

@@ -3,7 +3,6 @@
  * asks for the other mode, the stack is changed to it: what ran is removed, its volumes stay.
  */
 import {
-  askingEngine,
   destroyServices,
   destroyStack,
   engineWasAway,
@@ -266,10 +265,10 @@ export async function pointImages(
 async function removeMode(
   { host, clock, log }: PipelineParts,
   { key, swarm, services }: Pick<Release, "key" | "swarm" | "services">,
-  { progress, ask }: Pick<DecidedRollout, "progress" | "ask">,
+  { progress }: Pick<DecidedRollout, "progress">,
   signal: AbortSignal,
 ): Promise<void> {
-  const engine = askingEngine(host.engine, ask);
+  const { engine } = host;
   for (let attempt = 1;; attempt++) {
     try {
       if (swarm === undefined) {

@@ -148,6 +148,20 @@ describe("a rollout of a stack's former owner", () => {
       assert.deepEqual(await states(world), { "web-1": "running" });
     }));
 
+  it("removes nothing after the hand-over, although nobody deploys", () =>
+    withOther(async (world, other) => {
+      const { run } = await hanging(world, (number) => {
+        const web = service({ labels: { number }, healthcheck: healthcheck(number) });
+        const gone = number === "1" ? { gone: service() } : {};
+        return { "compose.yaml": composeFile({ web, ...gone }) };
+      });
+      await other.adopt();
+      await turn(world, "healthy");
+      assert.match(JSON.stringify(await run), /was handed over to /);
+      assert.equal((await states(world))["gone-1"], "running");
+      assertEnded(world);
+    }));
+
   it("is not taken back when it fails after the hand-over", () =>
     withOther(async (world, other) => {
       const { run } = await hanging(world, (number) => {

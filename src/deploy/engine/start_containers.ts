@@ -30,13 +30,12 @@ export async function startContainers(
 
 /** Starts a container after running `prepare`. Throws `deploy_failed`. */
 export async function start(
-  { parts: { engine }, changes, tell }: EngineWork,
+  { parts: { engine }, tell }: EngineWork,
   { service, id, name }: Pick<ObservedContainer, "service" | "id" | "name">,
   signal: AbortSignal,
   prepare?: () => Promise<void>,
 ): Promise<void> {
   await attempt(`service ${service}: container ${name} could not be started`, async () => {
-    changes.ask?.();
     await prepare?.();
     await engine.startContainer(id, signal);
   });

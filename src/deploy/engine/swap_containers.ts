@@ -30,11 +30,10 @@ export async function eachOf(
 
 /** Removes the old container of a successor, and gives the successor the final name. */
 export async function takePlace(
-  { parts: { engine }, changes, tell }: EngineWork,
+  { parts: { engine }, tell }: EngineWork,
   { id, name, replaces }: Successor,
   signal: AbortSignal,
 ): Promise<void> {
-  changes.ask?.();
   await stopAndRemove(engine, replaces.id, signal);
   await engine.renameContainer(id, name, signal);
   tell(`Container ${name} Recreated`);

@@ -3,10 +3,11 @@ import { describe, it } from "node:test";
 import { askingEngine } from "../../../src/deploy/asking_engine.ts";
 import { createEngine, type Engine } from "../../../src/docker/mod.ts";
 
-/** Calls that only read; any other must ask. */
+/** Calls that only read, and one that completes what another began; any other must ask. */
 const READING = [
   "apiVersion",
   "close",
+  "connectNetwork",
   "containerEvents",
   "containerLogs",
   "containerMounts",

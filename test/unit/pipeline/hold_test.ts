@@ -107,7 +107,7 @@ function createShop(directory: string) {
       engine,
       info: unused,
       compose,
-      backend: { up: unused },
+      backend: () => ({ up: unused }),
       images: createImages({
         ...about,
         engine,
