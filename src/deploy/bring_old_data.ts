@@ -226,7 +226,10 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
 }
 
 /** Whether there is a file at a path, or a directory that is not empty. */
-async function holdsSomething(files: Pick<Files, "listAtMost" | "stat">, place: string) {
+export async function holdsSomething(
+  files: Pick<Files, "listAtMost" | "stat">,
+  place: string,
+): Promise<boolean> {
   const info = await files.stat(place);
   if (info?.kind !== "directory") return info !== undefined;
   return (await files.listAtMost(place, 0))?.length !== 0;

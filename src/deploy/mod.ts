@@ -80,6 +80,7 @@ export { withPlainDollars } from "./engine/plain_dollars.ts";
 export { destroyServices } from "./swarm/destroy_services.ts";
 export { credentialHelper, helperConfiguration, registryAuth } from "./swarm/registry_auth.ts";
 export { requireStack } from "./swarm/stack_of.ts";
+export { requireDataHere } from "./swarm/require_data_here.ts";
 export { requireStackParts } from "./swarm/require_stack_parts.ts";
 export { STACK_ACTIONS, type StackAction } from "./swarm/stack_actions.ts";
 export { Stacks } from "./swarm/stacks.ts";

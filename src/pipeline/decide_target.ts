@@ -12,7 +12,13 @@ import { type Hold, planFor, requireSupported, retryHold, swarmOf } from "../pla
 import type { RecordedRelease } from "../record/ledger.ts";
 import { formerOwner, recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import { lacksExternal, look, withOldData, withUpdateOrders } from "../deploy/mod.ts";
+import {
+  lacksExternal,
+  look,
+  requireDataHere,
+  withOldData,
+  withUpdateOrders,
+} from "../deploy/mod.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
@@ -182,6 +188,9 @@ async function planRendered(
   const decided = planAfterFailure(release, planned, earlier);
   const connected = await withNetworks(parts, prepared, decided, earlier, signal);
   const plan = await withFiles(parts, key, release, connected);
+  if (release.swarm !== undefined && plan.kind === "deploy") {
+    await requireDataHere(parts, release, signal);
+  }
   const settled = release.swarm === undefined
     ? await withContainers(parts, prepared, { plan, observed, recorded }, signal)
     : plan;

@@ -95,4 +95,30 @@ describe("data of a stack of another data directory", () => {
       await commandTo(world, 0, ["apply", world.repository.url], how);
       assert.equal(await readInside(world, "web", "/data/written"), "brought by hand");
     }));
+
+  it("that services of a swarm wrote stops the deployment, until somebody brings it", () =>
+    inWorld("fake", async (world) => {
+      world.fake?.becomeManager();
+      await commit(world, { "compose.yaml": COMPOSE, "data/seed": "seed" });
+      await pollTo(world, "succeeded");
+      const live = join("releases/default", world.stack, "live");
+      const from = join(world.dataDir, live, "data");
+      await writeFile(join(from, "written"), "precious");
+      const other = join(dirname(world.dataDir), "another");
+      await mkdir(other);
+      const how = { env: { DATA_DIR: other } };
+      const label = { "com.docker.stack.namespace": world.stack };
+      const services = async () =>
+        (await world.engine.swarm.services(label, new AbortController().signal))
+          .map(({ id, version }) => `${id} ${version}`);
+      const before = await services();
+      const { err, out } = await commandTo(world, 1, ["apply", world.repository.url], how);
+      assert.match(err + out, /which Stackwright does not copy in a swarm/);
+      const place = join(other, live, "data");
+      assert.ok((err + out).includes(`cp -a ${from} ${place}`), err + out);
+      assert.deepEqual(await services(), before);
+      await cp(from, place, { recursive: true });
+      await commandTo(world, 0, ["apply", world.repository.url], how);
+      assert.notDeepEqual(await services(), before);
+    }));
 });
