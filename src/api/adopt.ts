@@ -13,6 +13,9 @@ type LedgerPart = Pick<StackParts, "ledger">;
 const adoptionView = z.strictObject({
   owner: ownerView,
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
+  also: z.array(z.string()).describe(
+    "The other contexts in which it was handed over, too: they led to the same engine, as far as that told.",
+  ),
 });
 
 const input = stackInput.extend({
@@ -44,9 +47,10 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
   }, (key, { source, reference, releases_of: of }) => {
     const before = recordedOwner(ledger, key);
     const owner = wantedOwner({ ledger }, key, { source, reference });
-    ledger.handOver(key, owner, { releasesOf: of === "" ? "" : namedSource(of).name });
+    const releasesOf = of === "" ? "" : namedSource(of).name;
+    const also = ledger.handOver(key, owner, { releasesOf });
     const was = before === undefined ? {} : { before: ownerOf(before) };
-    return { owner: ownerOf(owner), ...was };
+    return { owner: ownerOf(owner), ...was, also };
   });
 }
 

@@ -16,7 +16,7 @@ import { requireOwner } from "./destroy/require_owner.ts";
 import { partsOf } from "./owner/own_things.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
-import { formerOwner, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
+import { ownerBeside, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { whose, whyKept } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
@@ -177,14 +177,13 @@ async function whoseElsewhere(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { owners } = parts.ledger;
-  const owner = owners.get(key);
-  if (owner?.elsewhere !== undefined) {
-    if (current !== undefined && formerOwner(current, owner) === undefined) return undefined;
+  const other = ownerBeside(parts.ledger, key, current);
+  if (other !== undefined) {
     return `belongs to ${
-      formatOwner(owner)
-    } in context ${owner.elsewhere}, which leads to this engine`;
+      formatOwner(other)
+    } in context ${other.context}, which leads to this engine`;
   }
-  if (owner !== undefined || owners.elsewhere(key).length === 0) return undefined;
+  if (owners.get(key) !== undefined || owners.elsewhere(key).length === 0) return undefined;
   const containers = partsOf(await observeAnyway(parts, key, signal));
   if (current === undefined && containers.length === 0) return undefined;
   const wants = current && { wants: ownerOfRelease(current) };

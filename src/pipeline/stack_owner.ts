@@ -62,8 +62,8 @@ export function isStrangers(
 ): boolean {
   if (configuration === undefined) return false;
   const recorded = recordedOwner(ledger, key);
-  return recorded !== undefined &&
-    !isSameOwner(recorded, claimantOf({ configuration, origin }, recorded));
+  return recorded !== undefined && (recorded.contested !== undefined ||
+    !isSameOwner(recorded, claimantOf({ configuration, origin }, recorded)));
 }
 
 /**
@@ -149,9 +149,13 @@ function requireRecorded(
   recorded: RecordedOwner | undefined,
   claimant: StackOwner,
 ): void {
-  if (recorded === undefined || isSameOwner(recorded, claimant)) return;
-  const by = recorded.elsewhere === undefined ? "" : ` by context ${recorded.elsewhere}`;
-  throw notYours(key, `belongs to ${formatOwner(recorded)}${by}`, claimant);
+  if (recorded === undefined) return;
+  const other = isSameOwner(recorded, claimant)
+    ? recorded.contested
+    : { ...recorded, context: recorded.elsewhere };
+  if (other === undefined) return;
+  const by = other.context === undefined ? "" : ` by context ${other.context}`;
+  throw notYours(key, `belongs to ${formatOwner(other)}${by}`, claimant);
 }
 
 /**

@@ -123,9 +123,9 @@ export class Ledger extends LedgerTables {
 
   /**
    * Hands a stack to another owner, as a person asked, with the releases that the source
-   * `releasesOf` deployed: all others stay their former owners'. Gives up what was cut off, by
-   * whichever context of the stack's engine: a destroy, since what it has left is the new owner's,
-   * and the deployment of a former owner's release.
+   * `releasesOf` deployed: all others stay their former owners'. Does so by all contexts that have
+   * the stack and lead to its engine now, and returns the other ones. Gives up what was cut off: a
+   * destroy, since what it has left is the new owner's, and the deployment of a former owner's release.
    *
    * Throws `not_found` when that source deployed none.
    */
@@ -133,21 +133,25 @@ export class Ledger extends LedgerTables {
     key: StackKey,
     owner: StackOwner,
     { releasesOf = "" }: { readonly releasesOf?: string } = {},
-  ): void {
+  ): string[] {
+    let beside: string[] = [];
     this.database.transaction(() => {
-      if (releasesOf !== "" && this.releases.handOver(key, releasesOf, owner) === 0) {
+      beside = this.owners.adopt(key, owner);
+      const keys = [key.context, ...beside].map((context) => ({ ...key, context }));
+      const moved = releasesOf === ""
+        ? []
+        : keys.map((each) => this.releases.handOver(each, releasesOf, owner));
+      if (releasesOf !== "" && moved.every((count) => count === 0)) {
         throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
       }
-      this.owners.adopt(key, owner);
-      this.deferred.remove(key, (asker) => !isSameOwner(asker, owner));
-      const beside = this.owners.beside(key).map(({ context }) => ({ ...key, context }));
-      const ended = [key, ...beside].flatMap((each) => this.intents.ended(each));
-      for (const intent of ended) {
+      for (const each of keys) this.deferred.remove(each, (asker) => !isSameOwner(asker, owner));
+      for (const intent of keys.flatMap((each) => this.intents.ended(each))) {
         const release = intent.releaseId === undefined ? undefined : this.release(intent.releaseId);
         if (release !== undefined && formerOwner(release, owner) === undefined) continue;
         this.#fail(intent, "failed", "interrupted; the stack was handed over");
       }
     });
+    return beside;
   }
 
   /**

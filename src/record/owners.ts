@@ -1,4 +1,4 @@
-import { formatOwner, type StackKey, type StackOwner } from "../model/mod.ts";
+import { formatOwner, isSameOwner, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
@@ -6,12 +6,18 @@ import { LedgerTable } from "./ledger_table.ts";
 export interface RecordedOwner extends StackOwner {
   /** Whether a person handed the stack over: then labels that name the previous owner are void. */
   readonly adopted: boolean;
-  /** The context by which it is the owner, where that is another one of the same engine. */
+  /** The context that told its branch, where that is another one of the same engine. */
   readonly elsewhere?: string;
+  /**
+   * Whom a person handed the name to later, by another context that has come to lead to this engine
+   * since. That gives it nothing here, since engines may lie; but nobody deploys or removes the stack
+   * here until a person hands it over.
+   */
+  readonly contested?: OwnerElsewhere;
 }
 
 /** An owner by another context. */
-type OwnerElsewhere = StackOwner & { readonly context: string };
+export type OwnerElsewhere = StackOwner & { readonly context: string };
 
 /** What an engine says that it is. */
 interface EngineIdentity {
@@ -43,20 +49,26 @@ const BESIDE = `SELECT o.* FROM engines h JOIN engines e ON e.context <> h.conte
  */
 export class Owners extends LedgerTable {
   /**
-   * The owner of a stack; `undefined` when none was recorded in its context. Where other contexts
-   * lead to its engine, the last hand-over decides, in whichever of them; and they tell the branch
-   * where this one only knows the source.
+   * The owner of a stack; `undefined` when none was recorded in its context. Other contexts that
+   * lead to its engine tell the branch where this one only knows the source, and contest the owner
+   * by a later hand-over to another one.
    */
   get(key: StackKey): RecordedOwner | undefined {
-    const own = this.database.rowOf("owners", key);
-    if (own === undefined) return undefined;
+    const row = this.database.rowOf("owners", key);
+    if (row === undefined) return undefined;
     const beside = this.#rowsBeside(key);
-    const { source, reference } = toOwner(own);
-    const other = beside.find((row) => Number(row["adopted"]) > Number(own["adopted"])) ??
-      (reference === "" ? beside.find((row) => row["source"] === source) : undefined);
-    const row = other ?? own;
-    const elsewhere = other === undefined ? {} : { elsewhere: String(other["context"]) };
-    return { ...toOwner(row), adopted: Number(row["adopted"]) > 0, ...elsewhere };
+    const [own, last] = [toOwner(row), beside[0]];
+    const told = own.reference === ""
+      ? beside.map(toElsewhere).find(({ source, reference }) =>
+        source === own.source && reference !== ""
+      )
+      : undefined;
+    const branch = told && { reference: told.reference, elsewhere: told.context };
+    const isLater = last !== undefined && Number(last["adopted"]) > Number(row["adopted"]);
+    const contested = isLater && !isSameOwner(toOwner(last), own)
+      ? { contested: toElsewhere(last) }
+      : {};
+    return { ...own, adopted: Number(row["adopted"]) > 0, ...branch, ...contested };
   }
 
   /** The owners of stacks with the same name in other contexts. */
@@ -95,22 +107,30 @@ export class Owners extends LedgerTable {
   }
 
   /**
-   * A text that changes when a person hands a stack over, or when such an owner's branch is
-   * learned, by whichever context of its engine; for a stack without an owner, when its name gets an
+   * A text that changes when a person hands a stack over, by whichever context of its engine, or when
+   * such an owner's branch is learned; for a stack without an owner, when its name gets an
    * owner in another context.
    */
   mark(key: StackKey): string {
     const known = this.get(key);
     if (known === undefined) return this.elsewhere(key).map(formatOwner).join();
-    return known.adopted ? formatOwner(known) : "";
+    const parts = [...known.adopted ? [known] : [], ...known.contested ? [known.contested] : []];
+    return parts.map(formatOwner).join();
   }
 
-  /** Hands a stack over, as a person asked; forgets refused claimants. Needs the ledger's transaction. */
-  adopt(key: StackKey, owner: StackOwner): void {
+  /**
+   * Hands a stack over, as a person asked, also by the contexts that have it and lead to its engine
+   * now, which it returns; forgets refused claimants. Needs the ledger's transaction.
+   */
+  adopt(key: StackKey, owner: StackOwner): string[] {
     const sql = "SELECT coalesce(max(adopted), 0) AS last FROM owners WHERE name = ?";
     const [row] = this.database.all(sql, key.name);
-    this.#set(key, owner, Number(row?.["last"]) + 1);
-    this.#forgetRefused(key);
+    const beside = this.beside(key).map(({ context }) => context).sort();
+    for (const context of [key.context, ...beside]) {
+      this.#set({ ...key, context }, owner, Number(row?.["last"]) + 1);
+      this.#forgetRefused({ ...key, context });
+    }
+    return beside;
   }
 
   /** Forgets the owner of a removed stack. Call it in a transaction of the ledger. */

@@ -6,7 +6,7 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
-import type { RecordedOwner } from "./owners.ts";
+import type { OwnerElsewhere, RecordedOwner } from "./owners.ts";
 import { formerOwner } from "./release_owner.ts";
 
 /** The owner of a stack by the ledger, on its engine; older versions recorded none, but their releases name it. */
@@ -80,17 +80,36 @@ export function notFree(
 }
 
 /**
+ * The owner of a stack by another context of its engine, where this one's `release` of it, or the lack
+ * of one, is not its owner's: it was handed over, and is deployed by that context.
+ */
+export function ownerBeside(
+  ledger: Pick<Ledger, "owners" | "current">,
+  key: StackKey,
+  release: Judged | undefined,
+): OwnerElsewhere | undefined {
+  const owner = ledger.owners.get(key);
+  if (owner === undefined) return undefined;
+  const isOwners = (each: Judged | undefined) =>
+    each !== undefined && formerOwner(each, owner) === undefined;
+  if (owner.contested !== undefined || isOwners(release)) return owner.contested;
+  if (owner.elsewhere !== undefined) return { ...owner, context: owner.elsewhere };
+  return ledger.owners.beside(key)
+    .find(({ context }) => isOwners(ledger.current({ ...key, context })));
+}
+
+/**
  * Why a recorded release of a stack is not brought back, nor anything of it started: by another
- * context of its engine, the stack was handed over, or is deployed from elsewhere. `undefined`
+ * context of its engine, the stack was handed over later, or is deployed from elsewhere. `undefined`
  * where its context has it.
  */
 export function takenByOther(ledger: OwnersOfLedger, release: Judged): string | undefined {
   const { key } = release;
-  const owner = ledger.owners.get(key);
-  if (owner?.elsewhere !== undefined && formerOwner(release, owner) !== undefined) {
+  const whose = ownerBeside(ledger, key, release);
+  if (whose !== undefined) {
     return `${key.name} belongs to ${
-      formatOwner(owner)
-    } by context ${owner.elsewhere}, which leads ` +
+      formatOwner(whose)
+    } by context ${whose.context}, which leads ` +
       `to the engine of context ${key.context}; what context ${key.context} deployed is not brought back`;
   }
   const found = ledger.discovered.get(key);

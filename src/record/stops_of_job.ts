@@ -47,6 +47,7 @@ export function whoseStop(
   const own = recordedOwner(ledger, key);
   const here = recordedOwner(ledger, { ...key, name: project });
   const recorded = here ?? elsewhere;
+  if (here?.contested !== undefined) return formatOwner(here.contested);
   const from = repositoryOf(ledger, key, own);
   const mayStopAll = from === own?.source;
   if (recorded === undefined) return anothers?.(mayStopAll ? own : undefined);

@@ -160,6 +160,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
   ownerOfRelease: "asks for nothing",
+  ownerBeside: "asks for one row of each context",
   locksOfJob: "asks for one row of each stack",
   whoseStop: "asks for four rows",
   noRelease: "asks for one row",

@@ -37,6 +37,10 @@ export function requireOwner(
   if (owner !== undefined && !isSameOwner(owner, wants)) {
     throw refuse(`it belongs to ${formatOwner(owner)}`);
   }
+  if (owner?.contested !== undefined) {
+    const { context } = owner.contested;
+    throw refuse(`it belongs to ${formatOwner(owner.contested)} by context ${context}`);
+  }
   for (const { name, labels } of parts) {
     const mark = readMark(labels);
     const judged = whose(mark, claim);

@@ -1,11 +1,12 @@
 import type { Mark } from "../../deploy/mod.ts";
 import type { StackOwner } from "../../model/mod.ts";
+import type { RecordedOwner } from "../../record/owners.ts";
 import { surelySameRepository } from "../../source/mod.ts";
 
 /** Rights to a stack: who asks for it, and what tells that things of its name are the asker's. */
 export interface Claim {
   /** The owner in whose name it is asked for. */
-  readonly owner: StackOwner | undefined;
+  readonly owner: (StackOwner & Pick<RecordedOwner, "contested">) | undefined;
   /** Whether a person handed the stack over: then labels of the time before do not count. */
   readonly isAdopted: boolean;
   /** The repository in which the stack was discovered, where that is not the configuration's. */

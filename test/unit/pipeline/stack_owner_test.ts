@@ -10,7 +10,14 @@ import {
 } from "../../../src/model/mod.ts";
 import { requireOwner } from "../../../src/pipeline/destroy/require_owner.ts";
 import type { Claim } from "../../../src/pipeline/owner/whose.ts";
-import { jobCredentials, requireNothingForeign } from "../../../src/pipeline/stack_owner.ts";
+import { claimOf } from "../../../src/pipeline/owner/claim.ts";
+import type { PipelineParts } from "../../../src/pipeline/parts.ts";
+import {
+  jobCredentials,
+  requireNotAnothers,
+  requireNothingForeign,
+} from "../../../src/pipeline/stack_owner.ts";
+import type { Target } from "../../../src/prepare/mod.ts";
 import { systemClock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -18,6 +25,7 @@ import { releaseOf } from "../record/releases.ts";
 
 const OURS = { source: "host/me/conf", reference: "" };
 const DEPLOYED = "host/them/app";
+const OP = stackKey("", "op");
 
 const KEY = stackKey("", "shop");
 const PEERS = "cd.doco.source.url";
@@ -299,17 +307,48 @@ describe("requireNothingForeign()", () => {
     );
   });
 
-  it("refuses what a context deployed, once a person handed the stack over by another one", async () => {
+  it("refuses what a context deployed, once its new owner deployed it by another one", async () => {
     const ledger = ledgerWith(stackKey("", "op"), OURS);
     const given = { ...parts, ledger };
+    const alias = stackKey("alias", "op");
     for (const context of ["default", "alias"]) ledger.owners.noteEngine(context, E1);
-    ledger.owners.adopt(stackKey("alias", "op"), { source: DEPLOYED, reference: "" });
+    ledger.handOver(alias, { source: DEPLOYED, reference: "" });
+    const base = releaseOf(alias, "a".repeat(40));
+    const source = { ...base.revision.source, name: DEPLOYED };
+    const revision = { ...base.revision, source };
+    ledger.succeed(ledger.beginDeploy({ ...base, revision }), {}, "done");
     await assert.rejects(askFor("not-there", OURS.source, {}, { owner: OURS }, given), {
       code: "conflict",
       message: /^op belongs to host\/them\/app by context alias, which leads to the engine of/,
     });
     await assert.rejects(askFor("not-there", OURS.source, {}, {}, given), { code: "conflict" });
     await askFor("not-there", DEPLOYED, {}, {}, given);
+  });
+
+  it("refuses everybody where another context, handed to another one, leads to the engine later", async () => {
+    const ledger = ledgerWith(stackKey("", "op"), OURS);
+    const given = { ...parts, ledger };
+    ledger.handOver(stackKey("alias", "op"), { source: DEPLOYED, reference: "" });
+    for (const context of ["default", "alias"]) ledger.owners.noteEngine(context, E1);
+    for (const from of [OURS.source, DEPLOYED]) {
+      await assert.rejects(askFor("not-there", from, {}, {}, given), {
+        code: "conflict",
+        message: /^op belongs to host\/them\/app by context alias, which leads to the engine of/,
+      });
+      const claimant = { source: from, reference: "" };
+      const target = {
+        ...{ key: OP, origin: "automatic" },
+        configuration: { source: { name: from }, reference: "" },
+      };
+      assert.throws(
+        () => requireNotAnothers(given as unknown as PipelineParts, target as unknown as Target),
+        { code: "conflict", message: /op already belongs to / },
+      );
+      const facts = { parts: [], claim: claimOf(ledger, OP, { by: claimant }), takes: true };
+      assert.throws(() => requireOwner(OP, claimant, facts, "destroyed"), {
+        message: /op is not destroyed: it belongs to /,
+      });
+    }
     ledger.owners.noteEngine("alias", { ...E1, id: "e2" });
     await askFor("not-there", OURS.source, {}, { owner: OURS }, given);
   });

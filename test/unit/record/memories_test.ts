@@ -304,24 +304,46 @@ describe("Owners", () => {
   const [here, alias] = [stackKey("", "web"), stackKey("alias", "web")];
 
   it(
-    "get() knows the last hand-over by whichever context of the engine",
+    "adopt() hands over by all contexts that lead to the engine, and names them",
+    withLedger((ledger) => {
+      const { owners } = ledger;
+      owners.settle(here, branch);
+      owners.settle(alias, branch);
+      owners.settle(stackKey("third", "web"), branch);
+      for (const context of ["default", "alias"]) owners.noteEngine(context, a);
+      owners.noteEngine("third", { id: "b", cluster: "" });
+      owners.refuse(here, mine);
+      const before = ledger.mark(here);
+      assert.deepEqual(owners.adopt(alias, other), ["default"]);
+      assert.deepEqual(owners.get(here), { ...other, adopted: true });
+      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+      assert.deepEqual(owners.get(stackKey("third", "web")), { ...branch, adopted: false });
+      assert.deepEqual(owners.refused(here), []);
+      assert.notEqual(ledger.mark(here), before);
+      owners.noteEngine("alias", { id: "b", cluster: "" });
+      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+    }),
+  );
+
+  it(
+    "get() takes a hand-over by a context that leads to the engine only later for no more than a doubt",
     withLedger((ledger) => {
       const { owners } = ledger;
       owners.settle(here, branch);
       const before = ledger.mark(here);
-      owners.adopt(alias, other);
+      assert.deepEqual(owners.adopt(alias, other), []);
       assert.deepEqual(owners.get(here), { ...branch, adopted: false });
       for (const context of ["default", "alias"]) owners.noteEngine(context, a);
-      assert.deepEqual(owners.get(here), { ...other, adopted: true, elsewhere: "alias" });
+      const contested = { ...other, context: "alias" };
+      assert.deepEqual(owners.get(here), { ...branch, adopted: false, contested });
       assert.deepEqual(owners.get(alias), { ...other, adopted: true });
       assert.notEqual(ledger.mark(here), before);
-      assert.deepEqual(owners.beside(here), [{ ...other, context: "alias" }]);
+      assert.deepEqual(owners.beside(here), [contested]);
       owners.settle(here, mine);
-      owners.adopt(here, branch);
-      assert.deepEqual(owners.get(here), { ...branch, adopted: true });
-      assert.deepEqual(owners.get(alias), { ...branch, adopted: true, elsewhere: "default" });
-      owners.noteEngine("alias", { id: "b", cluster: "" });
-      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+      assert.deepEqual(owners.adopt(here, branch), ["alias"]);
+      for (const key of [here, alias]) {
+        assert.deepEqual(owners.get(key), { ...branch, adopted: true });
+      }
     }),
   );
 

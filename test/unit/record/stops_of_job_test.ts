@@ -47,6 +47,11 @@ describe("whoseStop() where another manager's containers came under a name", () 
     assert.equal(whose(MAIN.source, OTHERS.source), OTHERS.source);
     ledger.owners.adopt(shop, MAIN);
     assert.equal(whose(OTHERS.source), undefined);
+    ledger.owners.adopt(stackKey("alias", "shop"), OTHERS);
+    for (const context of ["default", "alias"]) {
+      ledger.owners.noteEngine(context, { id: "a", cluster: "" });
+    }
+    assert.match(whose() ?? "", /^host\/b\/shop/);
   });
 });
 
