@@ -13,9 +13,6 @@ type LedgerPart = Pick<StackParts, "ledger">;
 const adoptionView = z.strictObject({
   owner: ownerView,
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
-  also: z.array(z.string()).describe(
-    "The other contexts in which it was handed over, too: they led to the same engine, as far as that told.",
-  ),
 });
 
 const input = stackInput.extend({
@@ -26,6 +23,9 @@ const input = stackInput.extend({
   releases_of: z.string().default("").describe(
     "URL or name of a former owner's repository: its releases of the stack are handed over, too, and a rollback may choose them. Empty for none.",
   ),
+  also: z.array(z.string()).default([]).describe(
+    "Other contexts in which to hand it over: all those that lead to the same engine and have another owner of it.",
+  ),
 });
 
 /**
@@ -33,8 +33,9 @@ const input = stackInput.extend({
  * volumes and files. Without a source, the claimant that was refused gets it. From then on the
  * previous owner is refused. Releases stay their owners' but for those of the source `releases_of`.
  *
- * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused or
- * `releases_of` deployed nothing, and `conflict` when several were refused.
+ * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused,
+ * `releases_of` deployed nothing or one of `also` does not lead to its engine, and `conflict` when
+ * several were refused, or by a context that is not named another owner has it on that engine.
  */
 export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
   return stackAction({
@@ -44,13 +45,13 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
     input,
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, (key, { source, reference, releases_of: of }) => {
+  }, (key, { source, reference, releases_of: of, also }) => {
     const before = recordedOwner(ledger, key);
     const owner = wantedOwner({ ledger }, key, { source, reference });
     const releasesOf = of === "" ? "" : namedSource(of).name;
-    const also = ledger.handOver(key, owner, { releasesOf });
+    ledger.handOver(key, owner, { releasesOf, also });
     const was = before === undefined ? {} : { before: ownerOf(before) };
-    return { owner: ownerOf(owner), ...was, also };
+    return { owner: ownerOf(owner), ...was };
   });
 }
 

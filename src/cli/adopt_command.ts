@@ -4,28 +4,31 @@ import { stackCommand } from "./stack_command.ts";
 /** `stackwright adopt` */
 export const adoptCommand = stackCommand({
   help: `Usage: stackwright adopt [--json] [--context NAME] [--source REPOSITORY]
-                         [--reference BRANCH] [--releases-of REPOSITORY] <stack>
+                         [--reference BRANCH] [--releases-of REPOSITORY]
+                         [--also CONTEXT[,CONTEXT]] <stack>
 
 A stack belongs to the repository, and the branch, that deployed it. Another one with the same stack
 name is refused, until this command hands the stack to it; its next deployment then takes it over.
 Without --source it is the one that was refused. Whose it was before is refused from then on.
-Other contexts that lead to the same engine by then are named: it is handed over there, too.
 Its releases stay the former owner's, and no rollback chooses them: their containers would get the
 new owner's data. For a repository that moved, --releases-of hands those of its old place over, too.
+Where several contexts lead to one engine, --also names the others in which another owner has the
+stack: it is handed over in all of them, or not at all.
 
-Exits 0 when it is handed over, 1 when --source is missing and nobody, or several, were refused, or
-when there is no release of --releases-of.
+Exits 0 when it is handed over, 1 when --source is missing and nobody, or several, were refused,
+when there is no release of --releases-of, or when another owner has it by a context of the same
+engine that --also does not name.
 `,
-  options: ["source", "reference", "releases-of"],
+  options: ["source", "reference", "releases-of", "also"],
   async ask({ operations, call, key, values }) {
-    const { source = "", reference = "", "releases-of": of = "" } = values;
-    const asked = { ...key, source, reference, releases_of: of };
-    const { owner, before, also } = await operations.adopt.call(asked, call);
+    const { source = "", reference = "", "releases-of": of = "", also: contexts = "" } = values;
+    const also = contexts.split(",").filter((each) => each !== "");
+    const asked = { ...key, source, reference, releases_of: of, also };
+    const { owner, before } = await operations.adopt.call(asked, call);
     const [is, was] = [formatOwner(owner), before && formatOwner(before)];
     const past = was === undefined ? "" : `, no longer to ${was}`;
     const whose = is === was ? `${is} already` : `${is} now${past}`;
-    const contexts = `context${also.length === 1 ? "" : "s"} ${also.join(", ")}`;
-    const there = also.length === 0 ? "" : `; also in ${contexts}, which led to the same engine`;
-    return [{ owner, before, also }, `${key.name} belongs to ${whose}${there}\n`];
+    const there = also.length === 0 ? "" : `; by context ${also.join(", ")}, too`;
+    return [{ owner, before }, `${key.name} belongs to ${whose}${there}\n`];
   },
 });

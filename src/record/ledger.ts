@@ -123,26 +123,27 @@ export class Ledger extends LedgerTables {
 
   /**
    * Hands a stack to another owner, as a person asked, with the releases that the source
-   * `releasesOf` deployed: all others stay their former owners'. Does so by all contexts that have
-   * the stack and lead to its engine now, and returns the other ones. Gives up what was cut off: a
-   * destroy, since what it has left is the new owner's, and the deployment of a former owner's release.
+   * `releasesOf` deployed: all others stay their former owners'. Does so by the contexts of `also`,
+   * too. Gives up what was cut off: a destroy, since what it has left is the new owner's, and the
+   * deployment of a former owner's release.
    *
-   * Throws `not_found` when that source deployed none.
+   * Throws `not_found` when that source deployed none, and as {@link Owners.adopt} does.
    */
   handOver(
     key: StackKey,
     owner: StackOwner,
-    { releasesOf = "" }: { readonly releasesOf?: string } = {},
-  ): string[] {
-    let beside: string[] = [];
+    { releasesOf = "", also = [] }: {
+      readonly releasesOf?: string;
+      readonly also?: readonly string[];
+    } = {},
+  ): void {
     this.database.transaction(() => {
-      beside = this.owners.adopt(key, owner);
-      const keys = [key.context, ...beside].map((context) => ({ ...key, context }));
-      const moved = releasesOf === ""
-        ? []
-        : keys.map((each) => this.releases.handOver(each, releasesOf, owner));
-      if (releasesOf !== "" && moved.every((count) => count === 0)) {
-        throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
+      const keys = this.owners.adopt(key, owner, also);
+      if (releasesOf !== "") {
+        const moved = keys.map((each) => this.releases.handOver(each, releasesOf, owner));
+        if (moved.every((count) => count === 0)) {
+          throw errors.not_found(`no release of ${key.name} was deployed from ${releasesOf}`);
+        }
       }
       for (const each of keys) this.deferred.remove(each, (asker) => !isSameOwner(asker, owner));
       for (const intent of keys.flatMap((each) => this.intents.ended(each))) {
@@ -151,7 +152,6 @@ export class Ledger extends LedgerTables {
         this.#fail(intent, "failed", "interrupted; the stack was handed over");
       }
     });
-    return beside;
   }
 
   /**

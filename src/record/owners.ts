@@ -1,4 +1,12 @@
-import { formatOwner, isSameOwner, type StackKey, type StackOwner } from "../model/mod.ts";
+import {
+  errors,
+  formatAdoption,
+  formatOwner,
+  inShell,
+  isSameOwner,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
 import type { Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
@@ -119,18 +127,29 @@ export class Owners extends LedgerTable {
   }
 
   /**
-   * Hands a stack over, as a person asked, also by the contexts that have it and lead to its engine
-   * now, which it returns; forgets refused claimants. Needs the ledger's transaction.
+   * Hands a stack over, as a person asked, by its context and by those `named`; forgets refused
+   * claimants. Returns the stack's keys in these. Needs the ledger's transaction.
+   *
+   * Throws `conflict` while another context that leads to its engine has another owner of it and is
+   * not named: that owner would go on there, or lose what a person never spoke of, since
+   * engines may report an id that is not theirs. Throws `not_found` for a named one without the
+   * stack, or that is not known to lead there.
    */
-  adopt(key: StackKey, owner: StackOwner): string[] {
+  adopt(key: StackKey, owner: StackOwner, named: readonly string[] = []): StackKey[] {
+    const beside = this.beside(key);
+    const also = [...new Set(named)].filter((name) => name !== key.context);
+    const strange = also.find((name) => beside.every(({ context }) => context !== name));
+    if (strange !== undefined) throw errors.not_found(notBeside(key, strange));
+    const left = beside.filter((each) => !isSameOwner(each, owner) && !also.includes(each.context));
+    if (left.length > 0) throw errors.conflict(ofOthersBeside(key, owner, left, also));
     const sql = "SELECT coalesce(max(adopted), 0) AS last FROM owners WHERE name = ?";
     const [row] = this.database.all(sql, key.name);
-    const beside = this.beside(key).map(({ context }) => context).sort();
-    for (const context of [key.context, ...beside]) {
-      this.#set({ ...key, context }, owner, Number(row?.["last"]) + 1);
-      this.#forgetRefused({ ...key, context });
+    const keys = [key.context, ...also].map((context) => ({ ...key, context }));
+    for (const each of keys) {
+      this.#set(each, owner, Number(row?.["last"]) + 1);
+      this.#forgetRefused(each);
     }
-    return beside;
+    return keys;
   }
 
   /** Forgets the owner of a removed stack. Call it in a transaction of the ledger. */
@@ -179,4 +198,25 @@ function toOwner(row: Row): StackOwner {
 
 function toElsewhere(row: Row): OwnerElsewhere {
   return { ...toOwner(row), context: String(row["context"]) };
+}
+
+function notBeside({ context, name }: StackKey, strange: string): string {
+  return `${name} was not handed over: context ${strange} does not have it, or did not lead to the ` +
+    `engine of context ${context} at the last deployment by it; leave ${strange} out`;
+}
+
+function ofOthersBeside(
+  key: StackKey,
+  owner: StackOwner,
+  left: readonly OwnerElsewhere[],
+  also: readonly string[],
+): string {
+  const theirs = left.map((each) => `for ${formatOwner(each)} by context ${each.context}`);
+  const all = [...also, ...left.map(({ context }) => context)].join();
+  return `${key.name} was not handed over: it is deployed ${
+    theirs.join(", ")
+  }, whose engine reports ` +
+    `the id of that of context ${key.context}. If that is one engine, hand it over by all: ` +
+    `${formatAdoption(key, owner)} --also ${inShell(all)}. If not, give one of them an id of its ` +
+    "own, or remove its context and forget the stack there (stackwright forget)";
 }

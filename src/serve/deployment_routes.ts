@@ -89,7 +89,7 @@ function lookingRoutes({ getDeployment, listReleases, listDecisions, diffRelease
 function actingRoutes({ adopt, forget, unpin, hold, resume, ...operations }: Operations) {
   return [
     stackRoute(["POST", "/adopt", "hand over deployment"], adopt, {
-      bodyFields: ["source", "reference"],
+      bodyFields: ["source", "reference", "releases_of", "also"],
       success: { 200: "Handed over; its next deployment takes over what there is." },
     }),
     stackRoute(["POST", "/forget", "forget deployment"], forget, {

@@ -221,7 +221,7 @@ const CASES: Readonly<Record<string, Readonly<Record<number, Case>>>> = {
   "GET /v1/api/deployment/{name}/decisions": looking("?before=3"),
   "GET /v1/api/deployment/{name}/diff": looking("?from=1&to=2&limit=2"),
   "POST /v1/api/deployment/{name}/adopt": {
-    ...acting({ source: "github.com/acme/shop", reference: "main" }),
+    ...acting({ source: "github.com/acme/shop", reference: "main", releases_of: "", also: [] }),
     409: { init: post, prepare: refused },
   },
   "POST /v1/api/deployment/{name}/forget": {

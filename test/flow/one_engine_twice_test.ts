@@ -97,7 +97,7 @@ describe("an engine that two contexts lead to", () => {
       assert.deepEqual(await ids(world), before);
 
       await commitToDev(world);
-      await commandTo(world, 0, ["adopt", "--context", "alias", world.stack]);
+      await commandTo(world, 0, ["adopt", "--context", "alias", "--also", "default", world.stack]);
       await poll(world, "dev", "succeeded");
     }));
 
@@ -184,8 +184,11 @@ describe("an engine that two contexts lead to", () => {
       await poll(world, "dev", "succeeded");
       await commit(world, FILES({ stdin_open: true }));
       assert.match(await poll(world, "main", "failed"), /heads\/dev.* in context alias/);
-      const adopted = await commandTo(world, 0, ["adopt", world.stack]);
-      assert.match(adopted.out, /; also in context alias, which led to the same engine/);
+      const refused = await commandTo(world, 1, ["adopt", world.stack]);
+      assert.match(refused.err, /heads\/dev\) by context alias.*--also alias/);
+      assert.match(await poll(world, "main", "failed"), /heads\/dev.* in context alias/);
+      const adopted = await commandTo(world, 0, ["adopt", "--also", "alias", world.stack]);
+      assert.match(adopted.out, /; by context alias, too/);
       await poll(world, "main", "succeeded");
       for (const each of await world.containers()) {
         await world.engine.removeContainer(each.id, { force: true, volumes: false }, never);
@@ -196,7 +199,16 @@ describe("an engine that two contexts lead to", () => {
       await commitToDev(world, { destroy: { enabled: true, remove_volumes: true } });
       assert.match(await poll(world, "dev", "failed"), /is not destroyed: it belongs to .*main/);
       await poll(world, "main", "succeeded");
-      await commandTo(world, 0, ["adopt", "--context", "alias", world.stack, "--reference", "dev"]);
+      await commandTo(world, 0, [
+        "adopt",
+        "--context",
+        "alias",
+        "--also",
+        "default",
+        world.stack,
+        "--reference",
+        "dev",
+      ]);
       await commitToDev(world);
       assert.match(await poll(world, "main", "failed"), /already belongs to .*heads\/dev/);
       await poll(world, "dev", "succeeded");
@@ -215,7 +227,16 @@ describe("an engine that two contexts lead to", () => {
       assert.deepEqual(await ids(world), before);
       await commitToDev(world);
       await poll(world, "dev", "failed");
-      await commandTo(world, 0, ["adopt", "--context", "alias", world.stack, "--reference", "dev"]);
+      await commandTo(world, 0, [
+        "adopt",
+        "--context",
+        "alias",
+        "--also",
+        "default",
+        world.stack,
+        "--reference",
+        "dev",
+      ]);
       await poll(world, "dev", "succeeded");
       const dev = await ids(world);
       assert.match(await remove(world, "default"), theirs("alias", "dev"));

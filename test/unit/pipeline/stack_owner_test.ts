@@ -312,7 +312,7 @@ describe("requireNothingForeign()", () => {
     const given = { ...parts, ledger };
     const alias = stackKey("alias", "op");
     for (const context of ["default", "alias"]) ledger.owners.noteEngine(context, E1);
-    ledger.handOver(alias, { source: DEPLOYED, reference: "" });
+    ledger.handOver(alias, { source: DEPLOYED, reference: "" }, { also: ["default"] });
     const base = releaseOf(alias, "a".repeat(40));
     const source = { ...base.revision.source, name: DEPLOYED };
     const revision = { ...base.revision, source };

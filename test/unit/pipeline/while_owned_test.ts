@@ -67,7 +67,7 @@ describe("lockedForTarget()", () => {
     const end = Promise.withResolvers<void>();
     const [own, theirs] = [endless(KEY, A, end.promise), endless(alias, A, end.promise)];
     await deploy(KEY, A);
-    ledger.handOver(KEY, B);
+    ledger.handOver(KEY, B, { also: ["alias"] });
     const heirs = endless(alias, B, end.promise);
     await deploy(KEY, A);
     const isLeft = await Promise.race([own, theirs, Promise.resolve("goes on")]);

@@ -451,7 +451,8 @@ describe("two Ledgers on one file", () => {
       ];
       const now = open({ owner: owner("2:b", ["2:b"]) });
       const heir = { source: "host/b/shop", reference: "" };
-      for (const name of ["web", "db", "heirs"]) now.handOver(stackKey("", name), heir);
+      now.handOver(WEB, heir, { also: ["alias"] });
+      for (const name of ["db", "heirs"]) now.handOver(stackKey("", name), heir);
       const left = () => now.openIntents().map(({ id }) => id).sort();
       assert.deepEqual(left(), [kept.id, rollout.id].sort());
       assert.equal(recorded(now, theirs).status, "failed");

@@ -304,20 +304,35 @@ describe("Owners", () => {
   const [here, alias] = [stackKey("", "web"), stackKey("alias", "web")];
 
   it(
-    "adopt() hands over by all contexts that lead to the engine, and names them",
+    "adopt() refuses while another owner has the stack by a context of the engine that is not named",
     withLedger((ledger) => {
       const { owners } = ledger;
-      owners.settle(here, branch);
-      owners.settle(alias, branch);
-      owners.settle(stackKey("third", "web"), branch);
+      const third = stackKey("third", "web");
+      for (const key of [here, alias, third]) owners.settle(key, branch);
       for (const context of ["default", "alias"]) owners.noteEngine(context, a);
       owners.noteEngine("third", { id: "b", cluster: "" });
       owners.refuse(here, mine);
       const before = ledger.mark(here);
-      assert.deepEqual(owners.adopt(alias, other), ["default"]);
-      assert.deepEqual(owners.get(here), { ...other, adopted: true });
-      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
-      assert.deepEqual(owners.get(stackKey("third", "web")), { ...branch, adopted: false });
+      const asks = (also?: string[]) => () => ledger.handOver(alias, other, also && { also });
+      assert.throws(asks(), {
+        code: "conflict",
+        message: /^web was not handed over: .* by context default.*--also default\. If not/,
+      });
+      assert.throws(asks(["default", "third"]), {
+        code: "not_found",
+        message: /context third does not have it, or did not lead to the engine of context alias/,
+      });
+      assert.deepEqual([here, alias].map((key) => owners.get(key)), [
+        { ...branch, adopted: false },
+        { ...branch, adopted: false },
+      ]);
+      ledger.handOver(alias, branch);
+      assert.deepEqual(owners.get(here), { ...branch, adopted: false });
+      asks(["default", "alias"])();
+      for (const key of [here, alias]) {
+        assert.deepEqual(owners.get(key), { ...other, adopted: true });
+      }
+      assert.deepEqual(owners.get(third), { ...branch, adopted: false });
       assert.deepEqual(owners.refused(here), []);
       assert.notEqual(ledger.mark(here), before);
       owners.noteEngine("alias", { id: "b", cluster: "" });
@@ -331,7 +346,7 @@ describe("Owners", () => {
       const { owners } = ledger;
       owners.settle(here, branch);
       const before = ledger.mark(here);
-      assert.deepEqual(owners.adopt(alias, other), []);
+      owners.adopt(alias, other);
       assert.deepEqual(owners.get(here), { ...branch, adopted: false });
       for (const context of ["default", "alias"]) owners.noteEngine(context, a);
       const contested = { ...other, context: "alias" };
@@ -340,7 +355,7 @@ describe("Owners", () => {
       assert.notEqual(ledger.mark(here), before);
       assert.deepEqual(owners.beside(here), [contested]);
       owners.settle(here, mine);
-      assert.deepEqual(owners.adopt(here, branch), ["alias"]);
+      owners.adopt(here, branch, ["alias"]);
       for (const key of [here, alias]) {
         assert.deepEqual(owners.get(key), { ...branch, adopted: true });
       }
