@@ -117,7 +117,7 @@ export async function requireOwnership(
   const needsVolumes = !claim.isAdopted &&
     (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
   const volumes = needsVolumes ? await dataVolumes(parts.host.engine, key, signal) : [];
-  const theirs = findAnothers(ledger, key, claim, { containers, volumes });
+  const theirs = findAnothers(claim, { containers, volumes });
   if (found !== undefined && theirs?.isRepository === true) throw fromElsewhere(found, theirs);
   const isThere = [...containers, ...volumes].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };

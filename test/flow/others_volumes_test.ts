@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
 import type { World } from "./world.ts";
 
@@ -171,6 +171,26 @@ describe("volumes that another manager made under a stack's name", () => {
       const { err } = await commandTo(world, 1, ["rollback", world.stack]);
       assert.match(err, /has data of git.example.com\/them\/shop \(volume \S+_store\)/);
       assert.equal(world.proxy.mutations(), 0);
+      assert.deepEqual(await world.containers(), []);
+    }));
+
+  it("are not mounted because the current release, which ran nothing, named them", () =>
+    inWorld("fake", async (world) => {
+      const model = { volumes: { store: {} } };
+      const files = (more: Part) => ({
+        "compose.yaml": composeFile({ web: service({ volumes: ["store:/d"], ...more }) }, model),
+      });
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      await commit(world, files({ scale: 0 }));
+      await pollTo(world, "succeeded");
+      await others(world, { store: OTHERS.theirs });
+      await commit(world, files({}));
+      const { deployments: [end] = [] } = await pollTo(world, "failed");
+      assert.match(
+        end?.message ?? "",
+        /has data of git.example.com\/them\/shop \(volume \S+_store\)/,
+      );
       assert.deepEqual(await world.containers(), []);
     }));
 

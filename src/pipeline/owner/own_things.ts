@@ -1,4 +1,3 @@
-import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
 import { readMark, volumesOf } from "../../deploy/mod.ts";
 import type { Engine, ResourceSummary } from "../../docker/engine.ts";
 import {
@@ -19,7 +18,7 @@ import {
 import type { Ledger } from "../../record/ledger.ts";
 import type { OthersSay } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
-import { claimOf, modelOf, once, withSeen } from "./claim.ts";
+import { claimOf, withSeen } from "./claim.ts";
 import { type Claim, whose } from "./whose.ts";
 
 /** A release, and what tells whose it is. */
@@ -48,13 +47,10 @@ export function partsOf({ containers, idle = [] }: ObservedStack): Things["conta
 }
 
 /**
- * Finds a thing under a stack's name that is another's than who claims the stack. Volumes that the
- * current release mounts are left out: they are its own, and the history may not tell any more for
- * which repository they were made.
+ * Finds a thing under a stack's name that is another's than who claims the stack. That a release names
+ * a volume makes it nobody's own: it may never have run.
  */
 export function findAnothers(
-  ledger: Pick<Ledger, "current" | "open">,
-  key: StackKey,
   claim: Claim,
   { containers, volumes = [] }: Things,
 ): Anothers | undefined {
@@ -67,21 +63,13 @@ export function findAnothers(
   }
   if (volumes.length === 0) return undefined;
   const ofVolumes = withSeen(claim, containers);
-  const mounted = once(() => mountedNames(ledger, key));
   for (const { name, labels } of volumes) {
     const judged = whose(readMark(labels), ofVolumes, name);
-    if (judged.kind !== "anothers" || mounted().some((each) => fitsTemplate(each, name))) continue;
+    if (judged.kind !== "anothers") continue;
     const what = `volume ${name}`;
     return { ...judged, what, how: `has data of ${judged.source} (${what})` };
   }
   return undefined;
-}
-
-/** The names, or their templates, of the volumes of a stack's current release. */
-function mountedNames(ledger: Pick<Ledger, "current" | "open">, key: StackKey): string[] {
-  const current = ledger.current(key);
-  const model = current && modelOf(ledger, current);
-  return resourcesOf(model ?? {}, "volumes").map(({ name }) => name);
 }
 
 /** Volumes with data under a stack's name; copies of files are none. */
@@ -117,7 +105,7 @@ export async function requireOwnThings(
 function requireOwnOf(ledger: PipelineParts["ledger"], release: Owned, things: Things): void {
   const { key } = release;
   const claimant = { source: askingSource(release), reference: "" };
-  const theirs = findAnothers(ledger, key, claimOf(ledger, key, { by: claimant }), things);
+  const theirs = findAnothers(claimOf(ledger, key, { by: claimant }), things);
   if (theirs !== undefined) throw notYours(key, theirs.how, claimant);
 }
 
@@ -149,7 +137,7 @@ export function saidBy(
   // A job asks once for each service that it stops, each time in the same owner's name.
   return {
     anothers: (by) =>
-      (said ??= { theirs: findAnothers(ledger, key, claimOf(ledger, key, { by }), things) })
+      (said ??= { theirs: findAnothers(claimOf(ledger, key, { by }), things) })
         .theirs?.source,
   };
 }

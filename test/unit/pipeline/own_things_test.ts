@@ -19,9 +19,9 @@ const thing = (name: string, labels: Record<string, string>) => ({ name, labels 
 
 describe("findAnothers()", () => {
   const find = (
-    things: Parameters<typeof findAnothers>[3],
+    things: Parameters<typeof findAnothers>[1],
     ledger = createMemoryLedger(createFakeClock()),
-  ) => findAnothers(ledger, KEY, claimOf(ledger, KEY, { by: MINE }), things);
+  ) => findAnothers(claimOf(ledger, KEY, { by: MINE }), things);
 
   it("names the first container, or volume, that is another's", () => {
     const own = thing("shop-own-1", by(MINE.source));
@@ -51,16 +51,20 @@ describe("findAnothers()", () => {
     assert.equal(find({ containers: [thing("web", own)], volumes }), undefined);
   });
 
-  it("leaves volumes that the current release mounts to the stack", () => {
+  it("takes no volume for the stack's own because the current release names it", () => {
     const ledger = createMemoryLedger(createFakeClock());
     const release = releaseOf(KEY, "a".repeat(40), {
       model: { services: {}, volumes: { data: { name: "shop_data" } } },
     });
     ledger.owners.settle(KEY, MINE);
     ledger.succeed(ledger.beginDeploy(release), {}, "done");
-    const volumes = ["data", "more"].map((each) => thing(`shop_${each}`, by(THEM)));
-    assert.equal(find({ containers: [], volumes }, ledger)?.what, "volume shop_more");
-    assert.equal(find({ containers: [], volumes: volumes.slice(0, 1) }, ledger), undefined);
+    const from = (source: string) => ({
+      containers: [],
+      volumes: [thing("shop_data", by(source))],
+    });
+    assert.equal(find(from(THEM), ledger)?.what, "volume shop_data");
+    assert.equal(find(from(MINE.source), ledger), undefined);
+    assert.equal(find(from(release.revision.source.name), ledger), undefined);
   });
 });
 
