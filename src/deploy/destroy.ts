@@ -13,6 +13,10 @@ import {
 import { inOrder } from "../compose/mod.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
+/** What a stack is made of, by its engine or swarm. */
+type Kind = "container" | "service" | "secret" | "config" | "network" | "volume";
+type Named = Pick<ResourceSummary, "name" | "labels">;
+
 /** Resources to remove, besides containers and networks. */
 export interface Destroy {
   readonly key: StackKey;
@@ -21,8 +25,8 @@ export interface Destroy {
   readonly requireStill?: (() => void) | undefined;
   /** Whether named volumes stay all the same: a swarm stack of that name may use them. */
   readonly keepsNamed?: boolean;
-  /** Why a volume of the stack's name stays all the same; by default, none does. */
-  readonly whyKept?: ((volume: ResourceSummary) => string | undefined) | undefined;
+  /** Why a thing of the stack's name stays all the same; by default, none does. */
+  readonly whyKept?: ((thing: Named, kind: Kind) => string | undefined) | undefined;
   readonly removeImages: boolean;
   /** Ids of images needed besides those of the containers: for hooks, and mounted ones. */
   readonly recordedImages?: readonly string[];
@@ -39,7 +43,7 @@ export interface Destroy {
 /** Data of a removed stack, named as {@link dataText} tells it. */
 export interface RemovedData {
   readonly deleted: readonly string[];
-  /** Data that somebody else has under the stack's name, with the reason why it stays. */
+  /** What somebody else has under the stack's name, with the reason why it stays. */
   readonly kept: readonly string[];
 }
 
@@ -49,7 +53,7 @@ export interface RemovedData {
  *
  * A service goes before the ones it depends on. External networks and volumes carry no project
  * label and stay, and so do networks that others are connected to. Returns the volumes that were
- * deleted with their data, and those that {@link Destroy.whyKept} kept.
+ * deleted with their data, and what {@link Destroy.whyKept} kept.
  */
 export async function destroyStack(
   engine: Engine,
@@ -57,7 +61,8 @@ export async function destroyStack(
   signal: AbortSignal,
 ): Promise<RemovedData> {
   const project = { [COMPOSE_LABELS.project]: destroy.key.name };
-  const containers = await engine.listContainers(project, signal);
+  const all = await engine.listContainers(project, signal);
+  const { goes: containers, kept } = sortedOut("container", all, destroy.whyKept);
   for (const { id } of inRemovalOrder(containers, destroy.dependsOn)) {
     destroy.requireStill?.();
     await engine.stopContainer(id, undefined, signal);
@@ -65,15 +70,21 @@ export async function destroyStack(
     destroy.requireStill?.();
     await engine.removeContainer(id, { force: true, volumes: destroy.removeVolumes }, signal);
   }
-  for (const network of await engine.listNetworks(project, signal)) {
+  const networks = sortedOut(
+    "network",
+    await engine.listNetworks(project, signal),
+    destroy.whyKept,
+  );
+  for (const { id } of networks.goes) {
     destroy.requireStill?.();
-    await engine.removeNetwork(network.id, signal).catch((error) => {
+    await engine.removeNetwork(id, signal).catch((error) => {
       if (!isInUse(error)) throw error;
     });
   }
   const goes = destroy.removeVolumes && destroy.keepsNamed !== true;
-  const volumes = goes ? await removeVolumesOf(engine, destroy, signal) : NOTHING;
-  if (!destroy.removeImages) return volumes;
+  const volumes = goes ? await removeVolumesOf(engine, destroy, signal) : NOTHING_REMOVED;
+  const data = { ...volumes, kept: [...kept, ...networks.kept, ...volumes.kept] };
+  if (!destroy.removeImages) return data;
   destroy.requireStill?.();
   const images = [
     ...containers.map((each) => each.imageId),
@@ -86,11 +97,11 @@ export async function destroyStack(
     if (!isStackwrightError(error, "engine_refused")) throw error;
     destroy.onImagesLeft?.(error);
   }
-  return volumes;
+  return data;
 }
 
 /** What a removal that deletes no volumes tells of data. */
-const NOTHING: RemovedData = { deleted: [], kept: [] };
+export const NOTHING_REMOVED: RemovedData = { deleted: [], kept: [] };
 
 /**
  * Volumes with the name of a stack, sorted: those of its compose project and those of its swarm
@@ -108,15 +119,18 @@ export async function volumesOf(
   return [...byName.values()].sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
-/** Tells which of {@link volumesOf} a destroy deletes, and which stay; deletes nothing. */
-export function sortedOut(
-  volumes: readonly ResourceSummary[],
-  whyKept: NonNullable<Destroy["whyKept"]>,
-): RemovedData {
-  const told = volumes.map((each) => ({ name: `volume ${each.name}`, why: whyKept(each) }));
+/** Tells which things with a stack's name a removal takes away, and which stay, with the reasons. */
+export function sortedOut<T extends Named>(
+  kind: Kind,
+  things: readonly T[],
+  whyKept: Destroy["whyKept"],
+): { readonly goes: readonly T[]; readonly kept: readonly string[] } {
+  const told = things.map((each) => ({ each, why: whyKept?.(each, kind) }));
   return {
-    deleted: told.filter(({ why }) => why === undefined).map(({ name }) => name),
-    kept: told.filter(({ why }) => why !== undefined).map(({ name, why }) => `${name}: ${why}`),
+    goes: told.filter(({ why }) => why === undefined).map(({ each }) => each),
+    kept: told.flatMap(({ each, why }) =>
+      why === undefined ? [] : [`${kind} ${each.name}: ${why}`]
+    ),
   };
 }
 
@@ -126,7 +140,7 @@ export function sortedOut(
  */
 export async function removeVolumesOf(
   engine: Pick<Engine, "listVolumes" | "findVolumes" | "removeVolume">,
-  { key, requireStill, whyKept = () => undefined }: Pick<
+  { key, requireStill, whyKept }: Pick<
     Destroy,
     "key" | "requireStill" | "whyKept"
   >,
@@ -139,11 +153,11 @@ export async function removeVolumesOf(
       await attempt(async () => {
         const there = (await engine.findVolumes([name], signal))
           .filter(({ labels }) => OF_STACKS.some((each) => labels[each] === key.name));
-        const data = sortedOut(there, whyKept);
-        if (data.deleted.length === 0) return data;
+        const { goes, kept } = sortedOut("volume", there, whyKept);
+        if (goes.length === 0) return { deleted: [], kept };
         requireStill?.();
         await engine.removeVolume(name, signal);
-        return data;
+        return { deleted: [`volume ${name}`], kept };
       }),
     );
   }

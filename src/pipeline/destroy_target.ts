@@ -18,7 +18,7 @@ import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
 import { ownerBeside, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
-import { whose, whyKept } from "./owner/whose.ts";
+import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 
 /** Things that a destroy removes besides containers and networks. */
@@ -106,10 +106,9 @@ export async function decideDestroy(
   const goes = removeVolumes || isStack;
   const claim = withSeen(claimOf(parts.ledger, key, { by: asked.by }), partsOf(observed));
   const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
-  const { deleted, kept } = sortedOut(
-    volumes,
-    ({ name, labels }) => whyKept(whose(readMark(labels), claim, name)),
-  );
+  const sorted = sortedOut("volume", volumes, keeping(claim));
+  const deleted = sorted.goes.map(({ name }) => `volume ${name}`);
+  const { kept } = sorted;
   const data = { deleted: [...deleted, ...goes ? await written(parts, key) : []], kept };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));

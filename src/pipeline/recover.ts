@@ -17,7 +17,10 @@ import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
-import { requireOwnThings } from "./owner/own_things.ts";
+import { requireOwner } from "./destroy/require_owner.ts";
+import { claimOf } from "./owner/claim.ts";
+import { partsOf, requireOwnThings } from "./owner/own_things.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -169,6 +172,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
+    await requireStillOwn(parts, intent.key, signal);
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
@@ -177,6 +181,15 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
     parts.ledger.fail(intent, "failed", error.message);
     teller?.tell({ kind: "ended", end: { status: "failed", message: error.message, error } });
   }
+}
+
+/** Refuses to go on with the removal of a stack under whose name another manager has deployed since. Throws `conflict`. */
+async function requireStillOwn(parts: PipelineParts, key: StackKey, signal: AbortSignal) {
+  const owner = recordedOwner(parts.ledger, key);
+  if (owner === undefined) return;
+  const seen = partsOf(await observeAnyway(parts, key, signal));
+  const claim = claimOf(parts.ledger, key);
+  requireOwner(key, owner, { parts: seen, claim, takes: true }, "destroyed");
 }
 
 async function resumeDeploy(

@@ -28,6 +28,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { type Owned, requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
+import { keeping } from "./owner/whose.ts";
 import { wantedOwner } from "./stack_owner.ts";
 
 /** The mode of a release: `swarm` is set for services of a swarm. */
@@ -263,21 +264,21 @@ export async function pointImages(
 
 /** Removes what runs of a stack in the mode of a release, but its volumes. */
 async function removeMode(
-  { host, clock, log }: PipelineParts,
+  { host, clock, log, ledger }: PipelineParts,
   { key, swarm, services }: Pick<Release, "key" | "swarm" | "services">,
   { progress }: Pick<DecidedRollout, "progress">,
   signal: AbortSignal,
 ): Promise<void> {
   const { engine } = host;
+  const all = { key, removeVolumes: false, whyKept: keeping(claimOf(ledger, key)) };
   for (let attempt = 1;; attempt++) {
     try {
       if (swarm === undefined) {
         const dependsOn = Object.fromEntries(services.map((each) => [each.name, each.dependsOn]));
-        const what = { key, dependsOn, removeVolumes: false, removeImages: false };
-        return void await destroyStack(engine, what, signal);
+        return void await destroyStack(engine, { ...all, dependsOn, removeImages: false }, signal);
       }
       if (!await managesServices({ host }, key, { swarm }, signal)) return;
-      return void await destroyServices({ engine, clock }, { key, removeVolumes: false }, signal);
+      return void await destroyServices({ engine, clock }, all, signal);
     } catch (error) {
       signal.throwIfAborted();
       const wasAway = await engineWasAway({ engine, clock, log, progress }, error, signal);

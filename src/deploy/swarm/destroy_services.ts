@@ -1,7 +1,14 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors, type StackKey } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
-import { type Destroy, isInUse, type RemovedData, removeVolumesOf } from "../destroy.ts";
+import {
+  type Destroy,
+  isInUse,
+  NOTHING_REMOVED,
+  type RemovedData,
+  removeVolumesOf,
+  sortedOut,
+} from "../destroy.ts";
 import { holdsSomething } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
@@ -19,8 +26,9 @@ interface DestroyParts {
 /**
  * Removes a stack from a swarm: its services, then, when their tasks ended, its secrets, configs
  * and networks, except those that others are connected to, and with `removeVolumes` the volumes on
- * the connected node; `requireStill` is asked before each removal. May be called again after an
- * interruption. Returns what became of the volumes; those of other nodes stay.
+ * the connected node; `requireStill` is asked before each removal, and `whyKept` of each thing. May be
+ * called again after an interruption. Returns what became of the volumes, and what was kept; volumes
+ * of other nodes stay.
  *
  * Throws `timeout` when tasks do not end.
  */
@@ -29,22 +37,27 @@ export async function destroyServices(
   destroy: Pick<Destroy, "key" | "removeVolumes" | "requireStill" | "whyKept">,
   signal: AbortSignal,
 ): Promise<RemovedData> {
-  const { key, removeVolumes, requireStill } = destroy;
+  const { key, removeVolumes, requireStill, whyKept } = destroy;
   const { swarm } = engine;
   const label = { [STACK_LABELS.namespace]: key.name };
-  const services = await swarm.services(label, signal);
-  for (const { id } of services) {
+  const services = sortedOut("service", await swarm.services(label, signal), whyKept);
+  for (const { id } of services.goes) {
     requireStill?.();
     await swarm.removeService(id, signal);
   }
   await tasksEnded({ engine, clock }, key, signal);
-  for (const kind of ["secrets", "configs"] as const) {
-    for (const { id } of await swarm.objects(kind, label, signal)) {
+  const kept = [...services.kept];
+  for (const [kind, kinds] of [["secret", "secrets"], ["config", "configs"]] as const) {
+    // Tasks take long to end, and another manager may have deployed under the name since.
+    const objects = sortedOut(kind, await swarm.objects(kinds, label, signal), whyKept);
+    kept.push(...objects.kept);
+    for (const { id } of objects.goes) {
       requireStill?.();
-      await swarm.removeObject(kind, id, signal);
+      await swarm.removeObject(kinds, id, signal);
     }
   }
-  for (const { id } of await engine.listNetworks(label, signal)) {
+  const networks = sortedOut("network", await engine.listNetworks(label, signal), whyKept);
+  for (const { id } of networks.goes) {
     const remove = () => {
       requireStill?.();
       return engine.removeNetwork(id, signal);
@@ -53,8 +66,11 @@ export async function destroyServices(
       if (!isInUse(error)) throw error;
     });
   }
-  if (!removeVolumes) return { deleted: [], kept: [] };
-  return await removeVolumesOf(engine, destroy, signal, (work) => patiently(clock, work, signal));
+  const attempt = <T>(work: () => Promise<T>) => patiently(clock, work, signal);
+  const volumes = removeVolumes
+    ? await removeVolumesOf(engine, destroy, signal, attempt)
+    : NOTHING_REMOVED;
+  return { ...volumes, kept: [...kept, ...networks.kept, ...volumes.kept] };
 }
 
 async function tasksEnded(

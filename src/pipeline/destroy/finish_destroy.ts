@@ -5,15 +5,16 @@ import {
   destroyStack,
   keepWritten,
   networksOf,
+  NOTHING_REMOVED,
   readMark,
   type RemovedData,
   removePlacedFiles,
   removeWritten,
+  sortedOut,
   stackDirectories,
   volumesOf,
   writtenData,
 } from "../../deploy/mod.ts";
-import type { ResourceSummary } from "../../docker/engine.ts";
 import {
   errors,
   isStackwrightError,
@@ -28,7 +29,7 @@ import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
 import { partsOf } from "../owner/own_things.ts";
-import { whose, whyKept } from "../owner/whose.ts";
+import { keeping, whose } from "../owner/whose.ts";
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
@@ -51,7 +52,6 @@ export async function finishDestroy(
   const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
   const claim = withSeen(claimOf(parts.ledger, key), seen);
-  const judged = ({ name, labels }: ResourceSummary) => whose(readMark(labels), claim, name);
   const requireStill = () => {
     if (parts.ledger.owners.mark(key) === owner) return;
     throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
@@ -64,8 +64,7 @@ export async function finishDestroy(
       onImagesLeft(error);
     })
     : undefined;
-  const keeps = (volume: ResourceSummary) => whyKept(judged(volume));
-  const destroy = { key, removeVolumes, requireStill, whyKept: keeps };
+  const destroy = { key, removeVolumes, requireStill, whyKept: keeping(claim) };
   const own = await destroyStack(engine, {
     ...destroy,
     // Tasks may still use named volumes; the tasks go next.
@@ -75,23 +74,37 @@ export async function finishDestroy(
     onImagesLeft,
     dependsOn: Object.fromEntries(services.map((each) => [each.name, each.dependsOn])),
   }, signal);
-  const volumes = isManager ? await destroyServices({ engine, clock }, destroy, signal) : own;
-  for (const { name } of await networksOf(engine, key, signal)) {
-    const text = `network ${name} stays: containers of others are connected to it`;
-    parts.log.warning(text, { stack: key.name, context: key.context });
-  }
+  const ofSwarm = isManager
+    ? await destroyServices({ engine, clock }, destroy, signal)
+    : NOTHING_REMOVED;
+  await tellNetworksLeft(parts, destroy, signal);
   requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
-  const data = { deleted: [...volumes.deleted, ...deleted], kept: volumes.kept };
+  const data = {
+    deleted: [...own.deleted, ...ofSwarm.deleted, ...deleted],
+    kept: [...own.kept, ...ofSwarm.kept],
+  };
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
   const left = (await volumesOf(engine, key, signal))
-    .filter((each) => judged(each).kind !== "anothers");
+    .filter(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
   const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== owner;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
+}
+
+async function tellNetworksLeft(
+  { host: { engine }, log }: Pick<PipelineParts, "host" | "log">,
+  { key, whyKept }: Pick<Destroy, "key" | "whyKept">,
+  signal: AbortSignal,
+): Promise<void> {
+  const networks = await networksOf(engine, key, signal);
+  for (const { name } of sortedOut("network", networks, whyKept).goes) {
+    const text = `network ${name} stays: containers of others are connected to it`;
+    log.warning(text, { stack: key.name, context: key.context });
+  }
 }
 
 /**

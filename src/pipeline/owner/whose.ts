@@ -1,4 +1,4 @@
-import type { Mark } from "../../deploy/mod.ts";
+import { type Destroy, type Mark, readMark } from "../../deploy/mod.ts";
 import type { StackOwner } from "../../model/mod.ts";
 import type { RecordedOwner } from "../../record/owners.ts";
 import { surelySameRepository } from "../../source/mod.ts";
@@ -68,4 +68,16 @@ export function whyKept(judged: Whose): string | undefined {
   return judged.kind === "nobodys"
     ? "another manager made it: Stackwright neither did, nor took it over"
     : undefined;
+}
+
+/**
+ * As {@link whyKept}, of anything with a stack's name: what is nobody's goes, unless it may be data, and so
+ * do secrets and configs, which name no source. A swarm keeps those that services use.
+ */
+export function keeping(claim: Claim): NonNullable<Destroy["whyKept"]> {
+  return ({ name, labels }, kind) => {
+    if (kind === "secret" || kind === "config") return undefined;
+    const judged = whose(readMark(labels), claim, kind === "volume" ? name : undefined);
+    return kind !== "volume" && judged.kind === "nobodys" ? undefined : whyKept(judged);
+  };
 }

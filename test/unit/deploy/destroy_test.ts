@@ -56,6 +56,23 @@ describe("destroyStack()", () => {
     assert.equal(engine.calls.at(-1), "remove volume shop_data");
   });
 
+  it("leaves what is another's, of each kind, and says why", async () => {
+    const engine = shop();
+    const whyKept = ({ name }: { readonly name: string }) =>
+      /web|default|data/.test(name) ? "theirs" : undefined;
+    const data = await destroyStack(engine, { ...DESTROY, removeVolumes: true, whyKept }, SIGNAL);
+    assert.deepEqual(data, {
+      deleted: [],
+      kept: [
+        "container shop-web-1: theirs",
+        "network shop_default: theirs",
+        "volume shop_data: theirs",
+      ],
+    });
+    assert.deepEqual(engine.containers.map((each) => each.id), ["web-id", "other-db"]);
+    assert.ok(!engine.calls.some((each) => /web|network|volume /.test(each)), String(engine.calls));
+  });
+
   it("leaves a volume that another stack made meanwhile, in the place of its own", async () => {
     const engine = shop();
     const { findVolumes } = engine;

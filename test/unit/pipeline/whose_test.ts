@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readMark } from "../../../src/deploy/mod.ts";
 import { LABELS, MANAGER } from "../../../src/model/mod.ts";
-import { type Claim, whose, whyKept } from "../../../src/pipeline/owner/whose.ts";
+import { type Claim, keeping, whose, whyKept } from "../../../src/pipeline/owner/whose.ts";
 
 const [CONF, APP, THEM] = ["git.example.com/me/conf", "git.example.com/me/app", "host/them/app"];
 const url = (of: string) => `https://x:y@${of}.git`;
@@ -131,6 +131,14 @@ describe("whose()", () => {
     assert.equal(whyKept({ kind: "taken" }), undefined);
     const unknown = "another manager made it: Stackwright neither did, nor took it over";
     assert.equal(whyKept({ kind: "nobodys" }), unknown);
+    const asks = keeping(CLAIM);
+    assert.equal(asks({ name: "x", labels: by() }, "secret"), undefined);
+    for (const kind of ["service", "network", "volume"] as const) {
+      const ask = (labels: Readonly<Record<string, string>>) => asks({ name: "x", labels }, kind);
+      assert.equal(ask(by(THEM)), `it was made for ${THEM}`);
+      assert.equal(ask(by(CONF)), undefined);
+      assert.equal(ask({}), kind === "volume" ? unknown : undefined);
+    }
   });
 });
 

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { rows } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
+import { IMAGE, type World } from "./world.ts";
+
+const never = new AbortController().signal;
+const THEM = "git.example.com/them/shop";
+const FILES = {
+  "compose.yaml": composeFile({ web: service({ volumes: ["store:/store"] }) }, {
+    volumes: { store: {} },
+  }),
+};
+
+/** Has another Stackwright deploy under the world's name, where nothing runs any more. */
+async function deployTheirs(world: World): Promise<void> {
+  const { stack } = world;
+  const labels = [
+    `com.docker.compose.project=${stack}`,
+    "com.docker.compose.service=shop",
+    "com.docker.compose.container-number=1",
+    "stackwright.manager=stackwright",
+    `stackwright.source.name=${THEM}`,
+  ].flatMap((each) => ["--label", each]);
+  await docker(world, "volume", "create", ...labels, `${stack}_data`);
+  await docker(world, "network", "create", ...labels, `${stack}_theirs`);
+  const configuration = ["--label", `stackwright.source.configuration=${THEM}`];
+  await docker(world, "create", "--name", `${stack}-shop-1`, ...labels, ...configuration, IMAGE);
+}
+
+/** What the engine has of the world's project, by kind. */
+async function left({ engine, stack }: World): Promise<readonly string[]> {
+  const project = { "com.docker.compose.project": stack };
+  const all = await Promise.all([
+    engine.listContainers(project, never),
+    engine.listNetworks(project, never),
+    engine.listVolumes(project, never),
+  ]);
+  return all.flat().map(({ name }) => name.slice(stack.length)).sort();
+}
+
+/** Opens the intent of a destroy that a process left when it ended. */
+function cutOff(world: World): void {
+  const database = new DatabaseSync(join(world.dataDir, "state.db"));
+  database.prepare(
+    "INSERT INTO intents (id, context, name, kind, options, opened_at) VALUES (?, ?, ?, ?, ?, 0)",
+  ).run("cut", "default", world.stack, "destroy", JSON.stringify({ removeVolumes: true }));
+  database.close();
+}
+
+describe("a destroy whose process was killed", () => {
+  for (const theirs of [true, false]) {
+    const title = theirs
+      ? "takes nothing of another manager that has deployed under the name since"
+      : "is finished at the next start";
+    it(title, () =>
+      inWorld("fake", async (world) => {
+        await commit(world, FILES);
+        await pollTo(world, "succeeded");
+        await world.stop();
+        for (const { name } of await world.containers()) await docker(world, "rm", "-f", name);
+        if (theirs) await deployTheirs(world);
+        cutOff(world);
+        await world.restart();
+        const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
+        await until(() => open().length === 0);
+        const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+        const own = ["_default", "_store"];
+        assert.deepEqual(
+          await left(world),
+          theirs ? ["-shop-1", "_data", ...own, "_theirs"].sort() : [],
+        );
+        assert.match(
+          String(intent?.["message"]),
+          theirs ? /is not destroyed: its container \S+-shop-1 belongs to git/ : /^destroyed/,
+        );
+      }));
+  }
+});
