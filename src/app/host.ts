@@ -86,7 +86,8 @@ export async function createHost(
       return swarmFeatures ? info : { ...info, swarm: "inactive" };
     }),
     compose,
-    backend: (engine) => createEngineBackend({ engine, clock, log, quiet, compose, variables }),
+    backend: (engine, ask) =>
+      createEngineBackend({ engine, clock, log, quiet, compose, variables, ask }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
     ...(context === DEFAULT_CONTEXT
       ? {}
