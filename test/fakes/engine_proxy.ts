@@ -114,13 +114,17 @@ async function serve(client: Socket, state: ProxyState): Promise<void> {
   const engine = net.connect(state.options.upstream);
   state.track(engine);
   client.on("close", () => engine.destroy());
-  engine.on("close", () => client.end());
+  let answered: Promise<unknown> = Promise.resolve();
+  // An engine that closes after its answer: the client may not have the answer yet.
+  engine.on("close", () => void answered.finally(() => client.end()).catch(() => {}));
   const fromClient = new WireReader(client);
   const fromEngine = new WireReader(engine);
   while (true) {
     const head = await fromClient.head();
     if (head === undefined) return void engine.destroy();
-    if (!await exchange(head, { client, engine, fromClient, fromEngine, state })) return;
+    const exchanged = exchange(head, { client, engine, fromClient, fromEngine, state });
+    answered = exchanged;
+    if (!await exchanged) return;
   }
 }
 
