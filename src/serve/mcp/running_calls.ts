@@ -28,9 +28,10 @@ export class RunningCalls {
     };
   }
 
-  /** Cancels a call; does nothing when it has ended or never existed. */
+  /** Cancels a call; does nothing when it has ended or never existed, or `id` is no id. */
   cancel(session: string, id: unknown): void {
-    if (session === "") return;
+    // Anything else comes from outside as deep as it likes, deeper than the stack of a runtime.
+    if (session === "" || typeof id !== "string" && typeof id !== "number") return;
     this.#calls.get(keyOf(session, id))?.abort();
   }
 
@@ -40,6 +41,6 @@ export class RunningCalls {
   }
 }
 
-function keyOf(session: string, id: unknown): string {
+function keyOf(session: string, id: string | number): string {
   return JSON.stringify([session, id]);
 }
