@@ -36,11 +36,16 @@ export function sourceOf(run: Partial<Pick<Run, "repository">> | undefined): str
   return run?.repository === undefined ? [] : [sourceAsOwner(run.repository)];
 }
 
+/** Characters of a failed job's message, which repeats what its container printed. */
+const MOST_OF_JOB = 500;
+
 const OVER = ": what the polls before it failed of is over";
 
 /** Logs the end in one line; polls without news, which come every minute, at `debug`. */
 function logEnd(run: Run, { isTold = false, failure }: EndFacts, log: Log): void {
-  const { status, repository, message, targets } = run;
+  const { status, repository, targets } = run;
+  const isJob = run.trigger === "scheduled_job";
+  const message = isJob ? run.message.split("\n", 1)[0]?.slice(0, MOST_OF_JOB) : run.message;
   if (status === "failed" && isTold) {
     const failed = targets.filter((each) => each.status === "failed").map(({ stack }) => stack);
     log.info(`run failed${failure === "over" ? OVER : ""}`, { status, repository, failed });

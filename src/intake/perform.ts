@@ -93,7 +93,8 @@ async function performWork(
   // What ended the work may quote containers of its stack, and was told of no target then.
   const end = { ...ended, message: parts.redactor.redact(ended.message, ...stackOf(work)) };
   const isFailed = end.status === "failed";
-  const isTold = isFailed && failures.length === 0 && !signal.aborted &&
+  // No listener hears of the target of a job.
+  const isTold = work.kind !== "job" && isFailed && failures.length === 0 && !signal.aborted &&
     targetsFailed(own.runs.get(id));
   // Work that was cut off tells nothing of its source.
   const failure = signal.aborted

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Conclude, type Execute, perform } from "../../../src/intake/perform.ts";
+import {
+  type Conclude,
+  type Execute,
+  perform,
+  type Performers,
+} from "../../../src/intake/perform.ts";
 import { PollFailures } from "../../../src/intake/poll_failures.ts";
 import {
   ofSource,
@@ -31,6 +36,7 @@ function createPerformance(
     readonly conclude?: Conclude;
     readonly asked?: Work;
     readonly pollFailures?: PollFailures;
+    readonly performers?: Performers;
   } = {},
 ) {
   const log = createRecordingLog();
@@ -38,9 +44,9 @@ function createPerformance(
   const redactor = createRedactor();
   redactor.add(SECRET);
   redactor.add("settled", sourceAsOwner("h/loud"));
-  runs.accept({ id: "run-1", trigger: work.trigger });
+  runs.accept({ id: "run-1", trigger: asked.trigger });
   const pollFailures = new PollFailures();
-  const performers = { sync: execute };
+  const performers: Performers = { sync: execute };
   const parts = { runs, redactor, log, conclude, performers, pollFailures, ...more };
   return {
     log,
@@ -181,6 +187,28 @@ describe("perform()", () => {
     assert.deepEqual([line?.level, line?.message, more], ["info", "run failed", []]);
     assert.deepEqual(line?.fields["failed"], ["shop"]);
     assert.ok(!JSON.stringify(line).includes("unhealthy"));
+  });
+
+  it("logs the failure of a job as an error, of what its container printed only the first line", async () => {
+    const printed = `exited with status 3: oops ${"x".repeat(600)}\nand a page more`;
+    const job = { kind: "job", trigger: "scheduled_job", origin: "automatic" } as const;
+    const asked = { ...job, key: stackKey("", "shop"), service: "backup" };
+    const performers: Performers = {
+      job(_work, reporter) {
+        reporter.target({ context: "default", stack: "shop", status: "failed", message: printed });
+        return Promise.resolve();
+      },
+    };
+    const conclude: Conclude = () => ({ status: "failed", message: printed });
+    const { perform, log } = createPerformance(() => Promise.resolve(), {
+      ...{ asked, conclude, performers },
+    });
+    const end = await perform();
+    assert.equal(end.message, printed);
+    assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [
+      ["error", "run failed"],
+    ]);
+    assert.equal(log.lines[0]?.fields["message"], printed.slice(0, 500));
   });
 
   it("masks words of its only stack in what ended it, of which no target was told", async () => {
