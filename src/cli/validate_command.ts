@@ -1,9 +1,10 @@
 import { basename, join, posix, resolve } from "node:path";
 import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
 import { errors, formatProblem, messageOf, type Problem, utf8 } from "../model/mod.ts";
-import { requireSupported } from "../plan/mod.ts";
+import { checkSchedule, requireSupported } from "../plan/mod.ts";
 import { parseReference } from "../source/mod.ts";
-import { systemFiles, writtenSecrets } from "../system/mod.ts";
+import { readFileNow, systemClock, systemFiles, writtenSecrets } from "../system/mod.ts";
+import { VariableReader } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
 
@@ -15,7 +16,8 @@ Checks every .stackwright*.yaml of the checkout (the current directory unless gi
 is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
 files exist, also those that compose files name, names that occur twice; and with auto-discovery the
 directories it finds, each with the file of its own merged. What compose files say is not checked:
-that takes compose, and plan. Warns of what has no effect, and of misspelled keys in them.
+that takes compose, and plan; but their labels for Stackwright are. Warns of what has no effect, of
+misspelled keys in them, and of jobs while SCHEDULER_ENABLED is false.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 
@@ -47,7 +49,11 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
       },
       read,
       list: (path) => listFiles(root, path),
-    }, { baseDir });
+    }, {
+      baseDir,
+      checkSchedule: (schedule) => checkSchedule(schedule, { now: systemClock.now() }),
+      isSchedulerOff: !new VariableReader(io.env, readFileNow).boolean("SCHEDULER_ENABLED"),
+    });
     const { files, stacks, warnings } = result;
     const problems = [...result.problems, ...stacks.flatMap(notSupported)];
     const valid = problems.length === 0;

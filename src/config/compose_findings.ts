@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Problem } from "../model/mod.ts";
-import { composeFilesIn, validateCompose } from "./validate_compose.ts";
+import { composeFilesIn, type JobChecks, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
@@ -8,6 +8,7 @@ import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discover
 export async function composeFindings(
   checkout: Checkout,
   { deployment }: DeclaredStack,
+  jobs: JobChecks,
 ): Promise<{ problems: Problem[]; warnings: Problem[] }> {
   const findings = { problems: [] as Problem[], warnings: [] as Problem[] };
   if (deployment.repositoryUrl !== "" || deployment.destroy.enabled) return findings;
@@ -30,7 +31,7 @@ export async function composeFindings(
       continue;
     }
     takesBack ||= /!(?:reset|override)\b/.test(text);
-    const { problems, warnings, references } = validateCompose(text, next);
+    const { problems, warnings, references } = validateCompose(text, next, jobs);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
     for (const { key, path, base: inside, where = { path: key } } of references) {

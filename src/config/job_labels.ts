@@ -8,6 +8,7 @@ import {
   parseDuration,
   type StackKey,
   type StackwrightError,
+  writtenLabel,
 } from "../model/mod.ts";
 import { LONGEST_STOP } from "./reconciliation_options.ts";
 import { checkScheduleShape, LONGEST_SCHEDULE } from "./schedule_shape.ts";
@@ -69,7 +70,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
   if (behaviourLabel(labels, L.jobEnabled) === undefined) return undefined;
   const enabled = flag(labels, L.jobEnabled, false);
   const schedule = (behaviourLabel(labels, L.jobSchedule) ?? "").trim();
-  if (enabled) requireSchedule(schedule);
+  if (enabled) requireSchedule(labels, schedule);
   const timeout = seconds(labels, L.jobStopTimeout, LONGEST_STOP);
   const most = seconds(labels, L.jobMaxDuration);
   const tasks = positive(labels, L.jobSwarmReplicas);
@@ -85,14 +86,14 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
   };
 }
 
-function requireSchedule(schedule: string): void {
+function requireSchedule(labels: Labels, schedule: string): void {
   const label = BEHAVIOUR_LABELS.jobSchedule;
-  if (schedule === "") throw invalid(label, "a job that is enabled needs a schedule");
+  if (schedule === "") throw invalid(labels, label, "a job that is enabled needs a schedule");
   const [, every] = schedule.length > LONGEST_SCHEDULE
     ? []
     : /^(?:(?:CRON_)?TZ=\S+\s+)?@every\s+(.*)$/.exec(schedule) ?? [];
   const problem = every === undefined ? checkScheduleShape(schedule) : everyProblem(every);
-  if (problem !== undefined) throw invalid(label, problem);
+  if (problem !== undefined) throw invalid(labels, label, problem);
 }
 
 /** The fault in an `@every` of a job, whose shortest interval is a second. */
@@ -117,7 +118,7 @@ function flag(labels: Labels, label: string, fallback: boolean): boolean {
   if (text === "") return fallback;
   if (["1", "t", "true"].includes(text)) return true;
   if (["0", "f", "false"].includes(text)) return false;
-  throw invalid(label, `expected true or false, found ${JSON.stringify(text)}`);
+  throw invalid(labels, label, `expected true or false, found ${JSON.stringify(text)}`);
 }
 
 function choice<Word extends string>(
@@ -130,7 +131,11 @@ function choice<Word extends string>(
   if (text === "") return fallback;
   const found = words.find((word) => word === text);
   if (found !== undefined) return found;
-  throw invalid(label, `expected one of ${words.join(", ")}; found ${JSON.stringify(text)}`);
+  throw invalid(
+    labels,
+    label,
+    `expected one of ${words.join(", ")}; found ${JSON.stringify(text)}`,
+  );
 }
 
 function seconds(labels: Labels, label: string, most = Infinity): number | undefined {
@@ -141,9 +146,9 @@ function seconds(labels: Labels, label: string, most = Infinity): number | undef
     if (value > most) throw errors.bad_request(`expected at most ${most} seconds`);
     if (value > 0) return value;
   } catch (error) {
-    throw invalid(label, messageOf(error));
+    throw invalid(labels, label, messageOf(error));
   }
-  throw invalid(label, "expected more than 0 seconds");
+  throw invalid(labels, label, "expected more than 0 seconds");
 }
 
 function positive(labels: Labels, label: string): number | undefined {
@@ -151,28 +156,40 @@ function positive(labels: Labels, label: string): number | undefined {
   if (text === "") return undefined;
   if (/^[1-9]\d{0,5}$/.test(text) && Number(text) <= MOST_CONTAINERS) return Number(text);
   const found = JSON.stringify(text);
-  throw invalid(label, `expected a whole number from 1 to ${MOST_CONTAINERS}, found ${found}`);
+  throw invalid(
+    labels,
+    label,
+    `expected a whole number from 1 to ${MOST_CONTAINERS}, found ${found}`,
+  );
 }
 
 function stopServices(labels: Labels, own: StopService): StopService[] {
   const label = BEHAVIOUR_LABELS.jobStopServices;
   const entries = (behaviourLabel(labels, label) ?? "").split(",").map((each) => each.trim());
   if (entries.length > MOST_STOPPED) {
-    throw invalid(label, `it names ${entries.length} services, the most is ${MOST_STOPPED}`);
+    throw invalid(
+      labels,
+      label,
+      `it names ${entries.length} services, the most is ${MOST_STOPPED}`,
+    );
   }
   return entries.filter((entry) => entry !== "").map((entry) => {
     const parts = entry.split("/").map((each) => each.trim());
     const [project = "", service = ""] = parts.length === 1 ? [own.project, ...parts] : parts;
     if (parts.length > 2 || project === "" || service === "") {
-      throw invalid(label, `expected service or project/service, found ${JSON.stringify(entry)}`);
+      throw invalid(
+        labels,
+        label,
+        `expected service or project/service, found ${JSON.stringify(entry)}`,
+      );
     }
     if (project === own.project && service === own.service) {
-      throw invalid(label, "a job cannot stop itself");
+      throw invalid(labels, label, "a job cannot stop itself");
     }
     return { project, service };
   });
 }
 
-function invalid(label: string, why: string): StackwrightError {
-  return errors.config_invalid(`label ${label}: ${why}`);
+function invalid(labels: Labels, label: string, why: string): StackwrightError {
+  return errors.config_invalid(`label ${writtenLabel(labels, label)}: ${why}`);
 }

@@ -11,10 +11,11 @@ import {
   notChecked,
   problemAt,
 } from "./validate_discovery.ts";
+import type { JobChecks } from "./validate_compose.ts";
 import { composeFindings } from "./compose_findings.ts";
 import { missingFiles } from "./missing_files.ts";
 
-interface ValidateOptions {
+interface ValidateOptions extends JobChecks {
   /** Directory of the configuration files, `.` when absent. */
   readonly baseDir?: string;
   readonly allowLocalRepositoryUrl?: boolean;
@@ -74,7 +75,7 @@ async function validateFile(
   problems.push(...duplicates(stacks));
   for (const stack of stacks) {
     problems.push(...await missingFiles(checkout, stack));
-    const compose = await composeFindings(checkout, stack);
+    const compose = await composeFindings(checkout, stack, options);
     problems.push(...compose.problems);
     warnings.push(...compose.warnings);
   }

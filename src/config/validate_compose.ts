@@ -1,14 +1,16 @@
 import { posix } from "node:path";
-import { isNode, LineCounter } from "yaml";
+import { isNode, isScalar, isSeq, LineCounter } from "yaml";
 import {
   badImageName,
   BEHAVIOUR_LABELS,
   behaviourLabel,
   type Deployment,
+  errors,
   isStackwrightError,
   MIGRATION_LABEL_PREFIX,
   type Problem,
   recordOf,
+  writtenLabel,
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
@@ -38,10 +40,19 @@ interface ComposeReference {
   readonly base?: string;
 }
 
+/** What is known about scheduled jobs beyond their labels. */
+export interface JobChecks {
+  /** A full check of schedules; their shape is checked in any case. */
+  readonly checkSchedule?: (schedule: string) => string | undefined;
+  /** Whether no job runs by its schedule: the settings say so. */
+  readonly isSchedulerOff?: boolean;
+}
+
 /** Checks a compose file without an engine, as far as its text and its names tell. */
 export function validateCompose(
   text: string,
   { file, base }: { readonly file: string; readonly base: string },
+  jobs: JobChecks = {},
 ): ComposeFindings {
   try {
     const paths = composePaths(text, file);
@@ -52,7 +63,7 @@ export function validateCompose(
     });
     const lines = new LineCounter();
     const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
-    const labels = labelFindings(read);
+    const labels = labelFindings(read, jobs);
     return {
       problems: [...problems, ...imageProblems(read), ...labels.problems],
       warnings: [...misspelledKeys(read), ...labels.warnings],
@@ -105,11 +116,14 @@ function lineOf(
   for (const document of documents) {
     const node = document.getIn(keys, true);
     const range = isNode(node) ? node.range : undefined;
-    if (!range) continue;
-    const { line, col } = lines.linePos(range[0]);
-    return { line, column: col };
+    if (range) return linePlace({ lines }, range[0]);
   }
   return {};
+}
+
+function linePlace({ lines }: Pick<ComposeText, "lines">, offset: number) {
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
 }
 
 /** A path with a variable, or one that does not begin in the checkout. */
@@ -131,37 +145,72 @@ function imageProblems({ file, documents, lines }: ComposeText): Problem[] {
 }
 
 function labelFindings(
-  { file, documents }: ComposeText,
+  read: ComposeText,
+  jobs: JobChecks,
 ): Omit<ComposeFindings, "references"> {
+  const { file } = read;
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  for (const [service, labels] of labelsOf(documents)) {
+  for (const [service, labels] of labelsOf(read.documents)) {
     const path = `services.${service}.labels`;
     warnings.push(...misspelledLabels(labels).map((message) => ({ file, path, message })));
-    if (!JSON.stringify(labels).includes("$")) {
+    const at = (label: string) => ({ file, path, ...placeOfLabel(read, service, label) });
+    for (const check of [checkJob, checkRecreateIgnore]) {
       try {
-        // The name of the project is not known here.
-        readJobLabels(labels, { project: "-", service });
+        const hint = check(labels, service, jobs);
+        const { jobEnabled } = BEHAVIOUR_LABELS;
+        if (hint) warnings.push({ ...at(writtenLabel(labels, jobEnabled)), message: hint });
       } catch (error) {
         if (!isStackwrightError(error, "config_invalid")) throw error;
-        problems.push({ file, path, message: error.message });
+        const [, label = ""] = /^label ([^\s:]+)/.exec(error.message) ?? [];
+        problems.push({ ...at(label), message: error.message });
       }
-    }
-    const { recreateIgnore, recreateIgnoreSignal } = BEHAVIOUR_LABELS;
-    const ignore = behaviourLabel(labels, recreateIgnore);
-    const signal = behaviourLabel(labels, recreateIgnoreSignal);
-    // The values of variables are not known here.
-    if (`${ignore}${signal}`.includes("$")) continue;
-    const isOurs = [recreateIgnore, recreateIgnoreSignal].some((name) => name in labels);
-    const prefix = isOurs ? {} : { prefix: MIGRATION_LABEL_PREFIX };
-    try {
-      parseRecreateIgnore({ ignore, signal, ...prefix });
-    } catch (error) {
-      if (!isStackwrightError(error, "config_invalid")) throw error;
-      problems.push({ file, path, message: error.message });
     }
   }
   return { problems, warnings };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns a hint about a service that is a job. Throws `config_invalid`. */
+function checkJob(all: Labels, service: string, jobs: JobChecks): string | undefined {
+  // The values of variables are not known here; a variable may also be the name of a label.
+  const labels = Object.fromEntries(
+    Object.entries(all).filter(([name]) => /\$|^(?:stackwright|cd\.doco)\.job\./.test(name)),
+  );
+  if (JSON.stringify(labels).includes("$")) return undefined;
+  // The name of the project is not known here.
+  const spec = readJobLabels(labels, { project: "-", service });
+  if (spec?.enabled !== true) return undefined;
+  // Its interval was read with the label, and may be shorter than that of other schedules.
+  const isEvery = spec.schedule.includes("@every ");
+  const problem = isEvery ? undefined : jobs.checkSchedule?.(spec.schedule);
+  const label = writtenLabel(labels, BEHAVIOUR_LABELS.jobSchedule);
+  if (problem !== undefined) throw errors.config_invalid(`label ${label}: ${problem}`);
+  if (jobs.isSchedulerOff !== true) return undefined;
+  return "the job runs only when somebody asks for it: SCHEDULER_ENABLED is false";
+}
+
+/** Throws `config_invalid`. */
+function checkRecreateIgnore(labels: Labels): undefined {
+  const { recreateIgnore, recreateIgnoreSignal } = BEHAVIOUR_LABELS;
+  const ignore = behaviourLabel(labels, recreateIgnore);
+  const signal = behaviourLabel(labels, recreateIgnoreSignal);
+  if (`${ignore}${signal}`.includes("$")) return;
+  const isOurs = [recreateIgnore, recreateIgnoreSignal].some((name) => name in labels);
+  const prefix = isOurs ? {} : { prefix: MIGRATION_LABEL_PREFIX };
+  parseRecreateIgnore({ ignore, signal, ...prefix });
+}
+
+/** The line of a label, else that of all labels of its service. */
+function placeOfLabel(read: ComposeText, service: string, label: string) {
+  const all = ["services", service, "labels"];
+  const listed = read.documents.map((document) => document.getIn(all, true)).filter(isSeq)
+    .flatMap(({ items }) => items).filter(isScalar)
+    .find(({ value }) => splitLabel(value)[0] === label);
+  if (listed?.range) return linePlace(read, listed.range[0]);
+  const own = lineOf(read, [...all, label]);
+  return own.line === undefined ? lineOf(read, all) : own;
 }
 
 /** Prefixes of our labels, and of doco-cd's, which mean the same here. */

@@ -110,7 +110,13 @@ export function behaviourLabel(
   labels: Readonly<Record<string, string>>,
   label: string,
 ): string | undefined {
-  return labels[label] ?? labels[label.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)];
+  return labels[writtenLabel(labels, label)];
+}
+
+/** The name under which {@link behaviourLabel} finds a label; Stackwright's where it is absent. */
+export function writtenLabel(labels: Readonly<Record<string, string>>, label: string): string {
+  const old = label.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX);
+  return label in labels || !(old in labels) ? label : old;
 }
 
 /** The repository that doco-cd deployed something from, without credentials; empty without its label. */

@@ -7,4 +7,4 @@ export * from "./secret_values.ts";
 export type { Settings, SettingsOptions } from "./settings.ts";
 export * from "./settings_table.ts";
 export { type SettingRow } from "./setting_row.ts";
-export type { Environment, ReadFile } from "./variable_reader.ts";
+export { type Environment, type ReadFile, VariableReader } from "./variable_reader.ts";

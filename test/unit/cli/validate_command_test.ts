@@ -52,6 +52,25 @@ describe("stackwright validate", () => {
     });
   }
 
+  it("validate finds schedules that deployments fail of, and jobs that no scheduler runs", async () => {
+    const labels = (schedule: string) =>
+      `services: {a: {labels: ["cd.doco.job.enabled=true", "cd.doco.job.schedule=${schedule}"]}}`;
+    const env = { SCHEDULER_ENABLED: "false" };
+    for (
+      const [schedule, code, says] of [
+        ["61 * * * *", EXIT.failed, /^compose\.yaml:1:53: .*schedule: .*is no schedule/],
+        ["0 2 * * *", EXIT.ok, /^warning: compose\.yaml:1:25: .*SCHEDULER_ENABLED is false\n/],
+      ] as const
+    ) {
+      const files = { ".stackwright.yaml": "name: a\n", "compose.yaml": labels(schedule) };
+      await withFiles(files, async (directory) => {
+        const found = await run(["validate", directory], { env });
+        assert.match(found.out, says);
+        assert.equal(found.code, code);
+      });
+    }
+  });
+
   it("validate finds what this version cannot deploy, and warns of what has no effect", async () => {
     const files = {
       ...compose,

@@ -119,6 +119,50 @@ services:
     assert.deepEqual(problems, []);
   });
 
+  const checkSchedule = (text: string) => text.startsWith("61") ? "minute 61 is none" : undefined;
+  const job = (schedule: string) =>
+    `cd.doco.job.enabled: "true"
+      other: $VARIABLE
+      cd.doco.job.schedule: ${schedule}`;
+  const wrong: readonly (readonly [string, string, RegExp, number, number])[] = [
+    ["a field of it", job("61 * * * *"), /^label cd\.doco\.job\.schedule: minute 61/, 6, 29],
+    ["its shape", job("daily"), /^label cd\.doco\.job\.schedule: expected a cron/, 6, 29],
+    [
+      "a label in a list",
+      '- stackwright.job.enabled=true\n      - "stackwright.job.schedule=61 * * * *"',
+      /^label stackwright\.job\.schedule: minute 61/,
+      5,
+      9,
+    ],
+    ["that it is missing", "cd.doco.job.enabled: 1", /schedule: a job that is enabled/, 4, 7],
+  ];
+  for (const [what, labels, says, line, column] of wrong) {
+    it(`finds what is wrong with the schedule of a job, with its position: ${what}`, () => {
+      const text = `services:\n  a:\n    labels:\n      ${labels}\n`;
+      const { problems } = validateCompose(text, { file: "c.yaml", base: "." }, { checkSchedule });
+      assert.equal(problems.length, 1);
+      assert.match(problems[0]?.message ?? "", says);
+      assert.deepEqual([problems[0]?.line, problems[0]?.column], [line, column]);
+    });
+  }
+
+  it("hints at jobs that are enabled while the scheduler is off, and at no others", () => {
+    const text = `services:
+  a:
+    labels: {stackwright.job.enabled: "true", stackwright.job.schedule: "@every 1s"}
+  b:
+    labels: {stackwright.job.enabled: "false"}
+`;
+    const found = (isSchedulerOff: boolean) =>
+      validateCompose(text, { file: "c.yaml", base: "." }, { checkSchedule, isSchedulerOff });
+    assert.deepEqual(found(false), { problems: [], warnings: [], references: [] });
+    assert.deepEqual(found(true).problems, []);
+    assert.deepEqual(found(true).warnings, [{
+      ...{ file: "c.yaml", path: "services.a.labels", line: 3, column: 39 },
+      message: "the job runs only when somebody asks for it: SCHEDULER_ENABLED is false",
+    }]);
+  });
+
   it("finds nothing in ordinary files, nor where a variable decides", () => {
     const text = `include: [other.yaml]
 services:
