@@ -79,10 +79,9 @@ function readWindow(
   index: number,
   { sink, options }: { readonly sink: ProblemSink; readonly options: SyncWindowOptions },
 ): SyncWindow {
-  const { value } = decode(windowSchema, node, sink);
-  const written: WrittenWindow = sink.clean
-    ? value
-    : { kind: "deny", schedule: "@daily", duration: LEAST_DURATION };
+  // Of what is wrong only those keys are there that are right: they are looked at all the same.
+  const instead = { kind: "deny", schedule: "@daily", duration: LEAST_DURATION };
+  const written: WrittenWindow = { ...instead, ...decode(windowSchema, node, sink).value };
   const report: Report = (path, message) => sink.add(positionAt(node, path), path, message);
   const kind = written.kind.trim().toLowerCase() === "allow" ? "allow" : "deny";
   const name = (written.name ?? "").trim();

@@ -53,6 +53,15 @@ describe("parseSyncWindows()", () => {
     [`- {kind: deny, schedule: "0 1 * * *"}`, /duration/],
     [`- {name: A, ${good}}\n- {name: a, ${good}}`, /:2:\d+.*\[1\]\.name: another window/],
   ];
+  it("says all that is wrong with a window, whatever its other keys are", () => {
+    assert.deepEqual(
+      problemsOf('- {kind: denyy, schedule: "x", duration: 2, timezone: Mars}\n- 3').map((each) =>
+        each.replace(/^.*?(\[\d\]\S*): .*$/s, "$1")
+      ),
+      ["[0].kind", "[0].duration", "[0].timezone", "[0].schedule", "[1]"],
+    );
+  });
+
   for (const [text, problem] of wrong) {
     it(`says what is wrong with ${text.replaceAll("\n", " ")}`, () => {
       const [first = "", ...others] = problemsOf(text);
