@@ -12,7 +12,7 @@ Prints a script for the shell, which completes the names of commands. For the sh
   stackwright completion fish | source
 `,
   run(io) {
-    const { operands: [shell = ""] } = readArguments(io.args, 1);
+    const { json, operands: [shell = ""] } = readArguments(io.args, 1);
     const script = SCRIPTS[shell];
     if (script === undefined) {
       throw errors.bad_request(
@@ -20,7 +20,8 @@ Prints a script for the shell, which completes the names of commands. For the sh
           "see --help",
       );
     }
-    io.out(script(commands));
+    const text = script(commands);
+    io.out(json ? `${JSON.stringify({ shell, script: text })}\n` : text);
     return Promise.resolve(EXIT.ok);
   },
 });

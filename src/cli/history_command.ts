@@ -1,6 +1,6 @@
 import type { ReleaseView } from "../api/mod.ts";
 import { formatOwner, shortId } from "../model/mod.ts";
-import { headline } from "./headline.ts";
+import { headline, inTable } from "./headline.ts";
 import { type PeopleTime, peopleTime } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
 import { table } from "./table.ts";
@@ -13,7 +13,7 @@ function textOf(releases: readonly ReleaseView[], time: PeopleTime): string {
     each.status,
     shortId(each.revision),
     each.former_owner === undefined ? "" : formatOwner(each.former_owner),
-    headline(each.message),
+    inTable(headline(each.message)),
   ]);
   return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"], ...rows]);
 }
@@ -24,7 +24,8 @@ export const historyCommand = stackCommand({
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
 a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
-Numbers are what diff and rollback take. Exits 1 when nothing is recorded.
+Numbers are what diff and rollback take. Long messages are cut: --json has all of them. Exits 1 when
+nothing is recorded.
 `,
   onlyReads: true,
   async ask({ operations, call, key, io }) {

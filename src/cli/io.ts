@@ -13,8 +13,6 @@ export interface CommandIo {
   err(text: string, about?: string): void;
   /** Whether a person watches standard error. */
   readonly interactive: boolean;
-  /** Whether standard output is a terminal; it is none by default. */
-  readonly onTerminal?: boolean;
   /** Whether standard output may have colours; it has none by default. */
   readonly colours?: boolean;
   /** Gets the secrets that the command reads, and masks them in all output. */

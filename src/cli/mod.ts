@@ -51,7 +51,6 @@ function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
     env: ownEnvironment(),
     cwd: process.cwd(),
     interactive: process.stderr.isTTY === true,
-    onTerminal: process.stdout.isTTY === true,
     colours: seesColours(process.stdout.isTTY === true, process.env),
     redactor: createRedactor(),
     signal: new AbortController().signal,

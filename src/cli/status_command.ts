@@ -11,7 +11,7 @@ import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
-import { headline } from "./headline.ts";
+import { headline, inTable } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { table } from "./table.ts";
@@ -34,8 +34,9 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-A source that cannot be read has a line of its own: its stacks stay as they are meanwhile. --json
-prints {"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
+Long reasons are cut: explain and --json have all of them. A source that cannot be read has a line of
+its own: its stacks stay as they are meanwhile. --json prints {"deployments": [...],
+"failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
 `,
@@ -118,16 +119,11 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       containersText(stack) || "-",
-      `${clipped(withPeopleTimes(headline(why), time), io)}${again}${unread}`,
+      `${inTable(withPeopleTimes(headline(why), time))}${again}${unread}`,
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
   return table([head, ...rows]) + summaryOf(stacks);
-}
-
-/** What a person reads in a list; whole where it is not a terminal that shows it. */
-function clipped(why: string, { onTerminal = false }: CommandIo): string {
-  return onTerminal && why.length > MOST_WHY ? `${why.slice(0, MOST_WHY - 1)}…` : why;
 }
 
 /** Number of stacks in each state: the first lines of a long list scroll out of sight. */
@@ -163,7 +159,5 @@ async function allDeployments({ operations, call }: Workbench, context: string):
   }
 }
 
-/** Characters of a reason on a terminal; `explain` and `--json` say all of it. */
-const MOST_WHY = 120;
 /** Stacks of one page. */
 const PAGE = 500;

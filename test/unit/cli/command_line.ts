@@ -40,14 +40,12 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** False by default. */
-  readonly onTerminal?: boolean;
 }
 
 /** Runs a command line to its end, with nobody watching. */
 export async function run(
   args: readonly string[],
-  { env = {}, cwd = "/", onTerminal = false }: Surroundings = {},
+  { env = {}, cwd = "/" }: Surroundings = {},
 ): Promise<Ended> {
   const said = { out: "", err: "" };
   const code = await runCommand({
@@ -57,7 +55,6 @@ export async function run(
     out: (text) => void (said.out += text),
     err: (text) => void (said.err += text),
     interactive: false,
-    onTerminal,
     redactor: createRedactor(),
     signal: new AbortController().signal,
   });

@@ -33,6 +33,12 @@ describe("stackwright completion", () => {
     });
   }
 
+  it("prints the script as JSON, too", async () => {
+    const { out } = await run(["completion", "bash"]);
+    const json = await run(["completion", "--json", "bash"]);
+    assert.deepEqual(JSON.parse(json.out), { shell: "bash", script: out });
+  });
+
   it("refuses other shells", async () => {
     const { code, err } = await run(["completion", "tcsh"]);
     assert.equal(code, EXIT.usage);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { headline } from "../../../src/cli/headline.ts";
+import { headline, inTable } from "../../../src/cli/headline.ts";
 
 describe("headline()", () => {
   const table: readonly (readonly [string, string])[] = [
@@ -13,4 +13,11 @@ describe("headline()", () => {
     it(`of ${JSON.stringify(message)} is ${JSON.stringify(expected)}`, () =>
       assert.equal(headline(message), expected));
   }
+});
+
+describe("inTable()", () => {
+  it("cuts what is longer than a line, and nothing else", () => {
+    assert.equal(inTable("x".repeat(120)), "x".repeat(120));
+    assert.equal(inTable("x".repeat(121)), `${"x".repeat(119)}…`);
+  });
 });
