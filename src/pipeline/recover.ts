@@ -59,7 +59,7 @@ export async function recover(
         // A concurrent call may have finished it while this one waited for the lock.
         if (!isOpen(ledger, intent)) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
-        log.warning(`resuming an interrupted ${intent.kind}`);
+        log.warning(resumed(found), { revision: found.recorded?.revision.id });
         if (intent.kind === "destroy") await resume(signal, () => {});
         else await whileIntended(parts, intent, resume, signal);
       }, signal);
@@ -121,6 +121,13 @@ interface Found {
   readonly holder?: string;
   /** Absent without a recorded release: then there is nothing to tell about. */
   readonly teller: Teller | undefined;
+}
+
+/** What a command says before anything else: it resumes what nobody asked it for. */
+function resumed({ intent: { kind }, recorded }: Found): string {
+  const number = recorded === undefined ? "a release" : `release ${recorded.number}`;
+  const what = kind === "destroy" ? "removal of the stack" : `deployment of ${number}`;
+  return `resuming the ${what}, which was interrupted when its process ended`;
 }
 
 /** What the rest of a rollout goes on with; see {@link DecidedRollout}. */

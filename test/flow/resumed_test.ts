@@ -75,10 +75,12 @@ describe("a deployment whose process was killed", () => {
       await world.stop();
       interrupt(world, 2);
       const apply = ["apply", world.repository.url, "--ref", "main"];
-      await commandTo(world, 0, [...apply, "--target", "other"]);
+      const other = await commandTo(world, 0, [...apply, "--target", "other"]);
+      assert.doesNotMatch(other.err, /resuming/);
       assert.deepEqual(await states(world, `${world.stack}-other`), { "web-1": "running" });
       assert.equal(open(world), 1);
-      await commandTo(world, 0, apply);
+      const { err } = await commandTo(world, 0, apply);
+      assert.match(err, /resuming the deployment of release 2, which was interrupted/);
       assert.equal(open(world), 0);
       const [second] = rows(world, "SELECT status FROM releases WHERE number = 2");
       assert.equal(second?.["status"], "deployed");
