@@ -10,8 +10,16 @@ export function configurationText(
   variables: Readonly<Record<string, string>>,
   hostDataDir: string,
 ): string {
-  const { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, build, swarm } =
-    deployment;
+  const {
+    workingDir,
+    composeFiles,
+    composeFilesGiven,
+    envFiles,
+    profiles,
+    build,
+    swarm,
+    forceRecreate,
+  } = deployment;
   const shape = { workingDir, composeFiles, composeFilesGiven, envFiles, profiles, swarm };
   // With `repository_url`, equal paths of side files belong to another source.
   const elsewhere = deployment.repositoryUrl === "" ? {} : { elsewhere: true };
@@ -20,6 +28,8 @@ export function configurationText(
     ...shape,
     ...elsewhere,
     args: build.args,
+    // Setting it, or how such a deployment builds, counts as a change: its containers are made anew once.
+    ...(forceRecreate ? { forced: [build.noCache, build.forceImagePull] } : {}),
     variables,
     hostDataDir,
   });

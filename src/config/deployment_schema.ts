@@ -124,7 +124,10 @@ export const deploymentSchema = closed({
   prune_images: field(flag(), "Remove images no service uses any more."),
   swarm: field(swarm, "Swarm mode."),
   wait_running_jobs: field(flag(), "Wait for running scheduled jobs before deploying."),
-  force_recreate: field(flag(), "Recreate containers even when nothing changed."),
+  force_recreate: field(
+    flag(),
+    "Recreate all containers at each change of the stack's inputs, and when a person asks for a run.",
+  ),
   force_image_pull: field(flag(), "Look for a newer image of each tag at every deployment."),
   timeout: field(duration(1), "Longest wait for the deployment, at most 24h."),
   build: field(build, "Options of builds."),

@@ -1,16 +1,23 @@
 import {
   askingSource,
+  type InputChange,
   isOurs,
   isStackwrightError,
   messageOf,
   type ObservedStack,
   ownerFrom,
   type Plan,
-  type Revision,
 } from "../model/mod.ts";
-import { type Hold, planFor, requireSupported, retryHold, swarmOf } from "../plan/mod.ts";
+import {
+  type Hold,
+  planFor,
+  requireSupported,
+  retryHold,
+  swarmOf,
+  whyForced,
+} from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { formerOwner, recordedOwner, withoutCredentials } from "../record/mod.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import {
   lacksExternal,
@@ -33,6 +40,7 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
+import { moveRevision } from "./move_revision.ts";
 import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { targetWindowHold } from "./sync_gate.ts";
@@ -81,14 +89,14 @@ export async function decideTarget(
   await requireOwnership(parts, target, observed, signal);
   const resolved = await resolveSecrets(parts, target, signal);
   const { forceRecreate, forceImagePull } = deployment;
-  const changes = recorded === undefined || forceRecreate || forceImagePull
-    ? undefined
-    : await changesSince(parts, resolved, parts.ledger.closure(recorded), signal);
-  if (changes?.length === 0 && recorded !== undefined) {
+  const changes = recorded &&
+    await changesSince(parts, resolved, parts.ledger.closure(recorded), signal);
+  const looksAnyway = forceImagePull || (forceRecreate && asked.origin === "manual");
+  if (changes?.length === 0 && recorded !== undefined && !looksAnyway) {
     const plan = await planUnchanged(parts, target, recorded, observed);
     if (plan !== undefined) return { kind: "skip", plan, changes };
   }
-  const decided = await decideRendered(parts, resolved, recorded, observed, signal);
+  const decided = await decideRendered(parts, resolved, { recorded, observed, changes }, signal);
   const { containers } = observed;
   const adopts = containers.length > 0 && !containers.some(isOurs);
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
@@ -101,9 +109,10 @@ async function planUnchanged(
   recorded: RecordedRelease,
   observed: ObservedStack,
 ): Promise<Plan & { readonly kind: "skip" } | undefined> {
-  const { key, deployment: policy, swarm } = target;
+  const { key, deployment: { removeOrphans }, swarm } = target;
   const shown = parts.ledger.shown(recorded);
   const deployed = shown.services;
+  const policy = { removeOrphans };
   const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy });
   const plan = await withFiles(parts, key, shown, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
@@ -112,40 +121,31 @@ async function planUnchanged(
   return plan;
 }
 
-/** Moves the recorded revisions on, so that the next run compares with the commits of this one. */
-function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
-  const { revision, configuration, deployment } = target;
-  const beside = deployment.repositoryUrl === "" ? undefined : configuration;
-  // A stack that was handed over is its new owner's from now on, also where nothing changed for it.
-  const now = withoutCredentials({ revision, ...(beside && { configuration: beside }) });
-  const isSame = isSameCommit(recorded.revision, now.revision) &&
-    isSameCommit(recorded.configuration, now.configuration) &&
-    formerOwner(recorded, recordedOwner(parts.ledger, target.key)) === undefined;
-  if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
-}
-
-/** True for one commit at one URL: its files are fetched from there when they are needed again. */
-function isSameCommit(one: Revision | undefined, other: Revision | undefined): boolean {
-  return one?.id === other?.id && one?.source.url === other?.source.url;
-}
-
 /** A rendered target with the plan for it. */
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
 >;
 
+/** What a rendered target is compared with. */
+interface Found {
+  readonly recorded: RecordedRelease | undefined;
+  readonly observed: ObservedStack;
+  /** Changes since the recorded release; `undefined` where only rendering tells. */
+  readonly changes: readonly InputChange[] | undefined;
+}
+
 /** The decision for a target that must be rendered; a deployment's images are prepared. */
 async function decideRendered(
   parts: PipelineParts,
   target: ResolvedTarget,
-  recorded: RecordedRelease | undefined,
-  observed: ObservedStack,
+  found: Found,
   signal: AbortSignal,
 ): Promise<Decision> {
+  const { recorded, observed } = found;
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
-  const plan = await planRendered(parts, target, { prepared, recorded, observed }, signal);
+  const plan = await planRendered(parts, target, { prepared, ...found }, signal);
   if (plan.kind === "skip") {
     remember(parts, prepared, recorded, observed);
     parts.ledger.failures.clearOthers(target.key, release.digest);
@@ -165,15 +165,14 @@ async function decideRendered(
 async function planRendered(
   parts: PipelineParts,
   target: ResolvedTarget,
-  { prepared, recorded, observed }: {
-    readonly prepared: PreparedRelease;
-    readonly recorded: RecordedRelease | undefined;
-    readonly observed: ObservedStack;
-  },
+  { prepared, recorded, observed, changes }: Found & { readonly prepared: PreparedRelease },
   signal: AbortSignal,
 ): Promise<Plan> {
   const { release } = prepared;
-  const { deployment: policy, key } = target;
+  const { deployment: { forceRecreate, removeOrphans }, key, origin } = target;
+  const digests = { deployed: recorded?.digest, wanted: release.digest };
+  const forced = forceRecreate ? whyForced({ origin, changes, ...digests }) : undefined;
+  const policy = { forced, removeOrphans };
   const owner = volumesOwner(parts, target);
   await requireNothingForeign(parts, { ...target, owner }, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;

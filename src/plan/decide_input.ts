@@ -7,8 +7,8 @@ export interface DecideInput {
   /** The services of the release that was deployed last, for telling what changed since. */
   readonly previous: readonly ReleaseService[] | undefined;
   readonly policy: {
-    /** Replace every container although nothing changed. */
-    readonly forceRecreate: boolean;
+    /** Reason to replace every container, also of the same digest. */
+    readonly forced?: string | undefined;
     /** Remove containers of services that are no longer in the model. */
     readonly removeOrphans: boolean;
   };

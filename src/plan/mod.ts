@@ -22,3 +22,4 @@ export * from "./supported.ts";
 export * from "./sync_windows.ts";
 export * from "./trees.ts";
 export * from "./webhook_admission.ts";
+export { whyForced } from "./why_forced.ts";

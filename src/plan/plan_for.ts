@@ -1,5 +1,6 @@
 import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
 import { decide } from "./decide.ts";
+import type { DecideInput } from "./decide_input.ts";
 
 /** Services of the release that was deployed last, to tell changes; absent before it. */
 type Deployed = readonly ReleaseService[] | undefined;
@@ -13,7 +14,7 @@ export type Why =
   | {
     readonly kind: "wanted";
     readonly deployed: Deployed;
-    readonly policy: { readonly forceRecreate: boolean; readonly removeOrphans: boolean };
+    readonly policy: DecideInput["policy"];
     readonly images?: Images;
     /** Images that the deployed release ran. */
     readonly ran?: Images;
@@ -49,7 +50,7 @@ export function planFor(
   why: Why,
 ): Plan {
   const common = { desired, observed, images: {} };
-  const leaving = { forceRecreate: false, removeOrphans: false };
+  const leaving = { removeOrphans: false };
   switch (why.kind) {
     case "wanted": {
       const { deployed: previous, policy, images = {}, ran = {} } = why;
@@ -60,17 +61,17 @@ export function planFor(
     case "recreated":
       return decide({ ...common, previous: desired, policy: leaving, asked: why.asked });
     case "resumed": {
-      const policy = { forceRecreate: false, removeOrphans: why.removeOrphans };
+      const policy = { removeOrphans: why.removeOrphans };
       return decide({ ...common, previous: why.deployed ?? desired, policy });
     }
     case "put_back": {
-      const policy = { forceRecreate: false, removeOrphans: true };
+      const policy = { removeOrphans: true };
       const { deployed: previous, images, ran } = why;
       return decide({ ...common, previous, policy, images, ran });
     }
     case "taken_back": {
       const { failed, removeOrphans, images = {}, ran = {} } = why;
-      const policy = { forceRecreate: false, removeOrphans };
+      const policy = { removeOrphans };
       return decide({ ...common, images, ran, previous: failed, takenBack: failed, policy });
     }
   }

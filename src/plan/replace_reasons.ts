@@ -20,7 +20,7 @@ export function replaceReasons(
   const outdated = containers.find((each) => each.labels[LABELS.digest] !== service.digest);
   if (outdated !== undefined) return changedInputs(service, outdated, input);
   if (input.asked?.includes(service.name)) return ["a person asked for it"];
-  if (input.policy.forceRecreate) return ["force_recreate is set"];
+  if (input.policy.forced !== undefined) return [input.policy.forced];
   const image = own(input.images, service.name);
   const old = containers.find((each) => image !== undefined && each.imageId !== image);
   if (old !== undefined && image !== undefined) {

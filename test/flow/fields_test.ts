@@ -92,7 +92,7 @@ for (const engine of await engines()) {
         assert.equal(world.proxy.mutations(), 0);
       }));
 
-    it("force_recreate replaces every container at every poll", () =>
+    it("force_recreate replaces every container whenever a person asks for a run", () =>
       inWorld(engine, async (world) => {
         const files = { "compose.yaml": composeFile({ web: service(), worker: service() }) };
         await commit(world, files, { force_recreate: true });

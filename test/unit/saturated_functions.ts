@@ -322,7 +322,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
     planFor(services, { containers }, {
       kind: "wanted",
       deployed: before,
-      policy: { forceRecreate: false, removeOrphans: true },
+      policy: { removeOrphans: true },
     }),
   "planFor, stopped": ({ release: { services }, stopped }) =>
     planFor(services, { containers: stopped }, { kind: "repaired" }),

@@ -90,7 +90,7 @@ export const ROLLOUT_ROWS: readonly Row[] = [
   },
   {
     rule: `${BASIC} force_recreate`,
-    title: "replaces every container of the stack at every poll while it is set",
+    title: "replaces every container of the stack whenever a person asks for a run",
     covers: ["force_recreate"],
     steps: [
       { files: { [CONFIG]: config(), "compose.yaml": two }, status: "succeeded" },

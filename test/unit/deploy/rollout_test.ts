@@ -117,7 +117,7 @@ function createWorld() {
         desired: release.services,
         observed,
         previous: release.services,
-        policy: { forceRecreate: false, removeOrphans: true },
+        policy: { removeOrphans: true },
         images: {},
       }).services,
     fetchImages: () => Promise.resolve(),

@@ -74,7 +74,7 @@ function randomInput(choices: Choices): DecideInput {
     desired,
     observed: { containers: some().flatMap((name) => randomContainers(name, choices)) },
     previous: choices.pick([undefined, services(), desired]),
-    policy: { forceRecreate: choices.chance(0.1), removeOrphans: choices.chance(0.6) },
+    policy: { ...(choices.chance(0.1) && { forced: "asked" }), removeOrphans: choices.chance(0.6) },
     images: Object.fromEntries(moving.map((name) => [name, "sha256:new"])),
   };
 }
@@ -102,7 +102,7 @@ describe("decide() for any input", () => {
       const { desired, observed, images } = input;
       const after = applyPlan({ plan, desired, observed, images });
       // Replacing once is what was asked for: the next look asks for it no more.
-      const policy = { ...input.policy, forceRecreate: false };
+      const policy = { ...input.policy, forced: undefined };
       const again = decide({ ...input, observed: after, previous: desired, policy });
       assert.equal(again.kind, "skip", JSON.stringify(again.services));
       assert.ok(again.services.every((each) => each.action === "keep"));

@@ -10,7 +10,7 @@ import {
 import { decide, type DecideInput } from "../../../src/plan/mod.ts";
 import { containerOf, EXPECTED, serviceOf } from "./values.ts";
 
-const POLICY = { forceRecreate: false, removeOrphans: true };
+const POLICY = { removeOrphans: true };
 const STATES: readonly ContainerState[] = [
   "created",
   "running",
@@ -195,7 +195,7 @@ describe("decide() and containers of services that nobody wants", () => {
       input: {
         desired: web,
         observed: { containers: [containerOf("web"), ours] },
-        policy: { forceRecreate: false, removeOrphans: false },
+        policy: { removeOrphans: false },
       },
       expected: { web: "keep" },
       kind: "skip",

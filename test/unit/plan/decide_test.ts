@@ -52,7 +52,7 @@ function input(fields: Partial<DecideInput>): DecideInput {
     desired: [service("web")],
     observed: { containers: [container("web")] },
     previous: [service("web")],
-    policy: { forceRecreate: false, removeOrphans: true },
+    policy: { removeOrphans: true },
     images: {},
     ...fields,
   };
@@ -159,7 +159,7 @@ const TABLE: readonly {
   },
   {
     when: "every container is to be replaced",
-    given: { policy: { forceRecreate: true, removeOrphans: true } },
+    given: { policy: { forced: "force_recreate is set", removeOrphans: true } },
     actions: { web: "recreate" },
     because: /force_recreate is set/,
   },
@@ -341,7 +341,7 @@ const TABLE: readonly {
     when: "such a service is to stay",
     given: {
       observed: { containers: [container("web")], idle: [container("old")] },
-      policy: { forceRecreate: false, removeOrphans: false },
+      policy: { removeOrphans: false },
     },
     actions: { web: "keep" },
   },
@@ -358,7 +358,7 @@ const TABLE: readonly {
     when: "orphans are to stay",
     given: {
       observed: { containers: [container("old"), container("web")] },
-      policy: { forceRecreate: false, removeOrphans: false },
+      policy: { removeOrphans: false },
     },
     actions: { web: "keep" },
   },

@@ -5,7 +5,7 @@ import { planFor, type Why } from "../../../src/plan/mod.ts";
 import { runningContainer } from "../../fakes/memory_engine.ts";
 import { serviceOf } from "../deploy/releases.ts";
 
-const policy = { forceRecreate: false, removeOrphans: false };
+const policy = { removeOrphans: false };
 /** What runs: `web` as wanted, `old` of a release that is gone, `db` missing. */
 const OBSERVED = { containers: ["web", "old"].map((name) => ours(name)) };
 const WANTED = [serviceOf("db"), serviceOf("web")];
@@ -31,7 +31,7 @@ describe("planFor()", () => {
     ],
     [
       "what a source wants is replaced by force",
-      { kind: "wanted", deployed: FORMER, policy: { ...policy, forceRecreate: true } },
+      { kind: "wanted", deployed: FORMER, policy: { ...policy, forced: "asked" } },
       "create db; recreate web",
     ],
     [
