@@ -19,7 +19,9 @@ import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
+  createUrlRewriter,
   type MirrorStore,
+  reachedAs,
   type Source,
   sourceByKind,
   sourceKey,
@@ -264,12 +266,14 @@ function pipelineOptions(
   heldUntil: Assembly["heldUntil"],
 ): PipelineParts["options"] {
   const { deploy, data, git } = settings;
+  const rewrite = createUrlRewriter(git.urlRewrites);
   return {
     dataDir: data.dir,
     protectedPaths: protectedPaths(settings, system),
     configBaseDir: deploy.configBaseDir,
     allowLocalRepositoryUrl: deploy.allowLocalRepositoryUrl,
     passedVariables: passedVariables(settings, system.env),
+    reachedAs: (source) => reachedAs(source, rewrite),
     cloneDepth: git.cloneDepth,
     rollback: deploy.rollback,
     watchMs: deploy.watchMs,

@@ -8,11 +8,14 @@ import {
   requireNoStrangers,
   type ShownRelease,
   withNewNetworks,
+  withOldData,
+  withUpdateOrders,
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
 import { summarise } from "../plan/mod.ts";
 import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
+import type { RecordedRelease } from "../record/ledger.ts";
 import type { PipelineParts } from "./parts.ts";
 
 /** Facts about earlier attempts. */
@@ -88,4 +91,21 @@ export async function withNetworks(
   requireNoStrangers(networks, all, { release, services });
   const changes = services.filter((each) => each.action !== "keep");
   return changes.length === 0 ? plan : { kind: "deploy", message: summarise(changes), services };
+}
+
+/** The plan with what only containers need: data of adopted containers, orders of updates. */
+export async function withContainers(
+  parts: PipelineParts,
+  { release, networks }: PreparedRelease,
+  { plan, observed, recorded }: {
+    readonly plan: Plan;
+    readonly observed: ObservedStack;
+    readonly recorded: RecordedRelease | undefined;
+  },
+  signal: AbortSignal,
+): Promise<Plan> {
+  const brought = await withOldData(parts, release, observed, plan, signal);
+  const previousModel = () => recorded && parts.ledger.open(recorded).model;
+  const found = { release, observed, previousModel, remade: networks };
+  return await withUpdateOrders(parts.host.engine, brought, found, signal);
 }

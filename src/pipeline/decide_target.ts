@@ -7,6 +7,7 @@ import {
   type ObservedStack,
   ownerFrom,
   type Plan,
+  type Revision,
 } from "../model/mod.ts";
 import {
   type Hold,
@@ -17,15 +18,9 @@ import {
   whyForced,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { recordedOwner } from "../record/mod.ts";
+import { formerOwner, recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import {
-  lacksExternal,
-  look,
-  requireDataHere,
-  withOldData,
-  withUpdateOrders,
-} from "../deploy/mod.ts";
+import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
@@ -40,8 +35,7 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
-import { moveRevision } from "./move_revision.ts";
-import { planAfterFailure, withFiles, withNetworks } from "./beyond_digests.ts";
+import { planAfterFailure, withContainers, withFiles, withNetworks } from "./beyond_digests.ts";
 import type { PipelineParts } from "./parts.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
@@ -119,6 +113,23 @@ async function planUnchanged(
   moveRevision(parts, target, recorded);
   parts.ledger.failures.clearOthers(key, recorded.digest);
   return plan;
+}
+
+/** Moves the recorded revisions on, so that the next run compares with the commits of this one. */
+function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
+  const { revision, configuration, deployment } = target;
+  const beside = deployment.repositoryUrl === "" ? undefined : configuration;
+  // A stack that was handed over is its new owner's from now on, also where nothing changed for it.
+  const now = withoutCredentials({ revision, ...(beside && { configuration: beside }) });
+  const isSame = isSameCommit(recorded.revision, now.revision) &&
+    isSameCommit(recorded.configuration, now.configuration) &&
+    formerOwner(recorded, recordedOwner(parts.ledger, target.key)) === undefined;
+  if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
+}
+
+/** True for one commit at one URL: its files are fetched from there when they are needed again. */
+function isSameCommit(one: Revision | undefined, other: Revision | undefined): boolean {
+  return one?.id === other?.id && one?.source.url === other?.source.url;
 }
 
 /** A rendered target with the plan for it. */
@@ -215,23 +226,6 @@ async function deployed(
     () => isRetry && parts.ledger.failures.countAttempt(target.key),
   );
   return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };
-}
-
-/** The plan with what only containers need: data of adopted containers, orders of updates. */
-async function withContainers(
-  parts: PipelineParts,
-  { release, networks }: PreparedRelease,
-  { plan, observed, recorded }: {
-    readonly plan: Plan;
-    readonly observed: ObservedStack;
-    readonly recorded: RecordedRelease | undefined;
-  },
-  signal: AbortSignal,
-): Promise<Plan> {
-  const brought = await withOldData(parts, release, observed, plan, signal);
-  const previousModel = () => recorded && parts.ledger.open(recorded).model;
-  const found = { release, observed, previousModel, remade: networks };
-  return await withUpdateOrders(parts.host.engine, brought, found, signal);
 }
 
 async function destroyed(

@@ -104,7 +104,11 @@ export async function decideDestroy(
   }
   const isStack = parts.ledger.current(key)?.swarm !== undefined;
   const goes = removeVolumes || isStack;
-  const claim = withSeen(claimOf(parts.ledger, key, { by: asked.by }), partsOf(observed));
+  const { reachedAs } = parts.options;
+  const claim = withSeen(
+    claimOf(parts.ledger, key, { by: asked.by, reachedAs }),
+    partsOf(observed),
+  );
   const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
   const sorted = sortedOut("volume", volumes, keeping(claim));
   const deleted = sorted.goes.map(({ name }) => `volume ${name}`);
@@ -131,7 +135,7 @@ async function isThere(
     ledger.leftDestroy(key);
   if (!isAny) return false;
   requireFreeName(ledger, found);
-  const claim = claimOf(ledger, key, { by, found });
+  const claim = claimOf(ledger, key, { by, found, reachedAs: parts.options.reachedAs });
   requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
   const asked = { key, wants: by, found, isThere: true };
   const elsewhere = recordedOwner(ledger, key) === undefined

@@ -34,6 +34,8 @@ interface PipelineOptions extends PrepareOptions {
   readonly configBaseDir: string;
   /** Whether repositories may name repositories on this machine (`ALLOW_LOCAL_REPOSITORY_URL`). */
   readonly allowLocalRepositoryUrl: boolean;
+  /** Other addresses of a source by the operator's rewrite rules (`SOURCE_URL_REWRITES`). */
+  readonly reachedAs?: (source: string) => readonly string[];
   /** Commits of history to fetch where a deployment does not say; 0 is all. */
   readonly cloneDepth: number;
   /** Whether a failed release is replaced by its predecessor (`DEPLOY_ROLLBACK`). */

@@ -110,7 +110,8 @@ export async function requireOwnership(
   const { key, discovered: found } = target;
   const recorded = recordedOwner(ledger, key);
   const claimant = claimantOf(target, recorded);
-  const claim = claimOf(ledger, key, { by: claimant, found });
+  const { reachedAs } = parts.options;
+  const claim = claimOf(ledger, key, { by: claimant, found, reachedAs });
   // A recorded owner that never began to deploy may have been refused by then.
   const hasBegun = recorded !== undefined && ledger.history(key, 1).length > 0;
   // While a container of the stack is there, nobody else can have deployed under its name.

@@ -26,4 +26,4 @@ export {
   sourceLocation,
   surelySameRepository,
 } from "./source_name.ts";
-export { createUrlRewriter, rewriteHosts, rewriteUrl } from "./git/url_rewrites.ts";
+export { createUrlRewriter, reachedAs, rewriteHosts, rewriteUrl } from "./git/url_rewrites.ts";

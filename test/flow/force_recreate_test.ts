@@ -146,7 +146,7 @@ describe("force_recreate", () => {
       assert.equal(await label(world, "web", "test.v"), "1");
       // Until the delay is over, polls leave alone what was put back.
       await leavesAlone(world, poll(world));
-      world.fake?.setBehaviour("web", {});
+      world.fake?.setBehaviour("web", "run");
       world.advance(HOUR);
       const finished = await replacesAll(world, pollAndDeploy(world));
       assert.match(reasons(finished, "worker"), CHANGED);

@@ -51,7 +51,8 @@ export async function finishDestroy(
   const { host: { engine }, clock } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
-  const claim = withSeen(claimOf(parts.ledger, key), seen);
+  const { reachedAs } = parts.options;
+  const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
   const requireStill = () => {
     if (parts.ledger.owners.mark(key) === owner) return;
     throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);

@@ -23,13 +23,15 @@ interface Asker {
   readonly by?: StackOwner | undefined;
   /** The stack, where it was discovered. */
   readonly found?: DiscoveredStack | undefined;
+  /** See {@link PipelineOptions.reachedAs}. */
+  readonly reachedAs?: ((source: string) => readonly string[]) | undefined;
 }
 
 /** The claim to a stack by the ledger. Reads releases when a thing asks for them, once for all. */
 export function claimOf(
   ledger: Pick<Ledger, "owners" | "current" | "history" | "open">,
   key: StackKey,
-  { by, found }: Asker = {},
+  { by, found, reachedAs = () => [] }: Asker = {},
 ): Claim {
   const recorded = recordedOwner(ledger, key);
   const owner = recorded ?? by;
@@ -41,6 +43,7 @@ export function claimOf(
   );
   return {
     owner,
+    addresses: once(() => owner === undefined ? [] : reachedAs(owner.source)),
     isAdopted,
     repository: isFoundElsewhere(found) ? found.repository : undefined,
     sources: once(() =>

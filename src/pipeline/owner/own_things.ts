@@ -89,39 +89,43 @@ export async function dataVolumes(
  * `conflict`.
  */
 export async function requireOwnThings(
-  { ledger, host }: Pick<PipelineParts, "ledger" | "host">,
+  parts: Pick<PipelineParts, "ledger" | "host" | "options">,
   release: Owned,
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<void> {
   const containers = partsOf(observed);
-  requireOwnOf(ledger, release, { containers });
+  requireOwnOf(parts, release, { containers });
   // While a container of the stack is there, nobody else can have deployed under its name.
   if (containers.some(isOurs)) return;
-  const volumes = await dataVolumes(host.engine, release.key, signal);
-  requireOwnOf(ledger, release, { containers, volumes });
+  const volumes = await dataVolumes(parts.host.engine, release.key, signal);
+  requireOwnOf(parts, release, { containers, volumes });
 }
 
-function requireOwnOf(ledger: PipelineParts["ledger"], release: Owned, things: Things): void {
+function requireOwnOf(
+  { ledger, options: { reachedAs } }: Pick<PipelineParts, "ledger" | "options">,
+  release: Owned,
+  things: Things,
+): void {
   const { key } = release;
   const claimant = { source: askingSource(release), reference: "" };
-  const theirs = findAnothers(claimOf(ledger, key, { by: claimant }), things);
+  const theirs = findAnothers(claimOf(ledger, key, { by: claimant, reachedAs }), things);
   if (theirs !== undefined) throw notYours(key, theirs.how, claimant);
 }
 
 /** Whether a release's stack has another manager's containers, which it logs then. */
 export function isOthersByContainers(
-  { ledger, log }: Pick<PipelineParts, "ledger" | "log">,
+  parts: Pick<PipelineParts, "ledger" | "log" | "options">,
   release: Owned,
   observed: ObservedStack,
 ): boolean {
   try {
-    requireOwnOf(ledger, release, { containers: partsOf(observed) });
+    requireOwnOf(parts, release, { containers: partsOf(observed) });
     return false;
   } catch (error) {
     if (!isStackwrightError(error, "conflict")) throw error;
     const { name: stack, context } = release.key;
-    log.warning(`nothing is repaired: ${error.message}`, { stack, context });
+    parts.log.warning(`nothing is repaired: ${error.message}`, { stack, context });
     return true;
   }
 }

@@ -7,6 +7,8 @@ import { surelySameRepository } from "../../source/mod.ts";
 export interface Claim {
   /** The owner in whose name it is asked for. */
   readonly owner: (StackOwner & Pick<RecordedOwner, "contested">) | undefined;
+  /** Other addresses of the owner's source, which another manager may have noted. */
+  readonly addresses?: () => readonly string[];
   /** Whether a person handed the stack over: then labels of the time before do not count. */
   readonly isAdopted: boolean;
   /** The repository in which the stack was discovered, where that is not the configuration's. */
@@ -55,7 +57,10 @@ export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
     return isOwn ? { kind: "own" } : { ...from, isRepository: false };
   }
   const isPeers = maker === "doco-cd";
-  const isOwners = isPeers && owner !== undefined && surelySameRepository(deployed, owner.source);
+  const isOwners = isPeers && owner !== undefined &&
+    [owner.source, ...claim.addresses?.() ?? []].some((each) =>
+      surelySameRepository(deployed, each)
+    );
   if (isOwners || (isAdopted && !claim.hasDeployed())) return { kind: "taken" };
   if (isPeers && !isAdopted) return { ...from, isRepository: false };
   const isTaken = volume !== undefined && claim.tookOver(volume);

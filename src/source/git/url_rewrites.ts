@@ -58,6 +58,22 @@ export function reach(url: string, rewrites: UrlRewrites): RepositoryUrl {
   return parseRepositoryUrl(rewriteUrl(url, rewrites) ?? url);
 }
 
+/**
+ * Addresses that the rules put in the place of those of a source, given by its name, in all schemes: a
+ * manager that notes which URL it fetched from notes one of these.
+ */
+export function reachedAs(
+  source: string,
+  rewrite: (url: string) => string | undefined,
+): readonly string[] {
+  const address = source.replace(
+    /^([^/]+)_(\d+)\//,
+    (_, host, port) => port === "0" ? `${host}/` : `${host}:${port}/`,
+  );
+  const ways = ["https://", "http://", "ssh://"].map((scheme) => rewrite(scheme + address));
+  return ways.filter((each) => each !== undefined);
+}
+
 /** Hosts, with their ports, that rules lead to. */
 export function rewriteHosts(rewrites: UrlRewrites): string[] {
   const hosts = Object.values(rewrites).map((replacement) => {
