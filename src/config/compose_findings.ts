@@ -4,6 +4,11 @@ import { composeFilesIn, type JobChecks, validateCompose } from "./validate_comp
 import type { Checkout } from "./checkout.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
+/** The message about a compose file of a default name beside the `first`; other managers merge both. */
+export function unusedFile(first: string): string {
+  return `not used: ${first} comes first; to merge the two, list both in compose_files`;
+}
+
 /** Findings in the compose files of a stack and in their includes, as far as the checkout has them. */
 export async function composeFindings(
   checkout: Checkout,
@@ -19,6 +24,10 @@ export async function composeFindings(
     if (await checkout.exists(path)) there.add(path);
   }
   const queue = composeFilesIn(deployment, there).map((file) => ({ file, base }));
+  const [first = ""] = queue.map(({ file }) => file);
+  for (const file of deployment.composeFilesGiven ? [] : there) {
+    if (file !== first) findings.warnings.push({ file, message: unusedFile(first) });
+  }
   const seen = new Set(queue.map(({ file }) => file));
   const missing: { readonly key: string; readonly problem: Problem }[] = [];
   let takesBack = false;

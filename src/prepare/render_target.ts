@@ -10,7 +10,7 @@ import {
   textAt,
   tooLargeProject,
 } from "../compose/mod.ts";
-import { type JobSpec, misspelledLabels, readJobLabels } from "../config/mod.ts";
+import { type JobSpec, misspelledLabels, readJobLabels, unusedFile } from "../config/mod.ts";
 import {
   badImageName,
   type ComposeInvocation,
@@ -176,7 +176,7 @@ function namedFiles({ composeFiles, paths }: ComposeInputs, tree: string) {
 
 function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: ComposeInputs): void {
   for (const file of inputs.unused) {
-    log.info(`${file} is not used: ${inputs.composeFiles[0]} comes first`, {
+    log.warning(`${file}: ${unusedFile(inputs.composeFiles[0] ?? "")}`, {
       stack: key.name,
       context: key.context,
     });

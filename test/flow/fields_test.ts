@@ -183,7 +183,7 @@ describe("deployment fields", () => {
       await pollTo(world, "succeeded");
       assert.deepEqual(Object.keys(await ids(world)), ["second-1"]);
       const told = world.lines.map((line) => line.message).join("\n");
-      assert.match(told, /container-compose\.yaml is not used: compose\.yml comes first/);
+      assert.match(told, /container-compose\.yaml: not used: compose\.yml comes first; to merge/);
       await commit(world, { "compose.yaml": named("first") });
       await pollTo(world, "succeeded");
       assert.deepEqual(Object.keys(await ids(world)), ["first-1"]);

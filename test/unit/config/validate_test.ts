@@ -77,6 +77,18 @@ describe("validateCheckout", () => {
     assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[9, "oci"]]);
   });
 
+  it("validateCheckout() warns of compose files beside the first default name, which doco-cd merged", async () => {
+    const files = {
+      ".doco-cd.yml": "name: a\n---\nname: b\ncompose_files: [compose.yaml, docker-compose.yml]\n",
+      "compose.yaml": "services: {}\n",
+      "docker-compose.yml": "services: {}\n",
+    };
+    const { warnings } = await validateCheckout(checkout(files));
+    assert.deepEqual(warnings.map(formatProblem), [
+      "docker-compose.yml: not used: compose.yaml comes first; to merge the two, list both in compose_files",
+    ]);
+  });
+
   it("validateCheckout() says when there is no configuration", async () => {
     assert.match((await problems({ "compose.yaml": "" }))[0] ?? "", /no deployment configuration/);
   });
