@@ -46,6 +46,13 @@ export interface ComposePaths {
   readonly unsure: UnsurePaths;
 }
 
+/**
+ * Characters that no path of a compose file may hold, however they are written there: some readers take
+ * them for line ends, or pass over them, and would open another file than was looked at.
+ */
+// deno-lint-ignore no-control-regex -- these characters are what must be refused
+export const UNSURE_IN_PATHS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+
 /** Most files that one compose file may name. */
 const MOST_NAMED = 2000;
 
@@ -275,6 +282,9 @@ function namedBy(value: unknown, file: string, what: string): string[] {
 function texts(value: unknown, file: string, what: string): string[] {
   return itemsOf(value).flatMap((each) => {
     if (each === null || each === undefined) return [];
+    if (typeof each === "string" && UNSURE_IN_PATHS.test(each)) {
+      throw refused(file, { path: what, message: "a path must not hold control characters" });
+    }
     if (typeof each === "string") return each === "" ? [] : [each];
     throw refused(file, { path: what, message: "expected a path as text" });
   });

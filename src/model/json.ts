@@ -41,6 +41,20 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Characters that a reader of YAML takes for line ends, passes over, or refuses where they stand raw. */
+const UNLIKE_IN_YAML = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+/**
+ * A value as JSON that every reader of YAML, which compose is, reads as the same value: in quotes
+ * U+0085, U+2028 and U+2029 are line ends to it, so that the blanks around them go.
+ */
+export function jsonForYaml(value: unknown): string {
+  return JSON.stringify(value).replace(
+    UNLIKE_IN_YAML,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** The object of a JSON text; an empty one for any other value and for invalid JSON. */
 export function parseObject(text: string): JsonObject {
   return recordOf(parseJson(text));

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type ComposeInclude, composePaths } from "../config/compose_paths.ts";
+import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/compose_paths.ts";
 import { HOME_PATH, isConfigFileName, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
@@ -169,6 +169,8 @@ class Guard {
     const own = [...new Set([...at.bases, ...at.working, directory])];
     const resolved = (paths: readonly string[], bases: readonly string[]) =>
       Promise.all(paths.map((path) => this.#resolve(at, path, bases)));
+    // Compose takes the working directory for it.
+    if (include.paths.includes("")) throw this.#unclear(at, "", "is what an include names");
     const targets = await resolved(include.paths, at.bases);
     const beside = (targets[0] ?? []).map((target) => posix.dirname(target));
     // Early versions resolve some paths against this directory, others against the file's own.
@@ -243,6 +245,13 @@ class Guard {
   /** The targets of a path from each of the bases, all of which must lie in the tree. */
   async #resolve(at: Pending, path: string, bases: readonly string[]): Promise<string[]> {
     if (path === "") return [];
+    if (UNSURE_IN_PATHS.test(path)) {
+      throw this.#unclear(
+        at,
+        path,
+        "holds control characters, which versions of compose read apart",
+      );
+    }
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
     const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
     this.#count(targets.length);
@@ -267,6 +276,11 @@ class Guard {
   #count(places: number): void {
     this.#places += places;
     if (this.#places > MOST_PLACES) throw tooManyFiles();
+  }
+
+  #unclear(at: Pending, path: string, why: string): StackwrightError {
+    const told = JSON.stringify(path.slice(0, 200));
+    return errors.config_invalid(`${this.#shown(at.file)}: the path ${told} ${why}: change it`);
   }
 
   #escapes(at: Pending, path: string): StackwrightError {

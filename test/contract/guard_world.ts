@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { jsonForYaml } from "../../src/model/mod.ts";
 import type { ComposeProject } from "../../src/deploy/mod.ts";
 import { guardRendering } from "../../src/prepare/compose_guard.ts";
 import { interpolate } from "../../src/prepare/interpolate.ts";
@@ -116,7 +117,7 @@ export class GuardWorld {
     };
     const compose = {
       render: async ({ project: asked, model }: { project: ComposeProject; model?: unknown }) => {
-        const { code, output } = await this.#config(asked, JSON.stringify(model));
+        const { code, output } = await this.#config(asked, jsonForYaml(model));
         if (code !== 0) throw new Error(output);
         return JSON.parse(output);
       },

@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   errors,
   isStackwrightError,
+  jsonForYaml,
   messageOf,
   utf8,
 } from "../../model/mod.ts";
@@ -179,7 +180,7 @@ export class Compose {
       mostBytes: RENDER_LIMIT_BYTES,
       mostMemory: RENDER_LIMIT_MEMORY,
       mostProcessorSeconds: RENDER_LIMIT_PROCESSOR_SECONDS,
-      ...(call.model === undefined ? {} : { stdin: JSON.stringify(call.model) }),
+      ...(call.model === undefined ? {} : { stdin: jsonForYaml(call.model) }),
     });
     const { envFiles } = call.project;
     if (Object.keys(byFile).length === 0) {
@@ -220,7 +221,7 @@ export class Compose {
         mostMemory: RENDER_LIMIT_MEMORY,
         ...more,
         env: { ...environment, ...more.env, ...forLogins },
-        stdin: JSON.stringify(model),
+        stdin: jsonForYaml(model),
         // An image decides what its build prints, without limit.
         keptBytes: KEPT_BYTES,
         onLine: limitedOutput(tell),

@@ -11,6 +11,7 @@ import {
   visit,
 } from "yaml";
 import { parseYaml } from "../../config/mod.ts";
+import { jsonForYaml } from "../../model/mod.ts";
 import { checkedScalar } from "./checked_scalar.ts";
 import { isSopsMetadata } from "./metadata.ts";
 import {
@@ -150,11 +151,7 @@ function spelled({ type, bytes }: PlainValue): string {
   if (type === "bool") return text.toLowerCase();
   const isText = Buffer.from(text, "utf8").equals(bytes);
   if (!isText) return `!!binary ${Buffer.from(bytes).toString("base64")}`;
-  return JSON.stringify(text)
-    .replace(
-      /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-      (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
+  return jsonForYaml(text);
 }
 
 function rangeOf(node: Node): readonly [number, number, number] {

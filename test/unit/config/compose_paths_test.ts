@@ -121,6 +121,13 @@ describe("composePaths()", () => {
         /2:1.*write it out/,
       ],
       ["an escaped line end before an empty line", 'x: "a\\\n\n b"', /1:4.*escaped line end/],
+      ...["\\N", "\\L", "\\P", "\\_\\uFEFF", "\\x7f", "\\t", "\\0"].map((each) =>
+        [
+          `${each} in a path`,
+          `services: {a: {extends: {file: "\${NOPE:-x}${each}.yaml", service: s}}}`,
+          /extends\.file: a path must not hold control characters/,
+        ] as const
+      ),
       ["an include of nothing", 'include: [a, ""]', /include: expected the path/],
       ["an include of no path", "include: [{env_file: a}]", /include\.path: expected the path/],
       ["keys of an include in another case", "include: [{Path: a}]", /include\.Path: only path, /],

@@ -15,6 +15,7 @@ type Repository = (path: string) => string | undefined;
 function guard(
   repository: Repository,
   directories: readonly string[] = [],
+  interpolated = (text: string) => text,
 ): Promise<GuardedInputs> {
   const at = (path: string) => repository(path.replace(/^\/t\//, ""));
   const files = {
@@ -30,7 +31,7 @@ function guard(
   } as unknown as Files;
   return guardRendering(
     { tree: "/t", directory: "/t", composeFiles: ["/t/compose.yaml"], envFiles: [] },
-    { files, turns: TURNS, interpolate: (texts) => Promise.resolve(texts) },
+    { files, turns: TURNS, interpolate: (texts) => Promise.resolve(texts.map(interpolated)) },
     AbortSignal.timeout(60_000),
   );
 }
@@ -158,5 +159,35 @@ describe("countPaths()", () => {
       () => count("x"),
       /more than 50000 paths of files where its containers may write/,
     );
+  });
+});
+
+describe("guardRendering() looks at paths as compose will have them", () => {
+  for (const sign of ["\u0085", "\u2028", "\u2029", "\ufeff", "\u007f", "\n"]) {
+    it(`and refuses U+${sign.charCodeAt(0).toString(16)} that a variable brings in`, async () => {
+      for (
+        const text of [
+          "services: {a: {env_file: $A}}",
+          "services: {a: {extends: {file: $A, service: s}}}",
+          "x: &a {env_file: $A}\nservices: {a: {<<: [*a, {env_file: b}], env_file: c}}",
+          "include: [$A]",
+          "include: [{path: a, env_file: $A}]",
+          "include: [{path: a, project_directory: $A}]",
+        ]
+      ) {
+        const files: Repository = (path) => path === "compose.yaml" ? text : "services: {}";
+        await guard(files, [], () => "b.env");
+        const guarded = guard(files, [], () => `x ${sign}.yaml`);
+        await assert.rejects(guarded, { code: "config_invalid", message: /holds control char/ });
+      }
+    });
+  }
+
+  it("and refuses an include whose path a variable leaves empty", async () => {
+    const files: Repository = (path) => path === "compose.yaml" ? "include: ['${U:-}']" : undefined;
+    await assert.rejects(guard(files, [], () => ""), {
+      code: "config_invalid",
+      message: 'compose.yaml: the path "" is what an include names: change it',
+    });
   });
 });
