@@ -44,6 +44,26 @@ export function openValue(text: string, key: Uint8Array, bound: string): OpenedV
   }
 }
 
+/** A cipher text that the sops program opens to a text, whatever its type was. */
+interface SealedText {
+  readonly sealed: string;
+  /** The type that it has, which is not bound to it. */
+  readonly type: PlainValue["type"];
+  /** Bytes that it opens to. */
+  readonly length: number;
+}
+
+/** Makes one of a cipher text. Throws {@link SopsFormatError} when it is malformed. */
+export function sealedText(text: string): SealedText {
+  const match = ENCRYPTED.exec(text);
+  if (match === null) throw new SopsFormatError("is no cipher text of SOPS, or was cut off");
+  const [, data = "", iv, tag, name = ""] = match;
+  const type = typeOf(name);
+  if (type === "comment") throw new SopsFormatError("is a comment, not a value");
+  const sealed = `ENC[AES256_GCM,data:${data},iv:${iv},tag:${tag},type:str]`;
+  return { sealed, type, length: Buffer.from(data, "base64").length };
+}
+
 /** The bytes of a decrypted value that the checksum covers. */
 export function checkedValue({ type, bytes }: PlainValue): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");

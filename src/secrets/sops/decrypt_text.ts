@@ -37,6 +37,15 @@ export function decryptText(
   });
   checkMac(metadata, key, hash.digest("hex").toUpperCase());
   const comments = file.comments.map(({ paths, text }) => openComment(paths, text, key));
+  return withValues(file, values, comments);
+}
+
+/** The file with its decrypted values and comments in place. */
+export function withValues(
+  file: SopsText,
+  values: readonly (PlainValue | undefined)[],
+  comments: readonly (string | undefined)[],
+): DecryptedText {
   const texts = values.flatMap((value, index) => textAt(file.leaves[index], value) ?? []);
   // Comments often hold former passwords.
   const said = comments.flatMap((text) => text === undefined ? [] : [{ path: [], text }]);
@@ -50,20 +59,34 @@ function textAt({ path }: Pick<SopsLeaf, "path"> = { path: [] }, value: PlainVal
 
 /** The value of an encrypted leaf, `undefined` for one that is not. */
 function openLeaf(
-  { path, text }: SopsLeaf,
+  leaf: SopsLeaf,
   metadata: SopsMetadata,
   key: Uint8Array,
 ): PlainValue | undefined {
+  return withSealed(leaf, metadata, (text) => {
+    if (text === "") return { type: "str", bytes: new Uint8Array() };
+    const { type, bytes } = openValue(text, key, `${leaf.path.join(":")}:`);
+    if (type === "comment") throw new SopsFormatError("is a comment, not a value");
+    return { type, bytes };
+  });
+}
+
+/**
+ * What `work` makes of the cipher text of a leaf, or of an empty text, which SOPS leaves so; `undefined`
+ * for a leaf that is not encrypted. Throws {@link SopsFormatError} with the place of the leaf.
+ */
+export function withSealed<T>(
+  { path, text }: SopsLeaf,
+  metadata: SopsMetadata,
+  work: (text: string) => T,
+): T | undefined {
   if (!isToBeOpened(path, text, metadata)) return undefined;
   const where = path.join(".") || "the document";
-  if (text === "") return { type: "str", bytes: new Uint8Array() };
-  if (text === undefined || !isEncryptedValue(text)) {
+  if (text === undefined || (text !== "" && !isEncryptedValue(text))) {
     throw new SopsFormatError(`${where} is not encrypted although the file says that it is`);
   }
   try {
-    const { type, bytes } = openValue(text, key, `${path.join(":")}:`);
-    if (type === "comment") throw new SopsFormatError("is a comment, not a value");
-    return { type, bytes };
+    return work(text);
   } catch (error) {
     if (error instanceof SopsFormatError) throw new SopsFormatError(`${where} ${error.message}`);
     throw error;

@@ -27,7 +27,8 @@ export interface SopsMetadata {
   readonly byExpression: boolean;
 }
 
-const EXPRESSIONS = [
+/** Members with expressions that choose what is encrypted. */
+export const EXPRESSIONS = [
   "encrypted_regex",
   "unencrypted_regex",
   "encrypted_comment_regex",
@@ -114,7 +115,7 @@ function textOf(holder: Readonly<Record<string, unknown>>, name: string): string
  * The entries of a list, or of an object whose keys are places in one (dotenv and INI); none of a scalar.
  * Refuses everything else: the program takes an object in the place of a list for its only entry.
  */
-function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+export function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (typeof value !== "object" || value === null) return [];
   const entries = Object.entries(value);
   if (entries.every(([key, each], index) => key === String(index) && isObject(each))) {

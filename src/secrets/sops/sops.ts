@@ -1,14 +1,13 @@
-import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { parseYaml } from "../../config/mod.ts";
 import { errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { MOST_OF_AN_OWNER, type Redactor, type Turns } from "../../system/mod.ts";
 import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
-import { type DecryptedText, decryptText } from "./decrypt_text.ts";
+import { type DecryptedText, decryptText, withValues } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
 import { type FileKind, fileKind } from "./file_kind.ts";
 import { requireOwnPlaces } from "./key_places.ts";
 import { readMetadata, type SopsMetadata } from "./metadata.ts";
+import { programFile } from "./program_file.ts";
 import { secretTexts } from "./secret_texts.ts";
 import type { SopsProgram } from "./sops_program.ts";
 import { SopsFormatError, type SopsText } from "./sops_text.ts";
@@ -83,7 +82,7 @@ export function createSops(parts: SopsParts): Sops {
       try {
         const file = await turns.take(() => readSopsText(kind, bytes), signal);
         if (file === undefined) return undefined;
-        const decrypted = await decryptFile(parts, identities, { file, bytes }, signal);
+        const decrypted = await decryptFile({ ...parts, turns }, identities, file, signal);
         const isEncrypted = () => isEncryptedAgain(kind, decrypted.bytes);
         if (await turns.take(isEncrypted, signal)) throw new SopsFormatError(TWICE);
         const secrets = await turns.take(() => secretTexts(kind, file, decrypted), signal);
@@ -111,16 +110,11 @@ function isEncryptedAgain(kind: FileKind, bytes: Uint8Array): boolean {
   }
 }
 
-interface Encrypted {
-  readonly file: SopsText;
-  readonly bytes: Uint8Array;
-}
-
 /** Decrypts with age in this process if possible, else with the `sops` program. */
 async function decryptFile(
-  { program }: SopsParts,
+  { program, turns }: Pick<SopsParts, "program" | "turns">,
   identities: readonly string[],
-  { file, bytes }: Encrypted,
+  file: SopsText,
   signal: AbortSignal,
 ): Promise<DecryptedText> {
   const metadata = readMetadata(file.metadata);
@@ -132,36 +126,10 @@ async function decryptFile(
     identities.every(isNativeIdentity);
   if (metadata.keyGroups === 1 && isOurs && identities.length > 0) throw noKey(metadata);
   requireOwnPlaces(metadata.keys, program.vaultAddress);
-  const plain = await program.decrypt(file, bytes, signal);
-  if (plain === undefined) throw notInstalled(metadata, identities.length > 0);
-  return { bytes: plain, texts: textsOf(file, plain) };
-}
-
-/** Decrypted texts with their paths, read from the output of the program. */
-function textsOf(file: SopsText, plain: Uint8Array): DecryptedText["texts"] {
-  const text = Buffer.from(plain).toString("utf8");
-  switch (file.format) {
-    case "binary":
-      return [];
-    case "yaml":
-    case "json":
-      return parseYaml(text).flatMap((each) =>
-        leavesOf(each.errors.length > 0 ? text : each.toJS(), [])
-      );
-    default:
-      return text.split(/\r?\n/).map((line) => ({
-        path: [],
-        text: line.replace(/^[^=]*=\s*/, "").trim(),
-      }));
-  }
-}
-
-function leavesOf(value: unknown, path: readonly string[]): DecryptedText["texts"] {
-  if (typeof value === "object" && value !== null) {
-    const inner = Array.isArray(value) ? value.map((each) => ["", each]) : Object.entries(value);
-    return inner.flatMap(([key, each]) => leavesOf(each, key === "" ? path : [...path, key]));
-  }
-  return value === null || typeof value === "boolean" ? [] : [{ path, text: String(value) }];
+  const own = await turns.take(() => programFile(file, metadata), signal);
+  const printed = await program.decrypt(own, signal);
+  if (printed === undefined) throw notInstalled(metadata, identities.length > 0);
+  return await turns.take(() => withValues(file, own.values(printed), []), signal);
 }
 
 function noKey({ age }: SopsMetadata): SopsFormatError {

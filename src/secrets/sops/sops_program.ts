@@ -1,5 +1,6 @@
 import type { Commands } from "../../system/mod.ts";
-import { SopsFormatError, type SopsText } from "./sops_text.ts";
+import type { ProgramFile } from "./program_file.ts";
+import { SopsFormatError } from "./sops_text.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,14 +24,13 @@ const MOST_PRINTED = 64 * 1024 ** 2;
 /** Decrypts what needs other keys than age's, with the `sops` program where that is installed. */
 export interface SopsProgram {
   /**
-   * The plain content, or `undefined` when the program is not installed.
+   * What the program prints of an encrypted file of JSON, or `undefined` when the program is not installed.
    *
    * Throws {@link SopsFormatError} with what the program says, `timeout` when a key service does not
    * answer.
    */
   decrypt(
-    file: Pick<SopsText, "format">,
-    bytes: Uint8Array,
+    file: Pick<ProgramFile, "bytes" | "output">,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined>;
   /** The only Vault server that its token may be sent to; `undefined` when none is configured. */
@@ -56,9 +56,9 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
   };
   return {
     vaultAddress: env["VAULT_ADDR"],
-    async decrypt({ format }, bytes, signal) {
+    async decrypt({ bytes, output }, signal) {
       // Through standard input, so that neither a name nor a configuration of a repository counts.
-      const sops = ["sops", "--decrypt", "--input-type", format, "--output-type", format];
+      const sops = ["sops", "--decrypt", "--input-type", "json", "--output-type", output];
       const { code, stdout, stderr } = await commands.run({
         argv: ["/bin/sh", "-c", THROUGH_A_PIPE, "sh", ...sops, "/dev/stdin"],
         cwd: "/",

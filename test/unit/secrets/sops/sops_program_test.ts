@@ -29,12 +29,12 @@ async function withProgram(
 }
 
 describe("createSopsProgram()", () => {
-  it("decrypt() gives the file on standard input with its format, and takes the answer", async () => {
+  it("decrypt() gives the file on standard input as JSON, and takes the answer", async () => {
     await withProgram('echo "$@"; cat /dev/stdin', {}, async (program) => {
-      const plain = await program.decrypt({ format: "dotenv" }, bytes, never);
+      const plain = await program.decrypt({ bytes, output: "json" }, never);
       assert.equal(
         new TextDecoder().decode(plain),
-        "--decrypt --input-type dotenv --output-type dotenv /dev/stdin\nencrypted\n",
+        "--decrypt --input-type json --output-type json /dev/stdin\nencrypted\n",
       );
     });
   });
@@ -51,7 +51,7 @@ describe("createSopsProgram()", () => {
     };
     await withProgram("cat >/dev/null; env | sort", env, async (program) => {
       const plain = new TextDecoder().decode(
-        await program.decrypt({ format: "yaml" }, bytes, never),
+        await program.decrypt({ bytes, output: "json" }, never),
       );
       assert.ok(!plain.includes("canary"), plain);
       for (
@@ -71,7 +71,7 @@ describe("createSopsProgram()", () => {
   it("decrypt() fails with what the program says", async () => {
     await withProgram("echo 'no key could decrypt' >&2; exit 128", {}, async (program) => {
       await assert.rejects(
-        program.decrypt({ format: "yaml" }, bytes, never),
+        program.decrypt({ bytes, output: "json" }, never),
         /the sops program says: no key could decrypt/,
       );
     });
@@ -82,7 +82,7 @@ describe("createSopsProgram()", () => {
     const advice = /; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE$/;
     for (const key of [undefined, "AGE-SECRET-KEY-1TEST"]) {
       await withProgram(misses, {}, async (program) => {
-        const failed = await program.decrypt({ format: "yaml" }, bytes, never).catch(messageOf);
+        const failed = await program.decrypt({ bytes, output: "json" }, never).catch(messageOf);
         assert.equal(advice.test(String(failed)), key === undefined, String(failed));
       }, { ageKey: key });
     }
@@ -91,7 +91,7 @@ describe("createSopsProgram()", () => {
   it("decrypt() lets the program take and print only so much", async () => {
     await withProgram("cat >/dev/null; exec yes", {}, async (program) => {
       await assert.rejects(
-        program.decrypt({ format: "binary" }, bytes, never),
+        program.decrypt({ bytes, output: "json" }, never),
         { code: "payload_too_large" },
       );
     });
@@ -104,14 +104,14 @@ describe("createSopsProgram()", () => {
       },
     };
     const program = createSopsProgram({ commands, env: {}, ageKey: undefined });
-    await program.decrypt({ format: "binary" }, bytes, never);
+    await program.decrypt({ bytes, output: "json" }, never);
     assert.deepEqual(bounds, [1024 ** 3]);
   });
 
   it("decrypt() gives nothing when there is no program", async () => {
     const parts = { commands: systemCommands, env: { PATH: "/nowhere" }, ageKey: undefined };
     assert.equal(
-      await createSopsProgram(parts).decrypt({ format: "yaml" }, bytes, never),
+      await createSopsProgram(parts).decrypt({ bytes, output: "json" }, never),
       undefined,
     );
   });
