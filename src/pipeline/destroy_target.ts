@@ -3,7 +3,6 @@ import {
   type DiscoveredStack,
   errors,
   formatOwner,
-  isStackwrightError,
   messageOf,
   type ObservedStack,
   type Plan,
@@ -20,6 +19,7 @@ import { ownerBeside, ownerOfRelease, recordedOwner, requireFreeName } from "../
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { isOpen, whileIntended } from "./waits.ts";
 
 /** Things that a destroy removes besides containers and networks. */
 type DestroyWhat = {
@@ -54,7 +54,7 @@ export async function destroyTarget(
   if (!await isThere(parts, key, { ...by, observed }, signal)) return undefined;
   // What finishes the destroy after a kill has no labels of containers to tell the owner by.
   if (recordedOwner(parts.ledger, key) === undefined) parts.ledger.owners.settle(key, by.by);
-  return await destroyNow(parts, key, what, signal);
+  return await destroyNow(parts, key, { by: by.by, what }, signal);
 }
 
 /**
@@ -65,16 +65,19 @@ export async function destroyTarget(
 async function destroyNow(
   parts: PipelineParts,
   key: StackKey,
-  what: DestroyWhat,
+  { by, what }: { readonly by: StackOwner | undefined; readonly what: DestroyWhat },
   signal: AbortSignal,
 ): Promise<RemovedData> {
-  const intent = parts.ledger.beginDestroy(key, { ...what });
+  const intent = parts.ledger.beginDestroy(key, { ...what }, by);
+  const finish = (within: AbortSignal) => finishDestroy(parts, intent, within);
   try {
-    return await finishDestroy(parts, intent, signal);
+    return await whileIntended(parts, intent, finish, signal);
   } catch (error) {
-    // What a hand-over ended is not finished at the next start, either.
-    if (!isStackwrightError(signal.reason, "conflict")) signal.throwIfAborted();
-    parts.ledger.fail(intent, "failed", messageOf(error));
+    // What a hand-over ended is closed, and not finished at the next start, either.
+    if (isOpen(parts.ledger, intent)) {
+      signal.throwIfAborted();
+      parts.ledger.fail(intent, "failed", messageOf(error));
+    }
     parts.ledger.reconciliations.remove(key);
     throw error;
   }
@@ -161,7 +164,7 @@ export async function destroyRecorded(
   { isStack, ...what }: DestroyWhat & { readonly isStack: boolean },
   signal: AbortSignal,
 ): Promise<RemovedData | undefined> {
-  const current = parts.ledger.current(key);
+  const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";
@@ -169,7 +172,7 @@ export async function destroyRecorded(
   }
   if (current === undefined || (current.swarm !== undefined) !== isStack) return undefined;
   await requireNoneBeside(parts, current, signal);
-  return await destroyNow(parts, key, what, signal);
+  return await destroyNow(parts, key, { by, what }, signal);
 }
 
 /** Words about the owner of a stack by another context of its engine, where that has it now. */

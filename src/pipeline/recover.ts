@@ -20,7 +20,7 @@ import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
 import { partsOf, requireOwnThings } from "./owner/own_things.ts";
-import { recordedOwner } from "../record/mod.ts";
+import { ownerOfIntent } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
@@ -60,8 +60,7 @@ export async function recover(
         if (!isOpen(ledger, intent)) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
-        if (intent.kind === "destroy") await resume(signal, () => {});
-        else await whileIntended(parts, intent, resume, signal);
+        await whileIntended(parts, intent, resume, signal);
       }, signal);
     } catch (thrown) {
       signal.throwIfAborted();
@@ -179,7 +178,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
-    await requireStillOwn(parts, intent.key, signal);
+    await requireStillOwn(parts, intent, signal);
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;
     teller?.tell({ kind: "ended", end });
@@ -191,8 +190,9 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
 }
 
 /** Refuses to go on with the removal of a stack under whose name another manager has deployed since. Throws `conflict`. */
-async function requireStillOwn(parts: PipelineParts, key: StackKey, signal: AbortSignal) {
-  const owner = recordedOwner(parts.ledger, key);
+async function requireStillOwn(parts: PipelineParts, intent: Intent, signal: AbortSignal) {
+  const { key } = intent;
+  const owner = ownerOfIntent(parts.ledger, intent);
   if (owner === undefined) return;
   const seen = partsOf(await observeAnyway(parts, key, signal));
   const claim = claimOf(parts.ledger, key);

@@ -9,7 +9,7 @@ import {
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Intent } from "../record/ledger.ts";
-import { handedOver, ownerOfRelease, recordedOwner } from "../record/mod.ts";
+import { handedOver, ownerOfIntent, recordedOwner } from "../record/mod.ts";
 import { isStrangers, requireNotAnothers, wantedOwner } from "./stack_owner.ts";
 import { lendingImages, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
@@ -230,7 +230,7 @@ export function isOpen(
 }
 
 /**
- * Carries an intent to deploy out as {@link whileOwned} does, in the name of its release's owner. Closes it
+ * Carries an intent out as {@link whileOwned} does, in the name of {@link ownerOfIntent}. Closes it
  * where the stack was handed over: nobody may resume it, and what is there is the new owner's.
  */
 export async function whileIntended<T>(
@@ -242,14 +242,14 @@ export async function whileIntended<T>(
   const { ledger } = parts;
   const { key, releaseId } = intent;
   const release = releaseId === undefined ? undefined : ledger.release(releaseId);
-  const owners = [release === undefined ? recordedOwner(ledger, key) : ownerOfRelease(release)];
+  const owners = [ownerOfIntent(ledger, intent)];
   try {
     return await whileOwned(parts, { keys: [key], owners }, work, signal);
   } catch (error) {
     const over = handedOver(ledger, key, owners);
     if (over === undefined) throw error;
     const mayWait = !signal.aborted || isStackwrightError(signal.reason, "conflict");
-    if (mayWait && release?.swarm === undefined) await cleared(parts, key);
+    if (mayWait && release !== undefined && release.swarm === undefined) await cleared(parts, key);
     // What is recorded as deployed stays so: only the tidying up after it was ended.
     if (isOpen(ledger, intent)) ledger.fail(intent, "failed", over.message);
     throw error;

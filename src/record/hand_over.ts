@@ -6,7 +6,7 @@ import {
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Intent, Ledger } from "./ledger.ts";
 import { recordedOwner } from "./recorded_owner.ts";
 import { ownerOfRelease } from "./release_owner.ts";
 
@@ -52,4 +52,16 @@ export function ownerOfWhatRuns(
 ): StackOwner | undefined {
   const release = ledger.current(key) ?? ledger.history(key, 1)[0];
   return release === undefined ? recordedOwner(ledger, key) : ownerOfRelease(release);
+}
+
+/**
+ * The owner in whose name an intent is carried out, whoever has the stack by now. A destroy of an earlier
+ * version, which recorded none, is that of the owner of what it removes.
+ */
+export function ownerOfIntent(
+  ledger: Pick<Ledger, "owners" | "current" | "history" | "release">,
+  { key, releaseId, by }: Intent,
+): StackOwner | undefined {
+  const release = releaseId === undefined ? undefined : ledger.release(releaseId);
+  return release === undefined ? by ?? ownerOfWhatRuns(ledger, key) : ownerOfRelease(release);
 }

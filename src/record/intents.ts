@@ -1,4 +1,4 @@
-import { errors, type StackKey } from "../model/mod.ts";
+import { errors, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
@@ -11,6 +11,8 @@ export interface Intent {
   readonly kind: "deploy" | "destroy";
   /** The release being deployed; absent for a destroy. */
   readonly releaseId?: string;
+  /** The owner in whose name a stack is destroyed; a release names its own. Earlier versions recorded none. */
+  readonly by?: StackOwner | undefined;
   /** What a destroy removes besides containers and networks; `removeOrphans` of a deploy. */
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
@@ -78,8 +80,8 @@ export class Intents extends LedgerTable {
   /** Records an intent of this process. */
   add(intent: Intent, now: number): void {
     this.database.run(
-      `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at, in_name_of)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       intent.id,
       intent.key,
       intent.kind,
@@ -88,6 +90,7 @@ export class Intents extends LedgerTable {
       JSON.stringify(intent.ranBefore),
       this.#owner.id,
       now,
+      intent.by && JSON.stringify(intent.by),
     );
   }
 
@@ -125,6 +128,7 @@ function toIntent(row: Row): Intent {
     key: keyIn(row),
     kind: row["kind"] === "destroy" ? "destroy" : "deploy",
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
+    ...(row["in_name_of"] === null ? {} : { by: jsonIn(row, "in_name_of") }),
     options: jsonIn(row, "options"),
     ranBefore: jsonIn(row, "ran_before"),
   };

@@ -60,10 +60,15 @@ export class Ledger extends LedgerTables {
     return intent;
   }
 
-  /** Records that a stack is about to be removed; see {@link beginDeploy}. */
-  beginDestroy(key: StackKey, options: Readonly<Record<string, boolean>>): Intent {
+  /** Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. */
+  beginDestroy(
+    key: StackKey,
+    options: Readonly<Record<string, boolean>>,
+    by: StackOwner | undefined = this.#ownerOf(key),
+  ): Intent {
     const id = this.ids.next();
-    const intent: Intent = { id, key, kind: "destroy", options, ranBefore: [] };
+    const whose = by && { by: toOwner(by) };
+    const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
     this.database.transaction(() => {
       this.#takeOver(key);
       this.intents.add(intent, this.#now());
@@ -200,8 +205,8 @@ export class Ledger extends LedgerTables {
   }
 
   #ownerOf(key: StackKey): StackOwner | undefined {
-    const { source, reference } = this.owners.get(key) ?? {};
-    return source === undefined || reference === undefined ? undefined : { source, reference };
+    const owner = this.owners.get(key);
+    return owner && toOwner(owner);
   }
 
   #takeOver(key: StackKey): void {
@@ -226,4 +231,8 @@ export class Ledger extends LedgerTables {
   #now(): number {
     return this.clock.now().getTime();
   }
+}
+
+function toOwner({ source, reference }: StackOwner): StackOwner {
+  return { source, reference };
 }

@@ -299,4 +299,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deferred_of ON deferred (asks);
   CREATE INDEX deferred_at ON deferred (retry_at);
   `,
+  `
+  ALTER TABLE intents ADD COLUMN in_name_of TEXT;
+  `,
 ];

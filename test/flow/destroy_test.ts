@@ -208,7 +208,7 @@ describe("destroy", () => {
         const [target] = (await pollTo(world, "failed")).deployments ?? [];
         assert.match(
           target?.message ?? "",
-          /was handed over while it was destroyed; the rest stays/,
+          /is not destroyed further: it belongs to example\.com\/heir/,
         );
         const { containers, networks = 0, volumes } = await leftovers(world);
         assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { rows } from "./commands.ts";
+import { commandTo, rows } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
@@ -44,11 +44,15 @@ async function left({ engine, stack }: World): Promise<readonly string[]> {
 }
 
 /** Opens the intent of a destroy that a process left when it ended. */
-function cutOff(world: World): void {
+function cutOff(world: World, by?: string): void {
   const database = new DatabaseSync(join(world.dataDir, "state.db"));
   database.prepare(
     "INSERT INTO intents (id, context, name, kind, options, opened_at) VALUES (?, ?, ?, ?, ?, 0)",
   ).run("cut", "default", world.stack, "destroy", JSON.stringify({ removeVolumes: true }));
+  if (by !== undefined) {
+    const owner = JSON.stringify({ source: by, reference: "" });
+    database.prepare("UPDATE intents SET in_name_of = ? WHERE id = 'cut'").run(owner);
+  }
   database.close();
 }
 
@@ -78,6 +82,29 @@ describe("a destroy whose process was killed", () => {
           String(intent?.["message"]),
           theirs ? /is not destroyed: its container \S+-shop-1 belongs to git/ : /^destroyed/,
         );
+      }));
+  }
+
+  for (const version of ["by this version", "by an earlier version, which recorded no owner"]) {
+    it(`is given up where the stack was handed over meanwhile, begun ${version}`, () =>
+      inWorld("fake", async (world) => {
+        await commit(world, FILES);
+        await pollTo(world, "succeeded");
+        await world.stop();
+        const [row] = rows(world, "SELECT source FROM owners");
+        const before = await left(world);
+        await commandTo(world, 0, ["adopt", world.stack, "--source", THEM]);
+        // A hand-over closes what ended processes left; this one's still ran then.
+        cutOff(world, version.includes("earlier") ? undefined : String(row?.["source"]));
+        await world.restart();
+        const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
+        await until(() => open().length === 0);
+        const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+        assert.match(
+          String(intent?.["message"]),
+          /was handed over to git.example.com\/them\/shop: /,
+        );
+        assert.deepEqual(await left(world), before);
       }));
   }
 });

@@ -15,18 +15,14 @@ import {
   volumesOf,
   writtenData,
 } from "../../deploy/mod.ts";
-import {
-  errors,
-  isStackwrightError,
-  type StackKey,
-  type StackwrightError,
-} from "../../model/mod.ts";
+import { isStackwrightError, type StackKey, type StackwrightError } from "../../model/mod.ts";
 import type { Intent } from "../../record/ledger.ts";
-import { recordedOwner } from "../../record/mod.ts";
+import { ownerOfIntent, recordedOwner } from "../../record/mod.ts";
 import { stackAsOwner } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
+import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping, whose } from "../owner/whose.ts";
@@ -42,7 +38,7 @@ export async function finishDestroy(
 ): Promise<RemovedData> {
   const { key, options } = intent;
   const current = parts.ledger.current(key);
-  const owner = parts.ledger.owners.mark(key);
+  const [by, since] = [ownerOfIntent(parts.ledger, intent), parts.ledger.owners.mark(key)];
   const removeImages = options["removeImages"] === true;
   const isManager = await managesServices(parts, key, current, signal);
   const isStack = current?.swarm !== undefined;
@@ -54,8 +50,9 @@ export async function finishDestroy(
   const { reachedAs } = parts.options;
   const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
   const requireStill = () => {
-    if (parts.ledger.owners.mark(key) === owner) return;
-    throw errors.conflict(`${key.name} was handed over while it was destroyed; the rest stays`);
+    if (by === undefined) return;
+    const now = claimOf(parts.ledger, key);
+    requireOwner(key, by, { parts: [], claim: now, takes: true }, "destroyed further");
   };
   const onImagesLeft = ({ message }: StackwrightError) =>
     parts.log.warning(`images stay: ${message}`, { stack: key.name, context: key.context });
@@ -90,7 +87,7 @@ export async function finishDestroy(
   // since the last of it went is of the name that it leaves.
   const left = (await volumesOf(engine, key, signal))
     .filter(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
-  const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== owner;
+  const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
