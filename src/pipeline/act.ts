@@ -104,6 +104,7 @@ export async function repairRelease(
   const what = `release ${recorded.number}: ${plan.message}`;
   const result = await carryOut(parts, {
     next: onDisk,
+    again: recorded,
     services,
     observed,
     images: recorded.images,

@@ -22,7 +22,7 @@ import {
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import type { Pin } from "../record/mod.ts";
+import { ownerOfRelease, type Pin } from "../record/mod.ts";
 import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import {
@@ -80,6 +80,7 @@ export async function carryOut(
     removeOrphans: work.removeOrphans,
     ...(release.swarm === undefined && work.images !== undefined ? { images: work.images } : {}),
     ...(pin === undefined ? {} : { pin }),
+    ...(work.again && { owner: ownerOfRelease(work.again) }),
   });
   if (intent === undefined) return undefined;
   // Counted when the attempt begins: deciding again is no attempt, and one that crashes is.
@@ -174,12 +175,11 @@ async function giveUp(
   signal: AbortSignal,
 ): Promise<void> {
   if (kind === "rolled_back") await settleFiles(parts, release.key);
-  const { message } = error;
-  parts.ledger.fail(intent, kind, `${message}; ${text}`);
+  parts.ledger.fail(intent, kind, `${error.message}; ${text}`);
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const [at, source] = [parts.clock.now(), askingSource(release)];
-  const failure = { release: release.digest, source, message, at, automatic };
+  const failure = { release: release.digest, source, message: error.message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
 }
 

@@ -13,7 +13,7 @@ import {
 } from "../model/mod.ts";
 import { decideRetry, type Hold, pausedHold, planFor, type RetryDecision } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import type { Pin } from "../record/mod.ts";
+import { notOwners, type Pin } from "../record/mod.ts";
 import { bringToDisk } from "./placed_files.ts";
 import type { PipelineParts } from "./parts.ts";
 import {
@@ -99,6 +99,7 @@ export async function decideHeld(
   if (recorded === undefined || isStrangers(parts, target) || isMixed(parts, recorded)) {
     return { kind: "skip", hold };
   }
+  if (notOwners(parts.ledger, recorded) !== undefined) return { kind: "skip", hold };
   let observed: ObservedStack;
   try {
     const { swarm } = recorded;

@@ -13,7 +13,7 @@ import {
 import type { Rollout } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
-import type { Ledger } from "../record/ledger.ts";
+import type { Ledger, RecordedRelease } from "../record/ledger.ts";
 import type { RunEnd } from "../record/run_store.ts";
 import type { Hosts, PrepareOptions, PrepareParts } from "../prepare/mod.ts";
 import type { SyncWindows } from "../plan/mod.ts";
@@ -127,6 +127,8 @@ export interface DecidedRollout
   readonly progress: Progress;
   /** The slot among those for changing containers; absent where such work is not limited. */
   readonly slot?: Slot;
+  /** The recorded release that it repeats, and whose owner's it stays; none by default. */
+  readonly again?: RecordedRelease;
   /** Whether `next` is the current release, whose containers come back; false by default. */
   readonly isCurrent?: boolean;
   /** False keeps the remembered failure of another release; true by default. */

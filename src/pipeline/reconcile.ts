@@ -26,7 +26,7 @@ import {
 } from "../plan/mod.ts";
 import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { takenByOther } from "../record/mod.ts";
+import { notOwners } from "../record/mod.ts";
 import {
   newVerdicts,
   reconciliationTeller,
@@ -90,7 +90,7 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
   const [options, recorded] = [ledger.reconciliations.get(key), ledger.current(key)];
   if (options?.enabled !== true || parts.ledger.stops.get(key) !== undefined) return undefined;
   if (recorded === undefined || isMixed(parts, recorded)) return undefined;
-  return takenByOther(ledger, recorded) ? undefined : { recorded, options };
+  return notOwners(ledger, recorded) ? undefined : { recorded, options };
 }
 
 async function attempt(

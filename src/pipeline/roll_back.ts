@@ -12,7 +12,7 @@ import {
 } from "../model/mod.ts";
 import { otherImages, planFor, type Why } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { chooseRelease, formerOwner, type Pin, recordedOwner } from "../record/mod.ts";
+import { chooseRelease, formerOwner, notOwners, type Pin, recordedOwner } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";
@@ -158,6 +158,10 @@ function askedAnew({ ledger }: PipelineParts, key: StackKey, service: string | u
       `${key.name} has no release of containers that was deployed from here: ${ANEW_BY_SOURCE}`,
     );
   }
+  const others = notOwners(ledger, wanted);
+  if (others !== undefined) {
+    throw errors.conflict(`nothing of ${key.name} was recreated: ${others}`);
+  }
   const names = ledger.services(wanted).map((each) => each.name);
   if (service !== undefined && !names.includes(service)) {
     throw errors.not_found(`service not found: ${key.name}/${service}`, {
@@ -231,6 +235,7 @@ async function carryOutTold(
   const rollout = {
     ...work,
     next: onDisk,
+    again: wanted,
     services: plan.services,
     observed,
     images,

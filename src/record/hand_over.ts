@@ -7,7 +7,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Intent, Ledger } from "./ledger.ts";
-import { recordedOwner } from "./recorded_owner.ts";
+import { type Judged, type OwnersOfLedger, recordedOwner, takenByOther } from "./recorded_owner.ts";
 import { ownerOfRelease } from "./release_owner.ts";
 
 /**
@@ -40,6 +40,15 @@ export function ownerOfKept(
 ): StackOwner | undefined {
   const isKept = ledger.holds.get(key) !== undefined || isPinned && ledger.pins.has(key);
   return isKept ? recordedOwner(ledger, key) : undefined;
+}
+
+/**
+ * Why the release that runs of a stack is left as it is: it is not its owner's, who has not deployed it
+ * yet. Nothing of it is repaired, restarted by itself, or recreated. `undefined` where it is the owner's.
+ */
+export function notOwners(ledger: OwnersOfLedger, release: Judged): string | undefined {
+  const over = handedOver(ledger, release.key, [ownerOfRelease(release)]);
+  return takenByOther(ledger, release) ?? over?.message;
 }
 
 /**

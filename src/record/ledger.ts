@@ -17,6 +17,8 @@ interface Begun {
   readonly removeOrphans?: boolean;
   /** Ids of the images built for it, by service: their names may lead to other images later. */
   readonly images?: RecordedRelease["images"];
+  /** In whose name it is deployed; by default, the stack's owner's. */
+  readonly owner?: StackOwner;
 }
 
 /**
@@ -190,7 +192,8 @@ export class Ledger extends LedgerTables {
 
   #record(
     release: Release,
-    { ranBefore = [], removeOrphans = false, images = {} }: Begun = {},
+    { ranBefore = [], removeOrphans = false, images = {}, owner = this.#ownerOf(release.key) }:
+      Begun = {},
   ): Intent {
     const { key } = release;
     const releaseId = this.ids.next();
@@ -198,7 +201,6 @@ export class Ledger extends LedgerTables {
     const options = { removeOrphans };
     const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
     this.#takeOver(key);
-    const owner = this.#ownerOf(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
     this.intents.add(intent, this.#now());
     return intent;

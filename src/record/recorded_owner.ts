@@ -21,10 +21,10 @@ export function recordedOwner(
 }
 
 /** The parts of the ledger that tell whose a stack is, and what it is deployed from. */
-type OwnersOfLedger = Pick<Ledger, "owners" | "current" | "history" | "discovered">;
+export type OwnersOfLedger = Pick<Ledger, "owners" | "current" | "history" | "discovered">;
 
 /** A release whose stack may be another's by now. */
-type Judged = Pick<RecordedRelease, "key" | "configuration" | "revision" | "owner">;
+export type Judged = Pick<RecordedRelease, "key" | "configuration" | "revision" | "owner">;
 
 /** The repository that a stack is, or was last, deployed from, as far as that is known. */
 export function deployedFrom(ledger: OwnersOfLedger, key: StackKey): string | undefined {

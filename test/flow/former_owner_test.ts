@@ -62,6 +62,25 @@ describe("releases of a stack's former owner", () => {
       assert.match(String(theirs), / local\/.*\/git\/remote/);
     }));
 
+  it("stay as they are once it was handed over, also where a person holds it", () =>
+    withOther(async (world, other, deploy) => {
+      const { stack } = world;
+      await commit(world, shop("evil"));
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["adopt", stack, "--source", other.repository.url]);
+      const recreate = () =>
+        world.request(`/v1/api/project/${stack}/recreate`, { method: "POST", body: "{}" });
+      for (const each of ["hold", "resume"]) {
+        await commandTo(world, 0, [each, stack]);
+        const refused = await recreate();
+        assert.match(await refused.text(), /recreated: .* was handed over to local/);
+        assert.equal(refused.status, 409);
+      }
+      await deploy("own");
+      const { err } = await commandTo(world, 1, ["rollback", stack]);
+      assert.match(err, /no good release of .* before the current one/);
+    }));
+
   it("are its own where a person says so: its repository moved", () =>
     withOther(async (world, other, deploy) => {
       await commit(world, shop("1"));

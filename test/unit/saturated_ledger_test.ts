@@ -150,6 +150,8 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
 const EXCUSED: Readonly<Record<string, string>> = {
   containersText: "looks at one stack's numbers",
   handedOver: "asks for one row",
+  notOwners: "asks for few rows",
+  ownerOfIntent: "asks for one row",
   ownerOfKept: "asks for one row",
   ownerOfWhatRuns: "asks for one row",
   viewDeployment: "a part of listDeploymentsOperation",

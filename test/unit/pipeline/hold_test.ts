@@ -223,6 +223,19 @@ describe("decideHeld()", () => {
       assert.equal(await decided(parts), ONLY_HELD);
     }));
 
+  it("leaves what runs alone that is a former owner's", () =>
+    withShop(async ({ parts, engine, ledger }) => {
+      engine.containers = [];
+      const { source } = DEPLOYED.revision;
+      const heirs = { ...DEPLOYED.revision, source: { ...source, name: "h.example/o/heir" } };
+      ledger.handOver(SHOP, { source: heirs.source.name, reference: "" });
+      const target = targetOf({ configuration: heirs });
+      assert.equal(await decided(parts, target), ONLY_HELD);
+      assert.deepEqual(engine.calls, []);
+      ledger.handOver(SHOP, { source: source.name, reference: "" });
+      assert.equal(await decided(parts), "repair release 1: create db, web");
+    }));
+
   const drifts: readonly (readonly [string, ObservedContainer[], string])[] = [
     ["a missing container", [ours("db")], "create web"],
     ["all containers missing", [], "create db, web"],

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sourceOfStack } from "../../../src/api/source_of_stack.ts";
 import { stackKey, type StackOwner } from "../../../src/model/mod.ts";
-import { chooseRelease, formerOwner, type Ledger, recordedOwner } from "../../../src/record/mod.ts";
+import {
+  chooseRelease,
+  formerOwner,
+  type Ledger,
+  notOwners,
+  ownerOfRelease,
+  recordedOwner,
+} from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "./releases.ts";
@@ -131,4 +138,61 @@ describe("whose a release is", () => {
     assert.equal(sourceOfStack(ledger, polls, KEY), polls[1]);
     assert.throws(() => sourceOfStack(ledger, polls.slice(0, 1), KEY), { code: "not_found" });
   });
+});
+
+describe("notOwners()", () => {
+  const C: StackOwner = { source: B.source, reference: EDGE };
+  type Case = readonly [string, (ledger: Ledger) => void, RegExp | undefined];
+  const cases: readonly Case[] = [
+    ["nobody handed over", () => {}, undefined],
+    ["another owner got", (ledger) => ledger.handOver(KEY, B), /^shop was handed over to host\/b/],
+    ["another branch got", (ledger) => {
+      ledger.handOver(KEY, B);
+      deploy(ledger, B, "b1");
+      ledger.handOver(KEY, C);
+    }, /handed over to host\/b\/shop \(refs\/heads\/edge\)/],
+    ["its new owner deployed", (ledger) => {
+      ledger.handOver(KEY, B);
+      deploy(ledger, B, "b1");
+    }, undefined],
+    [
+      "went with its releases",
+      (ledger) => ledger.handOver(KEY, B, { releasesOf: A.source }),
+      undefined,
+    ],
+    ["came back to whom it was", (ledger) => {
+      ledger.handOver(KEY, B);
+      ledger.handOver(KEY, A);
+    }, undefined],
+    ["a person holds", (ledger) => {
+      ledger.handOver(KEY, B);
+      ledger.holds.set(KEY, { reason: "", heldAt: new Date(1) });
+    }, /handed over to host\/b/],
+    ["a repetition of a former owner's release runs of", (ledger) => {
+      ledger.handOver(KEY, B);
+      const again = ledger.current(KEY) ?? assert.fail();
+      const owner = ownerOfRelease(again);
+      const open = ledger.open(again);
+      const intent = ledger.beginDecided(open, ledger.mark(KEY), { owner }) ?? assert.fail();
+      ledger.succeed(intent, {}, "repaired");
+      assert.deepEqual(formerOnes(ledger), [2, 1]);
+    }, /^shop was handed over to host\/b/],
+    ["another context has", (ledger) => {
+      const alias = stackKey("alias", KEY.name);
+      for (const context of ["default", "alias"]) {
+        ledger.owners.noteEngine(context, { id: "e1", cluster: "" });
+      }
+      ledger.owners.adopt(alias, B, ["default"]);
+    }, /handed over to host\/b/],
+  ];
+  for (const [title, change, expected] of cases) {
+    it(`judges the release that runs of a stack that ${title}`, () => {
+      const ledger = createMemoryLedger(createFakeClock());
+      deploy(ledger, A, "a1");
+      change(ledger);
+      const why = notOwners(ledger, ledger.current(KEY) ?? assert.fail());
+      if (expected === undefined) assert.equal(why, undefined);
+      else assert.match(why ?? "", expected);
+    });
+  }
 });
