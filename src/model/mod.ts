@@ -26,6 +26,7 @@ export * from "./release.ts";
 export * from "./revision.ts";
 export * from "./run.ts";
 export * from "./stack_key.ts";
+export * from "./release_owner.ts";
 export * from "./stack_owner.ts";
 export * from "./target_event.ts";
 export * from "./work.ts";

@@ -1,11 +1,13 @@
 import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import {
   formatStackKey,
+  formerOwner,
   isJobService,
   LABELS,
   type ObservedContainer,
   type Release,
   type StackKey,
+  type StackOwner,
 } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import { readMark } from "../mark.ts";
@@ -16,9 +18,10 @@ import type { FoundJob } from "./found_job.ts";
 /** Newest releases to search: one being deployed, and those it may go back to. */
 const MOST_RELEASES = 5;
 
-interface Recorded {
+interface Recorded extends Pick<Release, "configuration" | "revision"> {
   readonly id: string;
   readonly status: string;
+  readonly owner?: StackOwner;
 }
 
 /** Port for the recorded releases of a stack, to find out which services their author made jobs. */
@@ -31,13 +34,15 @@ interface RecordedJobs<R extends Recorded> {
   open(release: R): Pick<Release, "model">;
   /** The owner of a stack, and whether it was handed over: labels may name its owner before then. */
   readonly owners: {
-    get(key: StackKey): { readonly source: string; readonly adopted: boolean } | undefined;
+    get(key: StackKey): (StackOwner & { readonly adopted: boolean }) | undefined;
   };
 }
 
 interface Releases<R> {
   readonly current: R | undefined;
-  /** The newest ones, newest first. */
+  /** Whether the stack's owner deployed the current one, so that former owners have no jobs any more. */
+  readonly isOwners: boolean;
+  /** The newest ones, newest first; once the current one is the owner's, without former owners'. */
   readonly history: readonly R[];
 }
 
@@ -93,12 +98,27 @@ class AuthorsJobs<R extends Recorded> {
     return !isRecorded;
   }
 
+  /** Whether a release of a stack has the very service that a container is of. */
+  async isReleased(
+    key: StackKey,
+    { service, labels }: Pick<ObservedContainer, "service" | "labels">,
+  ): Promise<boolean> {
+    const { current, history } = await this.releasesOf(key);
+    for (const each of [...current ? [current] : [], ...history]) {
+      if ((await this.#saidBy(each)).get(service)?.digest === labels[LABELS.digest]) return true;
+    }
+    return false;
+  }
+
   /** The recorded releases of a stack. */
   releasesOf(key: StackKey): Promise<Releases<R>> {
-    return this.#once(this.#releases, { id: formatStackKey(key) }, () => ({
-      current: this.#ledger.current(key),
-      history: this.#ledger.history(key, MOST_RELEASES),
-    }));
+    return this.#once(this.#releases, { id: formatStackKey(key) }, () => {
+      const [owner, current] = [this.#ledger.owners.get(key), this.#ledger.current(key)];
+      const isOwners = current !== undefined && formerOwner(current, owner) === undefined;
+      const history = this.#ledger.history(key, MOST_RELEASES)
+        .filter((each) => !isOwners || formerOwner(each, owner) === undefined);
+      return { current, isOwners, history };
+    });
   }
 
   #saidBy(release: R): Promise<Said> {
@@ -140,14 +160,15 @@ export async function calledJobs<R extends Recorded>(
   jobs: readonly FoundJob[],
 ): Promise<FoundJob[]> {
   const authors = new AuthorsJobs(ledger);
-  const isAnothers = async ({ key, container: { labels } }: FoundJob) => {
-    const { maker, configuration } = readMark(labels);
+  const isAnothers = async ({ key, container }: FoundJob) => {
+    const { maker, configuration } = readMark(container.labels);
     if (maker !== "stackwright") return maker === "doco-cd";
-    const { current, history } = await authors.releasesOf(key);
+    const { current, history, isOwners } = await authors.releasesOf(key);
     if (current === undefined && !isApplying(history)) return true;
     const owner = ledger.owners.get(key);
-    return owner?.adopted === false && configuration !== undefined &&
-      configuration !== owner.source;
+    if (owner === undefined || (configuration ?? owner.source) === owner.source) return false;
+    // The new owner's deployment leaves what it has just so with its label, and others' with its leave.
+    return !owner.adopted || isOwners && !await authors.isReleased(key, container);
   };
   return await filtered(
     jobs,

@@ -146,6 +146,41 @@ describe("calledJobs()", () => {
   });
 });
 
+describe("a job of a stack that was handed over", () => {
+  const OURS = { source: "here/ours", reference: "refs/heads/main" };
+  const labels = {
+    ...JOB,
+    [LABELS.manager]: "stackwright",
+    [LABELS.digest]: "1",
+    [LABELS.sourceConfiguration]: "here/ours",
+  };
+  const run = { ...labels, "com.docker.compose.oneoff": "True", [LABELS.jobRun]: "7" };
+  const before = [job(SHOP.name, labels), job(SHOP.name, run)];
+  const heirs = [
+    { source: "here/theirs", reference: "refs/heads/main" },
+    { source: "here/ours", reference: "refs/heads/edge" },
+  ];
+  for (const heir of heirs) {
+    for (
+      const [digest, left] of [["2", "is nobody's"], ["1", "is its own where it has the same"]]
+    ) {
+      it(`${left}, once ${heir.source} (${heir.reference}) has deployed it`, async () => {
+        const ledger = createMemoryLedger(createFakeClock());
+        ledger.owners.settle(SHOP, OURS);
+        ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
+        ledger.handOver(SHOP, heir);
+        assert.equal((await calledJobs(ledger, before)).length, 2);
+        const made = release(digest === "1" ? JOB : {}, digest);
+        ledger.succeed(ledger.beginDeploy(made), {}, "done");
+        const called = await calledJobs(ledger, before);
+        const isJob = (each: FoundJob) => each.container.labels[LABELS.jobRun] === undefined;
+        assert.equal(called.some(isJob), digest === "1");
+        if (heir.source !== OURS.source) assert.equal(called.length, digest === "1" ? 2 : 0);
+      });
+    }
+  }
+});
+
 describe("a container that another tool put into a recorded stack", () => {
   it("is none of its jobs, nor stands for one of them", async () => {
     const ledger = createMemoryLedger(createFakeClock());
