@@ -1,6 +1,7 @@
 import { isStackwrightError, utf8 } from "../../model/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
+import { LARGEST } from "./object_reader.ts";
 import type { CommitPlace } from "./repository.ts";
 
 /** Depths of history to fetch, in this order, until one suffices; 0 is the whole history. */
@@ -61,21 +62,20 @@ async function told(older: CommitPlace, newer: CommitPlace, signal: AbortSignal)
 
 /** Commits that are read one by one before a `git merge-base` process, which costs more, is started. */
 const MOST_CLOSE = 8;
-/** Bytes of a commit that are looked at for its parents: a server may send one with a million of them. */
+/** Bytes of a commit that are looked at for its parents: a server may send one with thousands of them. */
 const HEADER_BYTES = 4096;
 
 /** True when `wanted` is `commit` or one of its nearest ancestors; false proves nothing. */
 async function isClose(
   wanted: string,
-  { repository: { objects }, commit }: CommitPlace,
+  { repository, commit }: Pick<CommitPlace, "repository" | "commit">,
   signal: AbortSignal,
 ): Promise<boolean> {
   const seen = new Set([commit]);
   for (const each of seen) {
     if (each === wanted) return true;
     if (seen.size > MOST_CLOSE) continue;
-    const object = await objects.read(`${each}^{commit}`, signal);
-    const [header = ""] = utf8(object?.data.subarray(0, HEADER_BYTES)).split("\n\n", 1);
+    const header = await headerOf({ repository, commit: each }, HEADER_BYTES, signal);
     for (const [, parent = ""] of header.matchAll(/^parent ([0-9a-f]{40})$/gm)) seen.add(parent);
   }
   return false;
@@ -94,7 +94,7 @@ async function isBefore(
 }
 
 async function isHere({ repository, commit }: CommitPlace, signal: AbortSignal): Promise<boolean> {
-  return await repository.objects.read(`${commit}^{commit}`, signal) !== undefined;
+  return await repository.objects.commit(commit, signal) !== undefined;
 }
 
 /** Outcome of a fetch: the history is here, the remote lacks the commit, or the fetch failed. */
@@ -122,10 +122,21 @@ async function guess(
   return first === undefined || second === undefined ? "unknown" : first <= second;
 }
 
+/** What the first bytes of a commit have before its message; empty where it is missing or too large. */
+async function headerOf(
+  { repository: { objects }, commit }: Pick<CommitPlace, "repository" | "commit">,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const info = await objects.commit(commit, signal);
+  if (info === undefined || info.size > LARGEST.commit) return "";
+  const { data } = await objects.contents(info, signal);
+  return utf8(data.subarray(0, bytes)).split("\n\n", 1)[0] ?? "";
+}
+
 /** Committer time in seconds since 1970. */
-async function committedAt({ repository, commit }: CommitPlace, signal: AbortSignal) {
-  const object = await repository.objects.read(`${commit}^{commit}`, signal);
-  const [header = ""] = utf8(object?.data).split("\n\n", 1);
+async function committedAt(place: CommitPlace, signal: AbortSignal) {
+  const header = await headerOf(place, LARGEST.commit, signal);
   const time = /^committer .*> (\d+) [+-]\d{4}$/m.exec(header)?.[1];
   return time === undefined ? undefined : Number(time);
 }

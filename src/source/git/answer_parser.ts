@@ -1,12 +1,16 @@
 import { Buffer } from "node:buffer";
 import { utf8 } from "../../model/mod.ts";
 
-/** One object as git stores it. */
-export interface GitObject {
+/** What git tells of an object without its content. */
+export interface ObjectInfo {
   readonly id: string;
   readonly type: string;
   /** Size of the content in bytes. */
   readonly size: number;
+}
+
+/** One object as git stores it. */
+export interface GitObject extends ObjectInfo {
   /** The content; empty where only the size was asked for. */
   readonly data: Uint8Array;
 }
@@ -16,16 +20,11 @@ export class AnswerParser {
   readonly #hasContent: () => boolean;
   #held: Uint8Array[] = [];
   #length = 0;
-  #head: Omit<GitObject, "data"> | undefined;
+  #head: ObjectInfo | undefined;
 
   /** `hasContent` says whether the next answer has the content of its object, or its size alone. */
   constructor(hasContent: () => boolean) {
     this.#hasContent = hasContent;
-  }
-
-  /** Size in bytes of the content that is being received, 0 between answers. */
-  get awaited(): number {
-    return this.#head?.size ?? 0;
   }
 
   /** Takes the next chunk and yields the answers it completed; `undefined` stands for "missing". */

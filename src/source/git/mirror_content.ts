@@ -59,7 +59,7 @@ export class MirrorContent {
   /** The commit that one of our references, or an id, leads to; `undefined` if the mirror lacks it. */
   async commitId(name: string, signal: AbortSignal): Promise<string | undefined> {
     try {
-      return (await this.#parts.reader.read(`${name}^{commit}`, signal))?.id;
+      return (await this.#parts.reader.commit(name, signal))?.id;
     } catch (error) {
       if (isDamaged(error)) return undefined;
       throw error;

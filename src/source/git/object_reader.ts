@@ -1,8 +1,28 @@
-import { errors } from "../../model/mod.ts";
-import { abortable } from "../../system/mod.ts";
-import type { GitObject } from "./answer_parser.ts";
+import { errors, shortId, utf8 } from "../../model/mod.ts";
+import { abortable, type FairLimiter } from "../../system/mod.ts";
+import type { GitObject, ObjectInfo } from "./answer_parser.ts";
 import { damagedError } from "./git_failure.ts";
 import { type Asked, ENDED, type ReaderParts, Session } from "./object_session.ts";
+
+/** Most tags on the way to a commit, each of which names the next one. */
+const MOST_TAGS = 10;
+/** Bytes from which an object is large. */
+const LARGE = 256 * 1024;
+/**
+ * Most bytes of objects that are no files: a thousand times what commits and tags have, and more than a
+ * directory with as many entries as a whole tree may have.
+ */
+export const LARGEST = { commit: 1024 * 1024, tag: 1024 * 1024, tree: 16 * 1024 * 1024 } as const;
+
+/** Parts of a reader. */
+interface Parts extends ReaderParts {
+  /** Largest file that is read into memory, in bytes. */
+  readonly largest: number;
+  /** Lets one large object of this process be in use at a time; repositories take turns. */
+  readonly large: FairLimiter;
+  /** The name of the repository in these turns. */
+  readonly name: string;
+}
 
 /**
  * Reads objects of one mirror through one long-lived program: a question costs a tenth of a
@@ -10,28 +30,66 @@ import { type Asked, ENDED, type ReaderParts, Session } from "./object_session.t
  * again when it died.
  */
 export class ObjectReader {
-  readonly #parts: ReaderParts;
+  readonly #parts: Parts;
   #session: Session | undefined;
   #starting: Promise<Session> | undefined;
 
-  constructor(parts: ReaderParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   /**
-   * The object with an id, a reference name, or a name such as `<commit>^{tree}`; `undefined` when
-   * the mirror does not have it. Names come from us, never from a repository.
+   * What git tells of the object with an id, a reference name, or a name such as `<commit>^{tree}`;
+   * `undefined` when the mirror does not have it. Names come from us, never from a repository.
    *
-   * Throws `source_invalid` when the mirror cannot be read at all, or the object is too large, and
-   * `timeout` when git says nothing for too long.
+   * Throws `source_invalid` when the mirror cannot be read at all, and `timeout` when git says nothing for
+   * too long.
    */
-  async read(name: string, signal: AbortSignal): Promise<GitObject | undefined> {
-    return await this.#ask("contents", name, signal);
+  async info(name: string, signal: AbortSignal): Promise<ObjectInfo | undefined> {
+    return await this.#ask("info", name, signal);
   }
 
-  /** The size of an object in bytes, without reading its content. Like `read` otherwise. */
-  async size(name: string, signal: AbortSignal): Promise<number | undefined> {
-    return (await this.#ask("info", name, signal))?.size;
+  /**
+   * The commit that a name leads to, by way of tags, too; `undefined` when there is none. Git reads no
+   * commit for it: `<name>^{commit}` would fill git's memory with commits of any size. Throws as `info`.
+   */
+  async commit(name: string, signal: AbortSignal): Promise<ObjectInfo | undefined> {
+    let found = await this.info(name, signal);
+    for (let tags = 0; found?.type === "tag" && tags < MOST_TAGS; tags++) {
+      const { data } = await this.contents(found, signal);
+      const [, tagged] = /^object ([0-9a-f]{40})\n/.exec(utf8(data)) ?? [];
+      found = tagged === undefined ? undefined : await this.info(tagged, signal);
+    }
+    return found?.type === "commit" ? found : undefined;
+  }
+
+  /**
+   * The content of an object of which `info` told. `use` gets it in its turn where it is large, and keeps
+   * no part of it. Throws as `info`, and `source_invalid` for one that is too large.
+   */
+  async contents<T = GitObject>(
+    info: ObjectInfo,
+    signal: AbortSignal,
+    use: (object: GitObject) => T | Promise<T> = (object) => object as T,
+  ): Promise<T> {
+    this.requireSize(info);
+    const { large, name } = this.#parts;
+    const read = async () => {
+      const object = await this.#ask("contents", info.id, signal);
+      if (object === undefined) throw damagedError(`the mirror lacks the object ${info.id}`);
+      return await use(object);
+    };
+    return await (info.size > LARGE ? large.run(name, read, signal) : read());
+  }
+
+  /** Throws `source_invalid` for an object that is larger than one of its type may be. */
+  requireSize({ id, type, size }: ObjectInfo): void {
+    const most = type in LARGEST ? LARGEST[type as keyof typeof LARGEST] : this.#parts.largest;
+    if (size <= most) return;
+    const what = { blob: "file", tree: "directory" }[type] ?? type;
+    throw errors.source_invalid(
+      `the ${what} ${shortId(id)} of ${size} bytes is too large to be read (limit ${most} bytes)`,
+    );
   }
 
   async #ask(asked: Asked, name: string, signal: AbortSignal): Promise<GitObject | undefined> {

@@ -11,8 +11,6 @@ export interface ReaderParts {
   readonly idleMs: number;
   /** Milliseconds without a byte after which a program with open questions is given up. */
   readonly answerMs: number;
-  /** Largest object that is read into memory, in bytes. */
-  readonly largest: number;
 }
 
 /** What is asked about an object: all of it, or its type and size without the content. */
@@ -68,10 +66,6 @@ export class Session {
       for await (const chunk of this.#program.output) {
         this.#use();
         for (const answer of parser.push(chunk)) this.#questions.shift()?.resolve(answer);
-        if (parser.awaited > this.#parts.largest) {
-          this.#refuse(parser.awaited);
-          break;
-        }
       }
     } catch {
       // The program could not be started; its questions are answered below like those of a dead one.
@@ -79,18 +73,6 @@ export class Session {
     this.#ended = true;
     this.#stopIdling.abort();
     for (const question of this.#questions.splice(0)) question.reject(ENDED);
-  }
-
-  /** Refuses an object that is too large and ends the program, which would send its content anyway. */
-  #refuse(size: number): void {
-    const question = this.#questions.shift();
-    question?.reject(
-      errors.source_invalid(
-        `a file of ${size} bytes is too large to be read (limit ${this.#parts.largest} bytes)`,
-      ),
-    );
-    this.#ended = true;
-    this.#program.close().catch(() => {});
   }
 
   #use(): void {

@@ -1,3 +1,4 @@
+import { createFairLimiter } from "../../system/mod.ts";
 import { Mirror } from "./mirror.ts";
 import type { MirrorParts } from "./mirror_parts.ts";
 import { ObjectReader } from "./object_reader.ts";
@@ -9,8 +10,9 @@ import type { ListedEntry } from "./tree_object.ts";
 
 /** Parts for opening repositories; the limits are those of their object readers. */
 type RepositoriesParts =
-  & Pick<ReaderParts, "idleMs" | "answerMs" | "largest">
-  & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">;
+  & Pick<ReaderParts, "idleMs" | "answerMs">
+  & Pick<MirrorParts, "git" | "files" | "clock" | "log" | "lock">
+  & { readonly largest: number };
 
 /** Most repositories that stay open: each caches megabytes, and deployments name any number. */
 export const MOST_OPEN = 100;
@@ -20,6 +22,7 @@ export class Repositories {
   readonly #parts: RepositoriesParts;
   /** In order of use, the most recently used last. */
   readonly #open = new Map<string, Repository>();
+  readonly #large = createFairLimiter(1);
   readonly #caches = {
     directories: new TreeCache<TreeEntry>(),
     listings: new TreeCache<ListedEntry>(),
@@ -49,7 +52,10 @@ export class Repositories {
   #make(directory: string, name: string): Repository {
     const { git, files, clock, log, lock, idleMs, answerMs, largest } = this.#parts;
     const start = () => git.start({ args: ["cat-file", "--batch-command"], gitDir: directory });
-    const reader = new ObjectReader({ start, clock, idleMs, answerMs, largest });
+    const reader = new ObjectReader({
+      ...{ start, clock, idleMs, answerMs, largest, name },
+      large: this.#large,
+    });
     const mirror = new Mirror({ git, files, clock, log, lock, reader, directory, name });
     return createRepository(mirror, reader, this.#caches);
   }

@@ -55,18 +55,21 @@ export class RevisionReader {
   async root(commit: string, signal: AbortSignal): Promise<string> {
     const known = this.#roots.get(commit);
     if (known !== undefined) return known;
-    const object = await this.#objects.read(`${commit}^{tree}`, signal);
-    if (object === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
-    remember(this.#roots, commit, object.id, MOST_ROOTS);
-    this.#directories.keep(object.id, await parseTreeObject(object.data));
-    return object.id;
+    const info = await this.#objects.commit(commit, signal);
+    if (info === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
+    // Git reads the commit to tell its root.
+    this.#objects.requireSize(info);
+    const { id } = await this.#info(`${commit}^{tree}`, signal);
+    remember(this.#roots, commit, id, MOST_ROOTS);
+    return id;
   }
 
   /** The entries of one directory, by name. */
   async directory(id: string, signal: AbortSignal): Promise<ReadonlyMap<string, TreeEntry>> {
     const known = this.#directories.get(id);
     if (known !== undefined) return known;
-    const entries = await parseTreeObject((await this.#object(id, signal)).data);
+    const info = await this.#info(id, signal);
+    const entries = await this.#objects.contents(info, signal, ({ data }) => parseTreeObject(data));
     this.#directories.keep(id, entries);
     return entries;
   }
@@ -80,16 +83,14 @@ export class RevisionReader {
     if (total > MOST_ENTRIES) throw tooManyEntries();
   }
 
-  /** The bytes of a file. */
-  async content(id: string, signal: AbortSignal): Promise<Uint8Array> {
-    return (await this.#object(id, signal)).data;
+  /** The bytes of a file, whose size is known. */
+  async content(id: string, size: number, signal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#objects.contents({ id, type: "blob", size }, signal)).data;
   }
 
   /** The size of a file, of whose content nothing is read. */
   async size(id: string, signal: AbortSignal): Promise<number> {
-    const size = await this.#objects.size(id, signal);
-    if (size === undefined) throw lacks(id);
-    return size;
+    return (await this.#info(id, signal)).size;
   }
 
   /** Forgets everything, because the mirror was replaced. */
@@ -99,15 +100,11 @@ export class RevisionReader {
     this.#sizes.clear();
   }
 
-  async #object(id: string, signal: AbortSignal) {
-    const object = await this.#objects.read(id, signal);
-    if (object === undefined) throw lacks(id);
-    return object;
+  async #info(name: string, signal: AbortSignal) {
+    const info = await this.#objects.info(name, signal);
+    if (info === undefined) throw damagedError(`the mirror lacks the object ${name}`);
+    return info;
   }
-}
-
-function lacks(id: string): Error {
-  return damagedError(`the mirror lacks the object ${id}`);
 }
 
 function namesOf(path: string): string[] {

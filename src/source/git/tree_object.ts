@@ -21,7 +21,7 @@ const AT_ONCE = 512 * 1024;
 
 /**
  * Reads a tree object: entries by name, of this directory only. Pauses during long ones. Throws
- * `source_invalid` for too many entries.
+ * `source_invalid` for too many entries, and for a name that is too long.
  */
 export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<string, TreeEntry>> {
   const pauses = createPauses(AT_ONCE);
@@ -32,7 +32,8 @@ export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<st
     const end = buffer.indexOf(0, space);
     if (space < 0 || end < 0) break;
     const mode = buffer.toString("latin1", at, space);
-    const name = buffer.toString("utf8", space + 1, end);
+    const name = buffer.toString("utf8", space + 1, Math.min(end, space + 2 + 3 * LONGEST_PATH));
+    if (name.length > LONGEST_PATH) throw tooLong(name, end - space - 1);
     entries.set(name, { kind: kindOf(mode), id: buffer.toString("hex", end + 1, end + 21) });
     if (entries.size > MOST_ENTRIES) throw tooManyEntries();
     await pauses.after(end + 21 - at);
@@ -112,13 +113,15 @@ function decodeListing(bytes: Uint8Array): string {
   }
 }
 
+function tooLong(path: string, length: number): StackwrightError {
+  return errors.source_invalid(
+    `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${length} ` +
+      `characters, the most is ${LONGEST_PATH}`,
+  );
+}
+
 function checkPath(path: string): void {
-  if (path.length > LONGEST_PATH) {
-    throw errors.source_invalid(
-      `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${path.length} ` +
-        `characters, the most is ${LONGEST_PATH}`,
-    );
-  }
+  if (path.length > LONGEST_PATH) throw tooLong(path, path.length);
   if (!/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path)) return;
   throw errors.source_invalid(
     `the tree holds ${JSON.stringify(path)}, a name that no checkout may create`,

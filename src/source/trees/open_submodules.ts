@@ -105,7 +105,7 @@ async function openModule(
   const repository = options.open(options.layout.submodule(options.source, url), url.remote);
   if (options.fetch) {
     await repository.mirror.fetchCommit(url, commit, 1, signal);
-  } else if (await repository.objects.read(`${commit}^{commit}`, signal) === undefined) {
+  } else if (await repository.objects.commit(commit, signal) === undefined) {
     throw errors.source_invalid(`${commit} was not fetched`);
   }
   return { repository, url, commit, prefix, written };

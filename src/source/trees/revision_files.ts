@@ -36,9 +36,9 @@ export class RevisionFiles {
     return await withRepair(inside.part, signal, async () => {
       const entry = await paths.find(inside.part.commit, inside.path, signal);
       if (entry?.kind !== "file" && entry?.kind !== "executable") return undefined;
-      const size = mostBytes === Infinity ? 0 : await paths.size(entry.id, signal);
+      const size = await paths.size(entry.id, signal);
       if (size > mostBytes) throw tooLargeFile(path, size, mostBytes);
-      return await paths.content(entry.id, signal);
+      return await paths.content(entry.id, size, signal);
     });
   }
 

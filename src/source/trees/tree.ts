@@ -108,7 +108,7 @@ async function checkTree({ place }: TreeJob, { files }: ExpandedTree, signal: Ab
   checkLinkSizes(new Map(found.map(([path, { size }]) => [path, size])));
   const links = new Map<string, string>();
   for (const [path, file] of found) {
-    const read = () => file.part.repository.paths.content(file.id, signal);
+    const read = () => file.part.repository.paths.content(file.id, file.size, signal);
     const target = await withRepair({ ...place, ...file.part }, signal, read);
     links.set(path, wholeUtf8(target));
   }
@@ -181,8 +181,7 @@ async function findBase(
   }
   if (newest === undefined) return undefined;
   try {
-    const object = await place.repository.objects.read(`${newest.name}^{commit}`, signal);
-    if (object === undefined) return undefined;
+    if (await place.repository.objects.commit(newest.name, signal) === undefined) return undefined;
     const options: ExpandOptions = { ...expand, fetch: false, onUnknown: () => {} };
     const tree = await expandTree({ ...place, commit: newest.name }, options, signal);
     return { directory: join(trees, newest.name), tree };

@@ -46,10 +46,10 @@ export async function writeFiles(
 async function writeFile(
   files: Files,
   path: string,
-  { id, kind, part }: TreeFile,
+  { id, size, kind, part }: TreeFile,
   signal: AbortSignal,
 ): Promise<void> {
-  const content = await part.repository.paths.content(id, signal);
+  const content = await part.repository.paths.content(id, size, signal);
   if (kind === "symlink") return await files.replaceLink(wholeUtf8(content), path);
   const mode = kind === "executable" ? 0o755 : 0o644;
   await files.write(path, content, { mode });

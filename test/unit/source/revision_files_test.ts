@@ -34,14 +34,17 @@ describe("RevisionFiles.list()", () => {
 function deep(levels: number): RevisionReader {
   const idOf = (level: number) => level.toString(16).padStart(40, "0");
   const reader = {
-    read: (name: string) => {
-      const level = name.endsWith("^{tree}") ? 1 : Number.parseInt(name, 16);
+    commit: () => Promise.resolve({ id }),
+    requireSize: () => {},
+    info: (name: string) => Promise.resolve({ id: name.endsWith("^{tree}") ? idOf(1) : name }),
+    contents: (info: { id: string }, _: AbortSignal, use: (object: unknown) => unknown) => {
+      const level = Number.parseInt(info.id, 16);
       const mode = level === levels ? "100644" : "40000";
       const data = Buffer.concat([
         Buffer.from(`${mode} d\0`),
         Buffer.from(idOf(level + 1), "hex"),
       ]);
-      return Promise.resolve({ id: idOf(level), data });
+      return Promise.resolve(use({ data }));
     },
   };
   return new RevisionReader(reader as never);

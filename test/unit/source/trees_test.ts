@@ -36,6 +36,14 @@ describe("parseTreeObject()", () => {
     ]);
     assert.equal(tree.get("a b")?.id, id);
   });
+  it("refuses a name that is longer than a path may be", async () => {
+    assert.equal((await parseTreeObject(entry("100644", "é".repeat(2048)))).size, 1);
+    for (const name of ["x".repeat(2049), "x".repeat(1_000_000)]) {
+      const tree = parseTreeObject(Buffer.concat([entry("100644", "a"), entry("100644", name)]));
+      const message = RegExp(`holds the path "x{100}"… of ${name.length} characters`);
+      await assert.rejects(tree, { code: "source_invalid", message });
+    }
+  });
   it("reads the empty tree", async () => {
     assert.equal((await parseTreeObject(new Uint8Array())).size, 0);
   });

@@ -7,15 +7,18 @@ import { processorMs } from "../../processor_time.ts";
 const [OLDER, NEWER] = ["a".repeat(40), "b".repeat(40)];
 
 describe("Ancestry", () => {
-  it("leaves a commit with a million parents to git", async () => {
-    const parents = Array.from({ length: 1_000_000 }, (_, each) => {
+  it("leaves a commit with as many parents as are read to git", async () => {
+    const parents = Array.from({ length: 20_000 }, (_, each) => {
       return `parent ${each.toString(16).padStart(40, "0")}\n`;
     });
     const data = new TextEncoder().encode(parents.join(""));
     const place = (commit: string) => ({
       commit,
       repository: {
-        objects: { read: () => Promise.resolve({ data }) },
+        objects: {
+          commit: () => Promise.resolve({ size: data.length }),
+          contents: () => Promise.resolve({ data }),
+        },
         mirror: { directory: "", run: () => Promise.resolve({ code: 0 }) },
       },
     } as unknown as CommitPlace);

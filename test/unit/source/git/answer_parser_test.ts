@@ -24,12 +24,6 @@ describe("AnswerParser.push()", () => {
       assert.deepEqual(found, expected);
     });
   }
-  it("tells the size that is on its way", () => {
-    const parser = new AnswerParser(() => true);
-    assert.deepEqual([...parser.push(new TextEncoder().encode(`${id} blob 5000\nab`))], []);
-    assert.equal(parser.awaited, 5000);
-  });
-
   it("takes sizes without content, among answers with content", () => {
     const hasContent = [false, true, false, true];
     const parser = new AnswerParser(() => hasContent[0] ?? true);

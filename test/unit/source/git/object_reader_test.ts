@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ObjectReader } from "../../../../src/source/git/object_reader.ts";
-import type { RunningCommand } from "../../../../src/system/mod.ts";
+import { createFairLimiter, type RunningCommand } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
 
 const signal = new AbortController().signal;
@@ -41,38 +41,97 @@ function createReader() {
     programs.push(program);
     return Promise.resolve(program.command);
   };
-  const reader = new ObjectReader({ start, clock, idleMs: 1000, answerMs: 5000, largest: 100 });
+  const parts = { start, clock, idleMs: 1000, answerMs: 5000, largest: 300 * 1024, name: "shop" };
+  const reader = new ObjectReader({ ...parts, large: createFairLimiter(1) });
   const read = (name: string) => {
-    const answer = reader.read(name, signal);
+    const answer = reader.info(name, signal);
     answer.catch(() => {});
     return answer;
   };
   return { clock, programs, reader, read };
 }
 
-describe("ObjectReader.size()", () => {
-  it("is told without the content, also of an object that is too large to be read", async () => {
-    const { programs, reader, read } = createReader();
-    const sizes = [reader.size("one", signal), reader.size("two", signal)];
-    const content = read("three");
+const LARGE = 300 * 1024;
+
+describe("ObjectReader.contents()", () => {
+  it("has one large object in use at a time", async () => {
+    const { programs, reader } = createReader();
+    let used = 0;
+    const until = Promise.withResolvers<void>();
+    const use = () => {
+      used++;
+      return until.promise;
+    };
+    const large = { id: ID, type: "blob", size: LARGE };
+    const all = [
+      reader.contents(large, signal, use),
+      reader.contents(large, signal, use),
+      reader.contents({ ...large, size: 2 }, signal, use),
+    ];
     await settle();
-    assert.deepEqual(programs[0]?.asked, ["info one", "info two", "contents three"]);
-    programs[0]?.say(`${ID} blob 101\ntwo missing\n${ID} blob 2\nab\n`);
-    assert.deepEqual(await Promise.all(sizes), [101, undefined]);
-    assert.equal((await content)?.size, 2);
-    assert.equal(programs[0]?.ended, false);
+    assert.equal(programs[0]?.asked.length, 2);
+    programs[0]?.say(`${ID} blob 2\nab\n${ID} blob 2\nab\n`);
+    await settle();
+    assert.deepEqual([used, programs[0]?.asked.length], [2, 2]);
+    until.resolve();
+    await settle();
+    assert.equal(programs[0]?.asked.length, 3);
+    programs[0]?.say(`${ID} blob 2\nab\n`);
+    await Promise.all(all);
+    await reader.close();
+  });
+
+  it("asks for nothing that is too large for its type", async () => {
+    const { programs, reader } = createReader();
+    for (
+      const [type, size, what] of [
+        ["blob", LARGE + 1, "file"],
+        ["commit", 1024 * 1024 + 1, "commit"],
+        ["tag", 1024 * 1024 + 1, "tag"],
+        ["tree", 16 * 1024 * 1024 + 1, "directory"],
+      ] as const
+    ) {
+      const refused = { code: "source_invalid", message: RegExp(`^the ${what} a{12} of`) };
+      await assert.rejects(reader.contents({ id: ID, type, size }, signal), refused);
+    }
+    assert.equal(programs.length, 0);
+  });
+});
+
+describe("ObjectReader.commit()", () => {
+  it("is found without its content, by way of few tags", async () => {
+    const { programs, reader } = createReader();
+    const tag = `object ${ID}\ntype commit\n`;
+    const size = 60 * 1024 * 1024;
+    const found = reader.commit("refs/x", signal);
+    await settle();
+    programs[0]?.say(`${ID} tag ${tag.length}\n`);
+    await settle();
+    programs[0]?.say(`${ID} tag ${tag.length}\n${tag}\n`);
+    await settle();
+    programs[0]?.say(`${ID} commit ${size}\n`);
+    assert.deepEqual(await found, { id: ID, type: "commit", size, data: new Uint8Array() });
+    assert.deepEqual(programs[0]?.asked, ["info refs/x", `contents ${ID}`, `info ${ID}`]);
+    const endless = reader.commit("refs/x", signal);
+    for (let level = 0; level < 11; level++) {
+      await settle();
+      programs[0]?.say(`${ID} tag ${tag.length}\n`);
+      await settle();
+      if (level < 10) programs[0]?.say(`${ID} tag ${tag.length}\n${tag}\n`);
+    }
+    assert.equal(await endless, undefined);
     await reader.close();
   });
 });
 
-describe("ObjectReader.read()", () => {
+describe("ObjectReader.info()", () => {
   it("asks one program for everything, and ends it when it is idle", async () => {
     const { clock, programs, read } = createReader();
     const answers = [read("one"), read("two")];
     await settle();
-    programs[0]?.say(`${ID} blob 2\nab\ntwo missing\n`);
+    programs[0]?.say(`${ID} blob 2\ntwo missing\n`);
     assert.deepEqual((await Promise.all(answers)).map((each) => each?.type), ["blob", undefined]);
-    assert.deepEqual(programs.map(({ asked }) => asked), [["contents one", "contents two"]]);
+    assert.deepEqual(programs.map(({ asked }) => asked), [["info one", "info two"]]);
     await clock.advance(999);
     assert.equal(programs[0]?.ended, false);
     await clock.advance(1001);
@@ -97,15 +156,15 @@ describe("ObjectReader.read()", () => {
   });
 
   it("waits for a program that says something now and then", async () => {
-    const { clock, programs, read } = createReader();
-    const slow = read("one");
+    const { clock, programs, reader } = createReader();
+    const slow = reader.contents({ id: ID, type: "blob", size: 3 }, signal);
     await settle();
     for (const part of [`${ID} blob`, " 3\n", "a", "b", "c", "\n"]) {
       await clock.advance(4_900);
       programs[0]?.say(part);
       await settle();
     }
-    assert.equal((await slow)?.data.length, 3);
+    assert.equal((await slow).data.length, 3);
   });
 
   it("starts another program when one died, and only one", async () => {
@@ -119,19 +178,10 @@ describe("ObjectReader.read()", () => {
     assert.equal(programs.length, 2);
   });
 
-  it("refuses what is too large, and ends the program that would send it", async () => {
-    const { programs, read } = createReader();
-    const answer = read("one");
-    await settle();
-    programs[0]?.say(`${ID} blob 101\n`);
-    await assert.rejects(answer, { code: "source_invalid" });
-    assert.equal(programs[0]?.ended, true);
-  });
-
   it("leaves the program to others when the one who asked does not want to know any more", async () => {
     const { programs, reader, read } = createReader();
     const stop = new AbortController();
-    const given = reader.read("one", stop.signal);
+    const given = reader.info("one", stop.signal);
     const other = read("two");
     await settle();
     stop.abort(new Error("enough"));
