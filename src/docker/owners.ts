@@ -4,7 +4,7 @@ import { whoseLabels } from "./told.ts";
 
 /** Most containers and projects whose names are remembered. */
 const MOST = 20_000;
-/** Characters of a name that is remembered. */
+/** Characters of a name, or of a project, that is remembered. */
 const LONGEST_NAME = 512;
 const ID = /^[0-9a-f]{64}$/;
 
@@ -21,7 +21,7 @@ export class Owners {
     if (name.length > LONGEST_NAME) return;
     const project = labels[COMPOSE_LABELS.project] ?? "";
     if (ID.test(id)) this.#remember(id, name);
-    if (project !== "") this.#remember(labelOf(project), name);
+    if (project !== "" && project.length <= LONGEST_NAME) this.#remember(labelOf(project), name);
   }
 
   /** The name of whom a call is for; empty where that is not known, and for everybody's things. */

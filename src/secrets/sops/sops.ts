@@ -52,18 +52,24 @@ interface SopsParts {
 /** Bytes of plain files kept in memory so that the same cipher text is decrypted once. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
+/** A file without content takes some, too, and so does each text to hide. */
+function weightOf({ bytes, secrets }: PlainFile): number {
+  return secrets.reduce((sum, each) => sum + 100 + 2 * each.length, 300 + bytes.length);
+}
+
 /** Makes the decrypter. Its keys are those it is made with. */
 export function createSops(parts: SopsParts): Sops {
   const identities = ageIdentities(parts.ageKey ?? "");
   const kept = new Map<string, PlainFile>();
   let keptBytes = 0;
   const keep = (id: string, plain: PlainFile) => {
+    if (kept.has(id)) return;
     kept.set(id, plain);
-    keptBytes += plain.bytes.length;
-    for (const [oldest, { bytes }] of kept) {
+    keptBytes += weightOf(plain);
+    for (const [oldest, file] of kept) {
       if (keptBytes <= MOST_KEPT_BYTES) break;
       kept.delete(oldest);
-      keptBytes -= bytes.length;
+      keptBytes -= weightOf(file);
     }
   };
   const hidden = (plain: PlainFile, owner: string | undefined) => {

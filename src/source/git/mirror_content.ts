@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path/posix";
 import { isStackwrightError, shortId, utf8 } from "../../model/mod.ts";
 import type { GitResult } from "./git_result.ts";
@@ -24,7 +25,7 @@ const USUAL_LINE = 82;
 /** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
   readonly #parts: MirrorParts;
-  /** Depths that were measured, by commit, for this list of commits without parents. */
+  /** Depths that were measured, by commit, for the list of commits without parents of this digest. */
   readonly #depths = new Map<string, number>();
   #measuredFor = "";
 
@@ -73,12 +74,13 @@ export class MirrorContent {
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
     const shallow = await this.shallow(this.#parts.directory);
     if (shallow === "") return Number.POSITIVE_INFINITY;
-    if (shallow !== this.#measuredFor || this.#depths.size >= MOST_DEPTHS) this.#depths.clear();
-    this.#measuredFor = shallow;
+    const measuredFor = createHash("sha256").update(shallow).digest("base64");
+    if (measuredFor !== this.#measuredFor || this.#depths.size >= MOST_DEPTHS) this.#depths.clear();
+    this.#measuredFor = measuredFor;
     const known = this.#depths.get(id);
     if (known !== undefined) return known;
     const depth = await this.#measure(id, shallow, signal);
-    if (shallow === this.#measuredFor) this.#depths.set(id, depth);
+    if (measuredFor === this.#measuredFor) this.#depths.set(id, depth);
     return depth;
   }
 

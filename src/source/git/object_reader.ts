@@ -39,7 +39,7 @@ export class ObjectReader {
   }
 
   /**
-   * What git tells of the object with an id, a reference name, or a name such as `<commit>^{tree}`;
+   * What git tells of the object with an id, or a reference name;
    * `undefined` when the mirror does not have it. Names come from us, never from a repository.
    *
    * Throws `source_invalid` when the mirror cannot be read at all, and `timeout` when git says nothing for
@@ -72,7 +72,7 @@ export class ObjectReader {
     signal: AbortSignal,
     use: (object: GitObject) => T | Promise<T> = (object) => object as T,
   ): Promise<T> {
-    this.requireSize(info);
+    this.#requireSize(info);
     const { large, name } = this.#parts;
     const read = async () => {
       const object = await this.#ask("contents", info.id, signal);
@@ -83,7 +83,7 @@ export class ObjectReader {
   }
 
   /** Throws `source_invalid` for an object that is larger than one of its type may be. */
-  requireSize({ id, type, size }: ObjectInfo): void {
+  #requireSize({ id, type, size }: ObjectInfo): void {
     const most = type in LARGEST ? LARGEST[type as keyof typeof LARGEST] : this.#parts.largest;
     if (size <= most) return;
     const what = { blob: "file", tree: "directory" }[type] ?? type;

@@ -1,3 +1,4 @@
+import { utf8 } from "../../model/mod.ts";
 import { damagedError } from "./git_failure.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
@@ -5,7 +6,9 @@ import { type OwnTrees, TreeCache } from "./tree_cache.ts";
 import { MOST_ENTRIES, parseTreeObject, tooManyEntries } from "./tree_object.ts";
 
 /** Most commits whose root directories are remembered, and most whose large directories are counted. */
-const [MOST_ROOTS, MOST_COUNTED] = [4096, 64] as const;
+const [MOST_ROOTS, MOST_COUNTED] = [1024, 64] as const;
+/** Bytes of the first line of a commit. */
+const HEADER_BYTES = 64;
 /** Entries above which a directory counts towards those that a tree may have. */
 const LARGE_DIRECTORY = 1000;
 
@@ -57,9 +60,10 @@ export class RevisionReader {
     if (known !== undefined) return known;
     const info = await this.#objects.commit(commit, signal);
     if (info === undefined) throw damagedError(`the mirror does not have the commit ${commit}`);
-    // Git reads the commit to tell its root.
-    this.#objects.requireSize(info);
-    const { id } = await this.#info(`${commit}^{tree}`, signal);
+    // Asked for `<commit>^{tree}`, git would keep both in its memory.
+    const { data } = await this.#objects.contents(info, signal);
+    const [, id] = /^tree ([0-9a-f]{40})\n/.exec(utf8(data.subarray(0, HEADER_BYTES))) ?? [];
+    if (id === undefined) throw damagedError(`the mirror has no tree of the commit ${commit}`);
     remember(this.#roots, commit, id, MOST_ROOTS);
     return id;
   }

@@ -35,9 +35,9 @@ function deep(levels: number): RevisionReader {
   const idOf = (level: number) => level.toString(16).padStart(40, "0");
   const reader = {
     commit: () => Promise.resolve({ id }),
-    requireSize: () => {},
-    info: (name: string) => Promise.resolve({ id: name.endsWith("^{tree}") ? idOf(1) : name }),
-    contents: (info: { id: string }, _: AbortSignal, use: (object: unknown) => unknown) => {
+    info: (name: string) => Promise.resolve({ id: name }),
+    contents: (info: { id: string }, _: AbortSignal, use?: (object: unknown) => unknown) => {
+      if (use === undefined) return Promise.resolve({ data: Buffer.from(`tree ${idOf(1)}\n`) });
       const level = Number.parseInt(info.id, 16);
       const mode = level === levels ? "100644" : "40000";
       const data = Buffer.concat([
