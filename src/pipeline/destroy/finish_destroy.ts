@@ -44,10 +44,9 @@ export async function finishDestroy(
   const isStack = current?.swarm !== undefined;
   const removeVolumes = options["removeVolumes"] === true ||
     (isStack && options["keepsStackVolumes"] !== true);
-  const { host: { engine }, clock } = parts;
+  const { host: { engine }, clock, options: { reachedAs } } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
-  const { reachedAs } = parts.options;
   const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
   const requireStill = () => {
     if (by === undefined) return;

@@ -161,9 +161,8 @@ describe("a job of a stack that was handed over", () => {
     { source: "here/ours", reference: "refs/heads/edge" },
   ];
   for (const heir of heirs) {
-    for (
-      const [digest, left] of [["2", "is nobody's"], ["1", "is its own where it has the same"]]
-    ) {
+    const digests = [["2", "is nobody's"], ["1", "is its own where it has the same"]] as const;
+    for (const [digest, left] of digests) {
       it(`${left}, once ${heir.source} (${heir.reference}) has deployed it`, async () => {
         const ledger = createMemoryLedger(createFakeClock());
         ledger.owners.settle(SHOP, OURS);
