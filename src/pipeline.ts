@@ -50,7 +50,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { deploying, type Slot, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -173,7 +173,7 @@ async function deployTargets(
   for (let left = deployments; left.length > 0;) {
     const glances = glancesOf(left.map((each) => keyOf(each).context));
     const targets = { ...run, glances, mayLack };
-    const done = await Promise.all(left.map((each) => deployTarget(parts, targets, each, signal)));
+    const done = await allInTurns(left, (each) => deployTarget(parts, targets, each, signal));
     const lacking = left.filter((_, index) => done[index] === "lacks");
     mayLack = lacking.length > 1 && lacking.length < left.length;
     left = lacking;

@@ -1,14 +1,15 @@
 import { compilePattern } from "./pattern.ts";
 
 /**
- * True when a reference passes a filter (RE2): it matches anywhere in the full reference, or in the
- * short name of the branch or tag. An empty filter lets everything pass, a broken one nothing.
+ * True when one of the names of a reference passes a filter (RE2): it matches anywhere in the name, or
+ * in its short form. An empty filter lets everything pass, a broken one nothing. May take 0.1 s.
  */
-export function passesWebhookFilter(filter: string, reference: string): boolean {
+export function passesWebhookFilter(filter: string, names: readonly string[]): boolean {
   if (filter === "") return true;
   const compiled = compilePattern(filter);
   if ("problem" in compiled) return false;
-  return compiled.value.test(reference) || compiled.value.test(shortReference(reference));
+  const all = new Set(names.flatMap((name) => [name, shortReference(name)]));
+  return [...all].some((name) => compiled.value.test(name));
 }
 
 /**

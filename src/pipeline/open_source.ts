@@ -34,7 +34,7 @@ import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
 import { filesOf, lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
-import type { Target } from "../prepare/mod.ts";
+import { type Target, triedOnce } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
 export interface SourceRun {
@@ -60,7 +60,12 @@ export interface OpenedSource extends SourceRun {
    * stack's lock held: of two targets first polled together, one has the stack only then.
    */
   readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
+  /** Tells whether the reference of the webhook behind the run passes a filter. */
+  readonly passes: (filter: string) => Promise<boolean>;
 }
+
+/** A source that was read, without the questions that a run asks about it. */
+type ReadSource = Omit<OpenedSource, "requireNotHeld" | "passes">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -76,7 +81,8 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
-  return { ...opened, requireNotHeld: requireNotOtherTargets(parts, opened, signal) };
+  const requireNotHeld = requireNotOtherTargets(parts, opened, signal);
+  return { ...opened, requireNotHeld, passes: triedOnce(parts, opened, signal) };
 }
 
 async function readSource(
@@ -84,7 +90,7 @@ async function readSource(
   run: SourceRun,
   reporter: Pick<RunReporter, "describe">,
   signal: AbortSignal,
-): Promise<Omit<OpenedSource, "requireNotHeld">> {
+): Promise<ReadSource> {
   const { request } = run;
   const { name } = requestLocation(request);
   reporter.describe({ repository: name, message: `resolving ${request.reference} of ${name}` });
@@ -112,7 +118,7 @@ async function readSource(
  */
 function requireNotOtherTargets(
   parts: PipelineParts,
-  { request, configuration: { source }, origin }: Omit<OpenedSource, "requireNotHeld">,
+  { request, configuration: { source }, origin }: ReadSource,
   signal: AbortSignal,
 ): OpenedSource["requireNotHeld"] {
   const others = parts.options.polled.filter((other) =>
@@ -282,13 +288,13 @@ export function meant(
 /** The refusal of a deployment that ignores the webhook behind the run; else `undefined`. */
 export async function refusalOf(
   parts: PipelineParts,
-  { trigger, request, configuration }: OpenedSource,
+  { trigger, request, configuration, passes }: OpenedSource,
   { declared }: ExpandedDeployment,
   signal: AbortSignal,
 ) {
   if (trigger !== "webhook") return undefined;
   const plan = await webhookRefusal(
-    { request, declared, revision: configuration },
+    { request, declared, revision: configuration, passes },
     (reference) => {
       const resolve = (within: PipelineParts) => resolveOther(within, request, reference, signal);
       return preparing(parts, { repository: configuration.source.name }, resolve, signal);

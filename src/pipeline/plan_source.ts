@@ -26,6 +26,7 @@ import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_ob
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
+import { allInTurns } from "../system/mod.ts";
 import { createTeller, runListener } from "../tell/mod.ts";
 
 /** The plan of one stack, with the models it was made from as masked texts. */
@@ -76,13 +77,14 @@ export async function planSource(
       after: "",
     };
   });
-  const remove = (each: Removal) =>
+  const remove = (each: Removal) => () =>
     attempt(each.stack.key, () => planRemoval(parts, opened, each, signal), signal);
-  const deploy = (each: ExpandedDeployment) => {
+  const deploy = (each: ExpandedDeployment) => () => {
     const plan = () => planDeployment(parts, { opened, deployment: each, reporter }, signal);
     return attempt(keyOf(each), plan, signal);
   };
-  const tried = await Promise.all([...removals.map(remove), ...deployments.map(deploy)]);
+  const all = [...removals.map(remove), ...deployments.map(deploy)];
+  const tried = await allInTurns(all, (each) => each());
   const unplanned = failures.map(({ key, error }) => ({ ...key, error }));
   return {
     stacks: [...stay, ...tried.filter((each) => "plan" in each)],

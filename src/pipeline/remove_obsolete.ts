@@ -1,7 +1,5 @@
-import { passesWebhookFilter } from "../config/mod.ts";
 import { dataText } from "../deploy/mod.ts";
 import {
-  type Deployment,
   type DiscoveredStack,
   type DiscoveryOwner,
   formatStackKey,
@@ -35,8 +33,9 @@ import {
   type ScannedBase,
 } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
+import type { OpenedSource } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
-import { createPauses, deploying } from "../system/mod.ts";
+import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 import { learnedOfAll } from "./waits.ts";
 
@@ -47,6 +46,7 @@ interface ObsoleteRun {
   readonly expansion: Expansion;
   readonly trigger: Trigger;
   readonly origin: Origin;
+  readonly passes: OpenedSource["passes"];
 }
 
 /** A stack that is to be removed. */
@@ -62,9 +62,6 @@ interface ObsoletePlan {
   /** Why the removals wait for a person or another run; empty when they do not wait. */
   readonly held: string;
 }
-
-/** Characters of other texts that take as long as trying a webhook filter, at worst. */
-const A_FILTER = 16 * 1024;
 
 /** Finds the stacks that an earlier run deployed and that nothing in this run names. */
 export async function planObsolete(
@@ -83,17 +80,10 @@ export async function planObsolete(
   const isThere = ({ key, policy }: DiscoveredStack) =>
     !names.has(formatStackKey(key)) &&
     (policy !== undefined || parts.ledger.current(key) !== undefined);
-  const candidates = await Promise.all(
-    stacks.filter(isThere).map(async (stack) => {
-      return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
-    }),
-  );
-  const pauses = createPauses();
-  const scanned: DiscoveryScan[] = [];
-  for (const scan of scans) {
-    scanned.push(scanOf(run, scan));
-    await pauses.after(A_FILTER);
-  }
+  const candidates = await allInTurns(stacks.filter(isThere), async (stack) => {
+    return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
+  });
+  const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
   const verdicts = chooseObsolete({
     stacks: candidates,
     named,
@@ -162,10 +152,11 @@ export async function removeObsolete(
   await learnedOfAll(parts, [...kept, ...removals].map(({ stack }) => stack.key), signal);
   for (const each of kept) tellerOf(each.stack).tell(keeping(each));
   if (held !== "") parts.log.warning(held, { repository: owner.source });
-  await Promise.all(removals.map((removal) => {
+  await allInTurns(removals, async (removal) => {
     const teller = tellerOf(removal.stack);
-    return held === "" ? remove(parts, { run, removal, teller }, signal) : keep(teller, held);
-  }));
+    if (held !== "") return keep(teller, held);
+    await remove(parts, { run, removal, teller }, signal);
+  });
   return removals.map((each) => each.stack.key);
 }
 
@@ -264,23 +255,20 @@ async function destroyObsolete(
   return nothingToDestroy(key);
 }
 
-function scanOf(run: ObsoleteRun, { base, revision }: ScannedBase): DiscoveryScan {
-  const { workingDir, autoDiscovery, pause } = base.deployment;
+async function scanOf(
+  { trigger, passes }: ObsoleteRun,
+  { base, revision }: ScannedBase,
+): Promise<DiscoveryScan> {
+  const { workingDir, autoDiscovery, pause, webhookFilter } = base.deployment;
   return {
     repository: revision.source.name,
     workingDir,
     depth: autoDiscovery.depth,
     policy: removalPolicy(autoDiscovery),
     paused: pause,
-    admitted: admits(run, base.deployment),
+    // Only a webhook may be ignored by a deployment.
+    admitted: trigger !== "webhook" || await passes(webhookFilter),
   };
-}
-
-/** True when the webhook behind a run passes a deployment's filter; other runs always do. */
-function admits({ trigger, request, configuration }: ObsoleteRun, { webhookFilter }: Deployment) {
-  if (trigger !== "webhook") return true;
-  const names = [request.reference, configuration.reference];
-  return names.some((name) => passesWebhookFilter(webhookFilter, name));
 }
 
 /** True when a stack runs a newer commit of the same reference than this run looked at. */

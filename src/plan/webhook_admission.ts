@@ -1,4 +1,4 @@
-import { passesWebhookFilter, shortReference } from "../config/mod.ts";
+import { shortReference } from "../config/mod.ts";
 import type { DeclaredDeployment, Plan, Revision, SourceRequest } from "../model/mod.ts";
 
 /** A webhook's request, and one deployment of its configuration. */
@@ -7,6 +7,8 @@ interface WebhookTarget {
   /** Revision that the webhook's reference resolves to now. */
   readonly revision: Revision;
   readonly declared: DeclaredDeployment;
+  /** Tells whether the webhook's reference passes a filter. */
+  readonly passes: (filter: string) => Promise<boolean>;
 }
 
 /**
@@ -23,11 +25,11 @@ export async function webhookRefusal(
   resolve: (reference: string) => Promise<Revision>,
 ): Promise<(Plan & { readonly kind: "skip" }) | undefined> {
   const { request, revision, declared: { deployment } } = target;
-  const names = [request.reference, revision.reference];
-  if (!names.some((name) => passesWebhookFilter(deployment.webhookFilter, name))) {
+  if (!await target.passes(deployment.webhookFilter)) {
     return refusal("deployment skipped, webhook filter did not match");
   }
   const { reference, repositoryUrl } = deployment;
+  const names = [request.reference, revision.reference];
   if (request.kind !== "git" || reference === "" || repositoryUrl !== "") return undefined;
   if (names.some((name) => name === reference || shortReference(name) === reference)) {
     return undefined;

@@ -31,3 +31,4 @@ export { isSuperseded } from "./superseded.ts";
 export * from "./swarm_images.ts";
 export * from "./swarm_sources.ts";
 export * from "./target.ts";
+export { triedOnce } from "./tried_once.ts";

@@ -3,6 +3,7 @@
  * logs. Other modules get them as arguments, so that tests can replace them.
  */
 export * from "./abortable.ts";
+export * from "./all_in_turns.ts";
 export type { Learn } from "./asked_stacks.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";

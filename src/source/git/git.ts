@@ -6,9 +6,11 @@ import {
   type CommandResult,
   type Commands,
   createRedactor,
+  createTurns,
   type HttpClient,
   type Limits,
   type Redactor,
+  type Turns,
 } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import {
@@ -59,10 +61,9 @@ export interface GitParts {
   readonly options: GitOptions;
 }
 
-/** A question for references. */
+/** A question about references. */
 interface RefsQuestion {
   readonly url: RepositoryUrl;
-  /** Full names; all references when there are none. */
   readonly names: readonly string[];
   /** Questions of one round share one answer. */
   readonly round: PollRound | undefined;
@@ -83,24 +84,46 @@ const LONGEST_SECRET = 64 * 1024;
 
 /** Runs git commands in an isolated environment, with time limits, and classifies their failures. */
 export class Git {
+  /** Turns for work on long lists of references. */
+  readonly turns: Turns;
   readonly #parts: GitParts;
   readonly #smart: SmartHttp | undefined;
   readonly #questions: SharedQuestions<RemoteRefs> = createSharedQuestions();
+  readonly #lists: SharedQuestions<readonly string[] | undefined> = createSharedQuestions();
+  readonly #hints: SharedQuestions<string> = createSharedQuestions();
 
   constructor(parts: GitParts) {
     this.#parts = parts;
     const { options: { http }, access, clock } = parts;
+    this.turns = createTurns(clock);
     this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
   }
 
   /** Asks a remote for references with `ask`; callers with the same question share one answer. */
   async asking(
-    { url, names, round }: RefsQuestion,
+    question: RefsQuestion,
     ask: (signal: AbortSignal) => Promise<RemoteRefs>,
     signal: AbortSignal,
   ): Promise<RemoteRefs> {
-    const key = JSON.stringify([url.remote, url.user, url.password, ...names]);
-    return await this.#questions.ask(key, signal, ask, round);
+    return await this.#questions.ask(keyOf(question), signal, ask, question.round);
+  }
+
+  /** The same for the names of all branches and tags of a remote; `undefined` for too many. */
+  async listing(
+    { url, round }: Omit<RefsQuestion, "names">,
+    list: (signal: AbortSignal) => Promise<readonly string[] | undefined>,
+    signal: AbortSignal,
+  ): Promise<readonly string[] | undefined> {
+    return await this.#lists.ask(keyOf({ url, names: [] }), signal, list, round);
+  }
+
+  /** The same for advice about a reference that a remote lacks: hundreds may ask for it at once. */
+  async hinting(
+    question: RefsQuestion,
+    make: (signal: AbortSignal) => Promise<string>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    return await this.#hints.ask(keyOf(question), signal, make, question.round);
   }
 
   /** A remote's references of these full names, by HTTP without git; `undefined` when only git can ask. */
@@ -258,4 +281,8 @@ function without(secrets: readonly string[], text: string): string {
   const own = createRedactor();
   for (const each of secrets) own.add(each);
   return own.redact(text);
+}
+
+function keyOf({ url, names }: Pick<RefsQuestion, "url" | "names">): string {
+  return JSON.stringify([url.remote, url.user, url.password, ...names]);
 }

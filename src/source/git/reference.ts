@@ -69,8 +69,8 @@ export function localName(remoteName: string): string {
 /** Namespace of the references that a search for a commit fetches; only a search writes there. */
 export const SEARCH = "refs/stackwright-search";
 
-/** Most names that a wanted one is compared with: a server may list any number. */
-const MOST_COMPARED = 500;
+/** Most pairs of letters that are compared to find near names: a server may list any number. */
+const MOST_COMPARED = 500_000;
 
 /** Up to three of `names` that a person who wrote `wanted` may have meant, nearest first. */
 export function nearestNames(wanted: string, names: readonly string[]): string[] {
@@ -78,7 +78,7 @@ export function nearestNames(wanted: string, names: readonly string[]): string[]
   const most = Math.max(2, Math.floor(plain.length / 3));
   return names
     .filter((name) => Math.abs(shortName(name).length - plain.length) <= most)
-    .slice(0, MOST_COMPARED)
+    .slice(0, Math.ceil(MOST_COMPARED / ((plain.length + 1) * (plain.length + most + 1))))
     .map((name) => ({ name, distance: editDistance(plain, shortName(name).toLowerCase()) }))
     .filter(({ distance }) => distance <= most)
     .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))

@@ -22,7 +22,10 @@ export const MOST_BYTES = 8 * 1024 * 1024;
 /** Most references of one round in one request; requests for further ones are made singly. */
 const MOST_REFERENCES = 100;
 
-/** References of the remote with these full names, and maybe others; all for an empty list. */
+/** Most names that a missing one is compared with: of more, nobody reads which ones are near. */
+const MOST_NAMES = 10_000;
+
+/** References of the remote with these full names, and maybe others. */
 export async function askRemote(
   parts: MirrorParts,
   { url, round }: Pick<MirrorRequest, "url" | "round">,
@@ -43,6 +46,7 @@ function namesOfRound(round: PollRound, names: readonly string[]): readonly stri
   return names.length > 0 && names.every((each) => all.has(each)) ? [...all] : names;
 }
 
+/** References of these names, without anybody else's question; all for an empty list. */
 async function askAlone(
   parts: MirrorParts,
   url: RepositoryUrl,
@@ -66,22 +70,40 @@ export async function missingReference(
   request: MirrorRequest,
   signal: AbortSignal,
 ): Promise<StackwrightError> {
-  const { name } = parts;
-  const refs = await askRemote(parts, request, [], signal).catch((error) => {
-    if (!isStackwrightError(error, "payload_too_large")) throw error;
-    return undefined;
-  });
-  const names = [...refs?.ids.keys() ?? []].filter((each) =>
-    /^refs\/(?:heads|tags)\//.test(each) && !each.endsWith("^{}")
+  const { name, git } = parts;
+  const { url, reference, round } = request;
+  const make = async (shared: AbortSignal) => {
+    const list = (all: AbortSignal) => listed(parts, url, all);
+    const names = await git.listing({ url, round }, list, shared);
+    if (names === undefined) return "it has too many to look for one that is near";
+    return await git.turns.by(url.remote).take(() => hintAt(request, names), shared);
+  };
+  // Whoever waits for the same does nothing after it: there may be hundreds in one turn.
+  const hint = await git.hinting({ url, names: [reference], round }, make, signal);
+  return errors.reference_not_found(
+    `${name} has no reference ${JSON.stringify(reference)}; ${hint}`,
   );
-  const asked = JSON.stringify(request.reference);
-  const hint = refs === undefined
-    ? "it has too many to look for one that is near"
-    : hintAt(request, names);
-  return errors.reference_not_found(`${name} has no reference ${asked}; ${hint}`);
 }
 
-/** Advice for the error: what to do when a remote with these references lacks the wanted one. */
+/** The names of all branches and tags of a remote; `undefined` for too many. */
+async function listed(
+  parts: MirrorParts,
+  url: RepositoryUrl,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const { ids } = await askAlone(parts, url, [], signal);
+    const names = [...ids.keys()].filter((each) =>
+      /^refs\/(?:heads|tags)\//.test(each) && !each.endsWith("^{}")
+    );
+    return names.length > MOST_NAMES ? undefined : names.sort();
+  } catch (error) {
+    if (!isStackwrightError(error, "payload_too_large")) throw error;
+    return undefined;
+  }
+}
+
+/** Advice for the error: what to do when a remote with these references, sorted, lacks the wanted one. */
 function hintAt({ reference, url }: MirrorRequest, names: readonly string[]): string {
   if (names.length === 0) {
     if (url.scheme === "file") {
@@ -98,6 +120,6 @@ function hintAt({ reference, url }: MirrorRequest, names: readonly string[]): st
 function near(wanted: string, names: readonly string[]): string {
   const found = nearestNames(wanted, names);
   if (found.length > 0) return `did you mean ${found.join(", ")}?`;
-  const some = [...names].sort().slice(0, 5).join(", ");
+  const some = names.slice(0, 5).join(", ");
   return `it has ${some}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Revision, SourceRequest } from "../../../src/model/mod.ts";
+import { passesWebhookFilter } from "../../../src/config/mod.ts";
 import { webhookRefusal } from "../../../src/plan/mod.ts";
 import { parseInlineDeployments } from "../../fakes/inline_deployments.ts";
 
@@ -33,7 +34,12 @@ async function refusal({ event, full = event, deployment }: Case) {
   };
   const asked: string[] = [];
   const refused = await webhookRefusal(
-    { request, revision: revisionAt(full), declared },
+    {
+      request,
+      revision: revisionAt(full),
+      declared,
+      passes: (filter) => Promise.resolve(passesWebhookFilter(filter, [event, full])),
+    },
     (reference) => {
       asked.push(reference);
       return Promise.resolve(revisionAt(UPSTREAM[reference] ?? `refs/heads/${reference}`));
