@@ -8,12 +8,6 @@ const ENCRYPTED =
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** A value or comment as the cipher gave it back. */
-interface OpenedValue {
-  readonly type: PlainValue["type"] | "comment";
-  readonly bytes: Uint8Array;
-}
-
 /** True when a text is the cipher text of a value. */
 export function isEncryptedValue(text: string): boolean {
   return text.startsWith("ENC[AES256_GCM,");
@@ -25,7 +19,7 @@ export function isEncryptedValue(text: string): boolean {
  *
  * Throws {@link SopsFormatError} when it is malformed, was changed, moved, or has another key.
  */
-export function openValue(text: string, key: Uint8Array, bound: string): OpenedValue {
+export function openValue(text: string, key: Uint8Array, bound: string): PlainValue {
   const match = ENCRYPTED.exec(text);
   if (match === null) throw new SopsFormatError("is no cipher text of SOPS, or was cut off");
   const [data, iv, tag] = match.slice(1, 4).map((each) => Buffer.from(each, "base64"));
@@ -59,12 +53,11 @@ export function sealedText(text: string): SealedText {
   if (match === null) throw new SopsFormatError("is no cipher text of SOPS, or was cut off");
   const [, data = "", iv, tag, name = ""] = match;
   const type = typeOf(name);
-  if (type === "comment") throw new SopsFormatError("is a comment, not a value");
   const sealed = `ENC[AES256_GCM,data:${data},iv:${iv},tag:${tag},type:str]`;
   return { sealed, type, length: Buffer.from(data, "base64").length };
 }
 
-/** The bytes of a decrypted value that the checksum covers. */
+/** The bytes of a decrypted value that the checksum covers: none of a comment. */
 export function checkedValue({ type, bytes }: PlainValue): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
   switch (type) {
@@ -76,12 +69,14 @@ export function checkedValue({ type, bytes }: PlainValue): Uint8Array {
       return Buffer.from(plainNumber(Number(text)));
     case "bool":
       return Buffer.from(/^(?:1|t|true)$/i.test(text) ? "True" : "False");
+    case "comment":
+      return new Uint8Array();
     default:
       return bytes;
   }
 }
 
-function typeOf(name: string): OpenedValue["type"] {
+function typeOf(name: string): PlainValue["type"] {
   switch (name) {
     case "str":
     case "int":

@@ -2,7 +2,13 @@ import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { checkedValue, isEncryptedValue, openValue } from "./cipher.ts";
 import type { SopsMetadata } from "./metadata.ts";
-import { type PlainValue, SopsFormatError, type SopsLeaf, type SopsText } from "./sops_text.ts";
+import {
+  commentText,
+  type PlainValue,
+  SopsFormatError,
+  type SopsLeaf,
+  type SopsText,
+} from "./sops_text.ts";
 
 /** A decrypted file with the texts that were encrypted in it. */
 export interface DecryptedText {
@@ -47,14 +53,15 @@ export function withValues(
   comments: readonly (string | undefined)[],
 ): DecryptedText {
   const texts = values.flatMap((value, index) => textAt(file.leaves[index], value) ?? []);
-  // Comments often hold former passwords.
   const said = comments.flatMap((text) => text === undefined ? [] : [{ path: [], text }]);
   return { bytes: file.write(values, comments), texts: [...texts, ...said] };
 }
 
 function textAt({ path }: Pick<SopsLeaf, "path"> = { path: [] }, value: PlainValue | undefined) {
   if (value === undefined || value.type === "bool") return undefined;
-  return { path, text: Buffer.from(value.bytes).toString("utf8") };
+  // Comments often hold former passwords, also below a key that names things.
+  const named = value.type === "comment" ? [] : path;
+  return { path: named, text: Buffer.from(value.bytes).toString("utf8") };
 }
 
 /** The value of an encrypted leaf, `undefined` for one that is not. */
@@ -65,18 +72,17 @@ function openLeaf(
 ): PlainValue | undefined {
   return withSealed(leaf, metadata, (text) => {
     if (text === "") return { type: "str", bytes: new Uint8Array() };
-    const { type, bytes } = openValue(text, key, `${leaf.path.join(":")}:`);
-    if (type === "comment") throw new SopsFormatError("is a comment, not a value");
-    return { type, bytes };
+    return openValue(text, key, `${leaf.path.join(":")}:`);
   });
 }
 
 /**
  * What `work` makes of the cipher text of a leaf, or of an empty text, which SOPS leaves so; `undefined`
- * for a leaf that is not encrypted. Throws {@link SopsFormatError} with the place of the leaf.
+ * for a leaf that is not encrypted. Throws {@link SopsFormatError} with the place of the leaf, also for
+ * a comment where SOPS writes none.
  */
-export function withSealed<T>(
-  { path, text }: SopsLeaf,
+export function withSealed<T extends Pick<PlainValue, "type">>(
+  { path, text, mayBeComment }: SopsLeaf,
   metadata: SopsMetadata,
   work: (text: string) => T,
 ): T | undefined {
@@ -86,7 +92,9 @@ export function withSealed<T>(
     throw new SopsFormatError(`${where} is not encrypted although the file says that it is`);
   }
   try {
-    return work(text);
+    const found = work(text);
+    if (found.type !== "comment" || mayBeComment === true) return found;
+    throw new SopsFormatError("is a comment, not a value");
   } catch (error) {
     if (error instanceof SopsFormatError) throw new SopsFormatError(`${where} ${error.message}`);
     throw error;
@@ -131,8 +139,7 @@ function openComment(paths: readonly (readonly string[])[], text: string, key: U
   for (const path of paths) {
     try {
       const { bytes } = openValue(text, key, `${path.join(":")}:`);
-      const comment = Buffer.from(bytes).toString("utf8");
-      return /[\r\n]/.test(comment) ? undefined : comment;
+      return commentText(bytes);
     } catch (error) {
       if (!(error instanceof SopsFormatError)) throw error;
     }

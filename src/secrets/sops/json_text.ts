@@ -10,10 +10,12 @@ import {
 } from "./sops_text.ts";
 import { isObject, type JsonObject, memberOf, parseJson } from "../../model/mod.ts";
 
-interface Place extends SopsLeaf {
+interface Span {
   readonly start: number;
   readonly end: number;
 }
+
+type Place = SopsLeaf & Span;
 
 /** Levels that a JSON file may nest. */
 const DEEPEST = 200;
@@ -27,18 +29,21 @@ export function readJsonText(text: string): SopsText | undefined {
   if (metadata === undefined) return undefined;
   const scan = new JsonScan(text);
   scan.run();
-  const { places, cut } = scan;
+  const { places, lists, cut } = scan;
   return {
     format: "json",
     metadata,
     leaves: places,
     comments: [],
     write(values) {
-      const replacements: Replacement[] = places.flatMap(({ start, end }, index) => {
+      const gone = new Set<Span>(places.filter((_, index) => values[index]?.type === "comment"));
+      const replacements: Replacement[] = places.flatMap((place, index) => {
         const value = values[index];
-        return value === undefined ? [] : [{ start, end, text: spelled(value) }];
+        if (value === undefined || gone.has(place)) return [];
+        return [{ start: place.start, end: place.end, text: spelled(value) }];
       });
-      return Buffer.from(replaced(text, [...replacements, ...cut]), "utf8");
+      const without = lists.flatMap((each) => withoutItems(each, gone));
+      return Buffer.from(replaced(text, [...replacements, ...without, ...cut]), "utf8");
     },
   };
 }
@@ -47,6 +52,8 @@ export function readJsonText(text: string): SopsText | undefined {
 export function asBinary(file: SopsText): SopsText | undefined {
   const [only, ...more] = file.leaves;
   if (file.format !== "json" || more.length > 0 || only?.path.join() !== "data") return undefined;
+  // An item of a list may be a comment.
+  if (only.mayBeComment === true) return undefined;
   return {
     ...file,
     format: "binary",
@@ -66,9 +73,23 @@ function spelled({ type, bytes }: PlainValue): string {
   return JSON.stringify(text);
 }
 
+/** Takes items out, each with the comma before it or, where none is left before it, the one behind it. */
+function withoutItems(items: readonly Span[], gone: ReadonlySet<Span>): Replacement[] {
+  const kept = items.findIndex((each) => !gone.has(each));
+  return items.flatMap((each, index) => {
+    if (!gone.has(each)) return [];
+    const isBehind = kept >= 0 && kept < index;
+    const start = isBehind ? items[index - 1]?.end : each.start;
+    const end = isBehind ? each.end : items[index + 1]?.start;
+    return [{ start: start ?? each.start, end: end ?? each.end, text: "" }];
+  });
+}
+
 /** Walks a text that is valid JSON and notes where its values lie: objects forget the order of keys. */
 class JsonScan {
   readonly places: Place[] = [];
+  /** The items of each list. */
+  readonly lists: Span[][] = [];
   /** Pieces that go with the metadata. */
   readonly cut: Replacement[] = [];
   readonly #text: string;
@@ -83,13 +104,15 @@ class JsonScan {
     this.#value([], 0);
   }
 
-  #value(path: readonly string[], depth: number): void {
+  /** Answers the place of a scalar. */
+  #value(path: readonly string[], depth: number, isItem = false): Place | undefined {
     if (depth > DEEPEST) throw new SopsFormatError(`it nests deeper than ${DEEPEST} levels`);
     this.#space();
     const first = this.#text[this.#at];
     if (first === "{") this.#object(path, depth);
     else if (first === "[") this.#list(path, depth);
-    else this.#scalar(path);
+    else return this.#scalar(path, isItem);
+    return undefined;
   }
 
   #object(path: readonly string[], depth: number): void {
@@ -132,28 +155,36 @@ class JsonScan {
 
   #list(path: readonly string[], depth: number): void {
     this.#at++;
+    const items: Span[] = [];
+    if (!this.#inMetadata) this.lists.push(items);
     while (this.#peek() !== "]") {
-      this.#value(path, depth + 1);
+      const start = this.#at;
+      const scalar = this.#value(path, depth + 1, true);
+      items.push(scalar ?? { start, end: this.#at });
       if (this.#peek() === ",") this.#at++;
     }
     this.#at++;
   }
 
-  #scalar(path: readonly string[]): void {
+  #scalar(path: readonly string[], mayBeComment: boolean): Place | undefined {
     const start = this.#at;
     if (this.#text[start] === '"') {
       const text = this.#string();
-      this.places.push({ path, text, checked: text, start, end: this.#at });
-      return;
+      return this.#placed({ path, text, checked: text, start, end: this.#at, mayBeComment });
     }
     const word = /[-+\w.]+/y;
     word.lastIndex = start;
     const [source = ""] = word.exec(this.#text) ?? [];
     this.#at += source.length;
-    if (source === "null") return;
+    if (source === "null") return undefined;
     const checked = source === "true" ? "True" : source === "false" ? "False" : undefined;
     const spelled = checked ?? plainNumber(Number(source));
-    this.places.push({ path, text: undefined, checked: spelled, start, end: this.#at });
+    return this.#placed({ path, text: undefined, checked: spelled, start, end: this.#at });
+  }
+
+  #placed(place: Place): Place {
+    this.places.push(place);
+    return place;
   }
 
   #string(): string {

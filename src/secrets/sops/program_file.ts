@@ -35,8 +35,8 @@ interface Written {
 
 /**
  * Writes a file for the program: the same values at the same keys in the same order, which is what
- * their cipher texts and the checksum are bound to, and the metadata that was judged. Comments are not
- * bound, and left out.
+ * their cipher texts and the checksum are bound to, and the metadata that was judged. The checksum does
+ * not cover comments: they are left out.
  *
  * Throws {@link SopsFormatError} for what is no cipher text, and keys that would mean something else.
  */
@@ -45,9 +45,10 @@ export function programFile(file: SopsText, metadata: SopsMetadata): ProgramFile
     requirePlace(leaf.path);
     return withSealed(leaf, metadata, (text) => text === "" ? EMPTY : sealedText(text));
   });
-  const written = file.leaves.map(({ path, checked }, index): Written => {
-    const text = sealed[index]?.sealed;
-    return text === undefined ? { path: [...path, PLAIN], text: checked } : { path, text };
+  const written = file.leaves.flatMap(({ path, checked }, index): Written[] => {
+    const { type, sealed: text } = sealed[index] ?? {};
+    if (type === "comment") return [];
+    return [text === undefined ? { path: [...path, PLAIN], text: checked } : { path, text }];
   });
   const block = JSON.stringify(programBlock(file.metadata, metadata));
   const parts = partsOf(written, 0).map(({ text }) => text);
@@ -58,10 +59,14 @@ export function programFile(file: SopsText, metadata: SopsMetadata): ProgramFile
     bytes: Buffer.from(`{${[...parts, `"sops":${block}`].join(",")}}`, "utf8"),
     values(printed) {
       const found = isBinary ? [printed] : textsIn(Buffer.from(printed).toString("utf8"));
-      const isAll = found.length === sealed.length &&
-        sealed.every((each, at) => each === undefined || each.length === found[at]?.length);
-      if (!isAll) throw new SopsFormatError(NOT_ALL);
-      return sealed.map((each, at) => each && { type: each.type, bytes: found[at] ?? EMPTY.bytes });
+      if (found.length !== written.length) throw new SopsFormatError(NOT_ALL);
+      const rest = found.values();
+      return sealed.map((each) => {
+        if (each?.type === "comment") return { type: each.type, bytes: EMPTY.bytes };
+        const bytes = rest.next().value ?? EMPTY.bytes;
+        if (each !== undefined && each.length !== bytes.length) throw new SopsFormatError(NOT_ALL);
+        return each && { type: each.type, bytes };
+      });
     },
   };
 }

@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+
 /** A value of a file as SOPS sees it. */
 export interface SopsLeaf {
   /** Keys from the root; places in lists do not count. */
@@ -6,11 +8,13 @@ export interface SopsLeaf {
   readonly text: string | undefined;
   /** What the checksum covers when the value is not encrypted. */
   readonly checked: string;
+  /** True for an item of a list: SOPS writes comments within lists as such. */
+  readonly mayBeComment?: boolean;
 }
 
-/** A decrypted value. */
+/** A decrypted value, or a comment in the place of one. */
 export interface PlainValue {
-  readonly type: "str" | "int" | "float" | "bool" | "bytes" | "time";
+  readonly type: "str" | "int" | "float" | "bool" | "bytes" | "time" | "comment";
   readonly bytes: Uint8Array;
 }
 
@@ -25,7 +29,8 @@ export interface SopsText {
   readonly comments: readonly SopsComment[];
   /**
    * The file without metadata, with `values` (one for each leaf, `undefined` to leave it) and
-   * `comments` (`undefined` to leave it out) in place; everything else is as it was.
+   * `comments` (`undefined` to leave it out) in place; everything else is as it was. An item of a list
+   * that is a comment is none any more.
    */
   write(
     values: readonly (PlainValue | undefined)[],
@@ -60,6 +65,12 @@ export function replaced(text: string, replacements: readonly Replacement[]): st
     at = end;
   }
   return result + text.slice(at);
+}
+
+/** What a comment says, `undefined` when readers would see several lines. */
+export function commentText(bytes: Uint8Array): string | undefined {
+  const text = Buffer.from(bytes).toString("utf8");
+  return /[\r\n\u0085\u2028\u2029]/.test(text) ? undefined : text;
 }
 
 /** The pattern of an encrypted comment. */

@@ -9,12 +9,14 @@ import {
   type Pair,
   type Scalar,
   visit,
+  type YAMLSeq,
 } from "yaml";
 import { parseYaml } from "../../config/mod.ts";
 import { jsonForYaml } from "../../model/mod.ts";
 import { checkedScalar } from "./checked_scalar.ts";
 import { isSopsMetadata } from "./metadata.ts";
 import {
+  commentText,
   ENCRYPTED_COMMENT,
   type PlainValue,
   replaced,
@@ -26,6 +28,8 @@ import {
 
 interface Place extends SopsLeaf {
   readonly node: Scalar;
+  /** The list that has it as an item. */
+  readonly list: YAMLSeq | undefined;
 }
 
 /** Takes a YAML file apart; `undefined` without metadata. Only encrypted scalars are replaced. */
@@ -34,7 +38,10 @@ export function readYamlText(text: string): SopsText | undefined {
   const metadata = documents?.map((each) => metadataOf(each)).find((each) => each !== undefined);
   if (documents === undefined || metadata === undefined) return undefined;
   if (isSopsMetadata(metadata)) requireOneReading(text, documents);
-  const places = documents.flatMap((each) => [...scalarsOf(each.contents, [])]);
+  const places = documents.flatMap((each) => [...scalarsOf(each.contents, [])]).map((each) => ({
+    ...each,
+    mayBeComment: isPlainItem(text, each),
+  }));
   const comments = commentsOf(text, places);
   return {
     format: "yaml",
@@ -42,11 +49,18 @@ export function readYamlText(text: string): SopsText | undefined {
     leaves: places,
     comments,
     write(values, plainComments) {
+      const gone = new Set<unknown>(
+        places.filter((_, index) => values[index]?.type === "comment").map(({ node }) => node),
+      );
       const replacements = [
         ...documents.flatMap((each) => withoutMetadata(text, each)),
         ...places.flatMap((place, index) => {
           const value = values[index];
-          return value === undefined ? [] : [replacement(text, place.node, value)];
+          if (value === undefined) return [];
+          const { start, end, text: next } = replacement(text, place.node, value);
+          if (value.type !== "comment") return [{ start, end, text: next }];
+          const empty = isEmptied(place, gone) ? " [] " : "";
+          return [{ start: start - DASH.length, end, text: empty + next }];
         }),
       ];
       const free = (at: number) => !replacements.some((each) => at >= each.start && at < each.end);
@@ -113,7 +127,7 @@ function keyOf(pair: Pair): string {
 }
 
 /** Every scalar below a node in reading order, but null and the metadata. */
-function* scalarsOf(node: unknown, path: readonly string[]): Generator<Place> {
+function* scalarsOf(node: unknown, path: readonly string[], list?: YAMLSeq): Generator<Place> {
   if (isMap(node)) {
     for (const pair of node.items) {
       const key = keyOf(pair);
@@ -124,14 +138,29 @@ function* scalarsOf(node: unknown, path: readonly string[]): Generator<Place> {
       yield* scalarsOf(pair.value, [...path, key]);
     }
   } else if (isSeq(node)) {
-    for (const item of node.items) yield* scalarsOf(item, path);
+    for (const item of node.items) yield* scalarsOf(item, path, node);
   } else if (isAlias(node)) {
     throw new SopsFormatError(`it has the alias *${node.source}, which SOPS never writes`);
   } else if (isScalar(node)) {
     const checked = checkedScalar(node);
     if (checked === undefined) return;
-    yield { path, text: typeof node.value === "string" ? node.value : undefined, checked, node };
+    const text = typeof node.value === "string" ? node.value : undefined;
+    yield { path, text, checked, node, list };
   }
+}
+
+const DASH = "- ";
+
+/** True for an item that stands behind its dash as SOPS writes it. */
+function isPlainItem(text: string, { node, list }: Place): boolean {
+  const [start] = rangeOf(node);
+  const isItem = list !== undefined && list.flow !== true;
+  return isItem && /(?:^|\s)- $/.test(text.slice(Math.max(0, start - DASH.length - 1), start));
+}
+
+/** True for the first item of a list of which nothing is left. */
+function isEmptied({ node, list }: Place, gone: ReadonlySet<unknown>): boolean {
+  return list?.items[0] === node && list.items.every((each) => gone.has(each));
 }
 
 function replacement(text: string, node: Scalar, value: PlainValue): Replacement {
@@ -146,6 +175,7 @@ function replacement(text: string, node: Scalar, value: PlainValue): Replacement
  * and every program must read what was encrypted.
  */
 function spelled({ type, bytes }: PlainValue): string {
+  if (type === "comment") return `#${commentText(bytes) ?? ""}`;
   const text = Buffer.from(bytes).toString("utf8");
   if (type === "int" || type === "float" || type === "time") return text;
   if (type === "bool") return text.toLowerCase();

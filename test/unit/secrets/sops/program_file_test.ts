@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
+import { parse } from "yaml";
 import { messageOf } from "../../../../src/model/mod.ts";
 import { createSops, createSopsProgram, type SopsProgram } from "../../../../src/secrets/mod.ts";
 import {
@@ -208,6 +209,22 @@ describe("what the real sops program decrypts", { skip }, () => {
         const bare = (text: string) => text.replaceAll(/^\s*[#;].*\n|\s*#.*$/gm, "");
         assert.equal(bare(there), bare(here), way.join(" "));
       }
+    });
+  }
+
+  for (const type of ["yaml", "json"]) {
+    it(`has the values that the program itself gives of lists with comments in ${type}`, async () => {
+      const lists = "a:\n  # a\n  - x\n  #\n  # b\n  - '# c' # d\n  # e\n" +
+        "b: [ # f\n  1, # g\n  {c: 2}, [ # h\n ]]\nd:\n- # i\n  - # j\n    e: # k\n" +
+        "    # l\n    - # m\n      |\n      n\n    # o\n    -\n  # p\n  - f: ~\n# q\n" +
+        "g_unencrypted:\n  # r\n  - |+\n    s\n\n  # t\n  - u\n  # v\n";
+      const types = ["--input-type", "yaml", "--output-type", type];
+      const args = ["encrypt", "--age", keys.recipient, ...types, "/dev/stdin"];
+      const sealed = execFileSync(real ?? "", args, { input: lists });
+      const env = { ...process.env, SOPS_AGE_KEY: keys.identity };
+      const own = ["decrypt", "--input-type", type, "--output-type", "json", "/dev/stdin"];
+      const wanted = JSON.parse(execFileSync(real ?? "", own, { input: sealed, env }).toString());
+      for (const each of await both(`x.${type}`, sealed)) assert.deepEqual(parse(each), wanted);
     });
   }
 

@@ -130,3 +130,113 @@ age__list_0__map_recipient = age1je6kjhzuhdjy3fqptpttxjh5k8q46vygzlgtpuq3030c947
 mac                        = ENC[AES256_GCM,data:8f+bmm52W3ojX6ePiFhRS/qser+IL6fwhsHFjC9DA1cvH7C8VhzIvfCjVqtPJdOc24H/JiqGVCYstTEVsnpPvmwJ5Rrx0mmQuD8Fn9BdxJ2ZSbWkUlZeBWslLr4fZ52xqw8bWCjjMlFUhrFD8B4mCMWnRXTVH4ROxuH2IVn/JTg=,iv:FRRV7xbs1hXf1iTnoNk63xQU6M1FrvcPd/hDZ3XB65E=,tag:Ffeu97vHOCL2OLA++5GY0w==,type:str]
 version                    = 3.8.1
 `;
+
+/** Key of the files below, made for them. */
+export const COMMENTS_KEY =
+  "AGE-SECRET-KEY-14D56F6YG8DVHQU7QNPUXA3KAQZ2YWDH7P0ENLUZCFXLU2PD9ZRNS59NGYL";
+
+/** Lists with comments (SOPS 3.13.3). */
+export const LIST_COMMENTS_YAML = `list:
+    - ENC[AES256_GCM,data:7SC+USHBIcpnM3H1wm50PyA=,iv:FyuAVR7ZKniRzcBy52j6xKIrzfT0T1TRG97Hggh1xL8=,tag:xGcz9y1RtrFECpp6xR8lUQ==,type:comment]
+    - ENC[AES256_GCM,data:mw==,iv:7PkCkkabF8D/PB8VMp1ESImOU6smHkSK78eRImAghBU=,tag:wfWs6FKMD54PNXMuXvibrQ==,type:str]
+    - ENC[AES256_GCM,data:Wknuug==,iv:JiLp7CBj8bBJhLfE04KfeK+tHEVbuSpB1U7+OuR7le8=,tag:T/kgV87/VMjViRdrbaIuuw==,type:comment]
+    - ENC[AES256_GCM,data:iANoxbqlexdFuJJ/fZMopw==,iv:jFuS75YnDhULBvi5t72gO/N7t7S/qDi8THCu4jKUEa8=,tag:ZNxezZKkuLN2ETyhI/ineg==,type:comment]
+    - ENC[AES256_GCM,data:rjwYRD1zhw==,iv:K27MhlNQC/iiq3m7sVVfoiDKtfKSQnZ7fHMhHJYdUoU=,tag:y1vgTMcK/VVAm5Sz5FlgYw==,type:comment]
+    - ENC[AES256_GCM,data:Tg==,iv:L0yUO1Tg0NyOClyhv2yZQbvI2qAi09UmxBeg42huE/8=,tag:It5t+DE4V9rg/qdYvuQQzA==,type:str]
+    - ENC[AES256_GCM,data:kNS2Tk0=,iv:vPWoSyJgxibhFelEfORnlFBeBe2FD8O2xcxgXqgxoug=,tag:OrKQoK8qafd43/pY+eaAAQ==,type:comment]
+maps:
+    - ENC[AES256_GCM,data:5MJiLNTiIXujPEgHvQ==,iv:1Aq1quD05dM3ge4VNwuLgD5GBki/l40/9IkfysmyN68=,tag:cPzEjZt7NTicLXNeJMDPWg==,type:comment]
+    - k: ENC[AES256_GCM,data:Gg==,iv:JJhWl1quVyi6eikO9K3yXz5KhrGRMWicuRHMfQFYdGo=,tag:TKVO1y/QCqRejYkWRpos/Q==,type:int]
+    - ENC[AES256_GCM,data:fT5PRHxHCILTIdUqvQ==,iv:vbKJoOXp6EIzK/46A6SE2SVaSgjYN17pdxcbm/Paq5Q=,tag:DAcxmqjnid9QXA6Y5wta/Q==,type:comment]
+    - k: ENC[AES256_GCM,data:Iw==,iv:M/7dSiBaApmQV/iw9BL7dPXh2+xbnkbEFopWquAtX+o=,tag:rBkaJk32gjRUy19fQ1Tb7A==,type:int]
+      #ENC[AES256_GCM,data:xo5+fvOC7sdh,iv:0X7sGqLSp84lDHMET9HoAa7KFa+zt3mbrDdoVg0qLPI=,tag:EdHhwnxFLOCIZEzbbu63bw==,type:comment]
+      l:
+        - ENC[AES256_GCM,data:IdLDhcWurhlkRl6+IXG1hdCXIf1YGes=,iv:TFTKRaV46gvcGY7KkjhbKsw7owiwCtBkSr9E4BAHxeU=,tag:vopc3KZkJ2vJmZSXucTyhA==,type:comment]
+        - ENC[AES256_GCM,data:oA==,iv:1a3DQEsppcF/p0gIn7eP5Cc2QGs0zz77vHBWHX1YKEo=,tag:wV5FodceGLD4Fz6bsxfxjA==,type:int]
+nested:
+    - - ENC[AES256_GCM,data:x5u6NydU,iv:qQ9yPfPuUWiwXuxuQcIPoHBccsVP1HoQv6VZWIhK5bY=,tag:8ognsK+hKxcsruF/UBpRgw==,type:comment]
+      - ENC[AES256_GCM,data:+A==,iv:VHFN+jPN1WAI1pu7O/aKTdqIwZm4K9xH1MNW6GIPpQ4=,tag:ks2tIpBIMzvgqY9YliCF/Q==,type:str]
+    - []
+nulls:
+    - ENC[AES256_GCM,data:3fJ/jXDsDZwVeBLJ,iv:SxE1QXKhBvLSDn8DGwm3LywtZ/plpK8fzaTC/S56Fvc=,tag:fIOXNk8UjKbrlA8kENnQzg==,type:comment]
+    - null
+image:
+    - ENC[AES256_GCM,data:3vK4DVsJyexWqTYYIdXMcg==,iv:UrXfDI8z1JYk3VQ7DIFghv3I8ec2lKishR183bItgA8=,tag:mSessP2wjyLE0LPsc59Rbw==,type:comment]
+    - ENC[AES256_GCM,data:hQ==,iv:CadQm2cJh1o9eujXAMfXoXbiD3WrzL56bWXIXf8ItuM=,tag:ViwqhVv4M88UJ2fECZH7mg==,type:str]
+open_unencrypted:
+    # open
+    - 4
+sops:
+    age:
+        - enc: |
+            -----BEGIN AGE ENCRYPTED FILE-----
+            YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBjeElFTWRIbU95eGNjVERR
+            NWN0enZMSVdvWHV2eFVLNk93b3ZKaHM0ZGtBClZTRktQM2JVRUlBV21zL0VUK2c1
+            dHA0amN0MnRDZnNjWFZoQTMxZ3hZbmcKLS0tIG1vcS93aXE2WVhrcjlxYTI1YjVq
+            QmRzZ1JtOWh4RWpJN0hmK2RCNEFpeDAKkQnKHk0lB1P/PZgffTsbkfTsOTViJr+T
+            k9UE58FIO3nflnr3Ha1On5+wr9rizLTX2qG3xmpgqqhCiZUHGk7qcQ==
+            -----END AGE ENCRYPTED FILE-----
+          recipient: age1gmyun9u4d4r37j5p7glt28tvzc956a7td0kstlyc9zqkgaky3s7sz6mq06
+    lastmodified: "2026-11-27T09:42:44Z"
+    mac: ENC[AES256_GCM,data:uWj+XJjjFW3cjAUHedZc1K+rKyMBEp5tZVjIPcS9PAStlN72Jk3SO+aeEwyWFq8ZRm62gdChSGpXhzw2Kg4pibKRy1ZBDhAIBqcOhITpfmCcUFdOD76uDbvNn8acFuuGig3zpOMLyAak8y/PIAwiSHtjoaiHvWn0U05svThRhec=,iv:ARZFRcqx9DSOISll3vCPISZQG5xr0fkO0aILSBvcT34=,tag:jGbaolj6KRCZtjHG/79Zjg==,type:str]
+    unencrypted_suffix: _unencrypted
+    version: 3.13.3
+`;
+
+/** The same, read as YAML and written as JSON (SOPS 3.13.3). */
+export const LIST_COMMENTS_JSON = String.raw`{
+	"list": [
+		"ENC[AES256_GCM,data:7Aeeue0Wn1ENHz0YzWgk150=,iv:259ng3cJOmy6lI3NwD1PMi76tS/EZzXLZ3UbivmEnlo=,tag:pBhyDkforKglr6wvxLJBIw==,type:comment]",
+		"ENC[AES256_GCM,data:Sw==,iv:FLNElVQTGzqL80VIBg0LqmJxJZYXzxg7rEzDFPlf4bk=,tag:W5ov+zn5zsm9hh6kxh0U0Q==,type:str]",
+		"ENC[AES256_GCM,data:EGD7ww==,iv:imTFYHjII1HemGykFGaori1iVL9bqftwiyP1bz6vXaQ=,tag:/X5AvW2ED4L6VkH8DOQEuA==,type:comment]",
+		"ENC[AES256_GCM,data:JFQU25MPd7Ae4QOZjJpZBQ==,iv:ygu5ASPusDmj5A0Zc3aJeSlyzhRhUSZ4DkJxTRJ2nUM=,tag:N4SA3TaewlTMT5umUrDbHg==,type:comment]",
+		"ENC[AES256_GCM,data:0kMgckc5dA==,iv:H/hheSfq/SxxUuNyfPMX2CaptEI1YYuilUJFmr8el4E=,tag:EHcCOFDqJ+LJhyfion3D5A==,type:comment]",
+		"ENC[AES256_GCM,data:Aw==,iv:VyR4uc3yk4wy/lOVWSQN2G992RAfaI+QJmzyiQne30I=,tag:yIUnN+1vM35ZWp3nVgYAhg==,type:str]",
+		"ENC[AES256_GCM,data:vKUErIA=,iv:xlkIThjV7SEFg0l1twmVaXV5nGSplioE+k5IZL3eycY=,tag:sf7It3WtskNdlAz/xSa50g==,type:comment]"
+	],
+	"maps": [
+		"ENC[AES256_GCM,data:S1JmAiM/K2Wt6Ku5Mw==,iv:UcKPTB2go2TGCbQBghZcx28AKyQH+erS9jszLwPwtMA=,tag:AxPyxHmNAbKc0MPPuktHrw==,type:comment]",
+		{
+			"k": "ENC[AES256_GCM,data:5Q==,iv:O9vea9Q6K1Qbw8VCrqGgfLmO9nW5ejTZAm9+C23MVP0=,tag:KVjTSkDHhm1RCyh2PUDTGA==,type:int]"
+		},
+		"ENC[AES256_GCM,data:1WSEs/v2VVyCEEol3Q==,iv:lrqgyEg8BXxc5bi5uae6VoXooxisyCmlxAqnoCQeBZg=,tag:cSbG+bQF/4k3NfMbf0uY9w==,type:comment]",
+		{
+			"k": "ENC[AES256_GCM,data:Ng==,iv:TvllKzIeV7yDQMQnqImuNjT7bM+Y9LUSuPWAwgoqHLE=,tag:YayZg6c/v0W0biS4d1OIfg==,type:int]",
+			"l": [
+				"ENC[AES256_GCM,data:/BR81KB/a13zJhE//6rnauqLH8JidHA=,iv:NBeqazOEqbj6TkpnfeICsrILDH3XJcoNqk5svxEKmrQ=,tag:LJ7LZLnYSwCEPKWSyRaFGw==,type:comment]",
+				"ENC[AES256_GCM,data:hQ==,iv:WJsvbaNujowr6a9P4ghiArnqeLHbJ3rES7GLgIqZDXg=,tag:bC6orShQUJnA3f660jm1GA==,type:int]"
+			]
+		}
+	],
+	"nested": [
+		[
+			"ENC[AES256_GCM,data:IhP6QaxG,iv:rbAFb6VxMv4t0YaVm5eHHQZvinw6reIYNdA7/1lWbEI=,tag:xzYDVMnRKgd5PR4K7Nwj3g==,type:comment]",
+			"ENC[AES256_GCM,data:RQ==,iv:OGprEkXtIu3/aS4T2N/MoDJeQ5Tdeio795imEdABATE=,tag:h/+9kRjgP1Y9ixFa8jGnTg==,type:str]"
+		],
+		[]
+	],
+	"nulls": [
+		"ENC[AES256_GCM,data:+u4QcY98lz2U9dmi,iv:cD2YHSB/EomoE5LOs7HRmLYvIV8rvBSm182Fn05CSUc=,tag:pntFPkANW6bqn4Kr8iQxwQ==,type:comment]",
+		null
+	],
+	"image": [
+		"ENC[AES256_GCM,data:iHWE3oegUhQ+rE5YbKPHAw==,iv:DsuTyhzZhhMln1WkEgZTlRJ5bQV93OISyPsTmCclybk=,tag:6GuSnK4uEcnbrZldOQ9b+A==,type:comment]",
+		"ENC[AES256_GCM,data:ZA==,iv:llH3owF7wVICRf/3CbVO8/NYWzoD1jd6svuq0CVu1X4=,tag:LmYUC5S6nhEDEVKYglRNVg==,type:str]"
+	],
+	"open_unencrypted": [
+		4
+	],
+	"sops": {
+		"age": [
+			{
+				"enc": "-----BEGIN AGE ENCRYPTED FILE-----\nYWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSB2d1dSYzRPYnR0aHBDUVkr\nZXpBMmFBYlFhZCtZNXlUYjVidWFXeDkyMGo4CllnRlZOV0hQaXJicFd3cjg3K1dC\nbGhqcThaVzk4M256YXpsdktJeWNmNEkKLS0tIHhocEUrVFB6QkRSK2RPcFA5Wm41\nQklUKzA0Q1hUYTNST3NodFBQbWtwbXcKtVzaUCN4XRkV9pf73KXaaZe/j9GiqX6R\nvNPXU7LpnrVJdUxvTJCK3qo0SOFZTiAwwbUH137MpBZ08kWdrlpYUA==\n-----END AGE ENCRYPTED FILE-----\n",
+				"recipient": "age1gmyun9u4d4r37j5p7glt28tvzc956a7td0kstlyc9zqkgaky3s7sz6mq06"
+			}
+		],
+		"lastmodified": "2026-11-27T09:42:44Z",
+		"mac": "ENC[AES256_GCM,data:mFv3EE3DoRquxNXWtAEvHYCoLDRPHueE4Qy99ipM8lWlwqHXxSn+w9gXRWpo5RBkZ928oxm5GsSQCzDdl8d5cV8oS9jIsd2C9DYzInHSuk4nbKJomA2zftW0pIw8SmlQ3YCFo3IRmvDPxUXhfl9VpJrVJ0hUa+Udy5cvBn+Qbyk=,iv:62o2bJqcmZcNdVYYBRbdAx5L3P58v/z7gUIVzfWLd90=,tag:Iz0Z8rx9alTFHhXLDDA6dA==,type:str]",
+		"unencrypted_suffix": "_unencrypted",
+		"version": "3.13.3"
+	}
+}
+`;

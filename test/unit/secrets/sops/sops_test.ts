@@ -147,6 +147,13 @@ describe("decrypt() of YAML", () => {
     );
   });
 
+  it("decrypt() leaves out a comment that other readers take for several lines", async () => {
+    for (const end of ["\n", "\r", "\u0085", "\u2028", "\u2029"]) {
+      const text = await encryptYaml({ "#1": `a${end}b: c`, x: "y" }, { recipients });
+      assert.equal(await plain("x.yaml", text), '#\nx: "y"\n');
+    }
+  });
+
   it("decrypt() counts what comments say among the secrets", async () => {
     const bytes = Buffer.from(
       await encryptYaml({ "#1": " was bDXM8yJX6dH3", x: "y" }, { recipients }),
