@@ -132,6 +132,31 @@ describe("destroy", () => {
       assert.deepEqual(await leftovers(world), { containers: 0, networks: 1, volumes: 0 });
     }));
 
+  it("keeps the owner of a network that stays, which nobody else takes for a stack's own", async () => {
+    const other = await createWorld({ engine: "fake" });
+    try {
+      await inWorld("fake", async (world) => {
+        const victim = other.repository;
+        const named = { networks: { default: { name: `${other.stack}_default` } } };
+        await victim.commit({ "compose.yaml": composeFile({ x: service() }, named) });
+        await victim.branch("pull");
+        const configuration = { name: other.stack };
+        await commit(other, { "compose.yaml": composeFile({ web: service() }) }, configuration);
+        const fields = { repository_url: victim.url, reference: "pull" };
+        await commit(world, {}, fields);
+        await pollTo(world, "succeeded");
+        await docker(world, "run", "--detach", "--network", `${other.stack}_default`, IMAGE);
+        await commit(world, {}, { ...fields, destroy: true });
+        await pollTo(world, "succeeded");
+        const refused = JSON.stringify(await pollTo(world, "failed", { url: victim.url }));
+        assert.match(refused, /network \S+_default is stack \S+'s, .* and was not joined/);
+        assert.equal((await ids(world, other.stack))["web-1"], undefined);
+      });
+    } finally {
+      await other.close();
+    }
+  });
+
   it("that failed is not finished at the next start: the stack may be wanted by then", () =>
     inWorld("fake", async (world) => {
       await commit(world, files());

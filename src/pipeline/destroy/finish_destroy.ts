@@ -74,7 +74,7 @@ export async function finishDestroy(
   const ofSwarm = isManager
     ? await destroyServices({ engine, clock }, destroy, signal)
     : NOTHING_REMOVED;
-  await tellNetworksLeft(parts, destroy, signal);
+  const isJoined = await tellNetworksLeft(parts, destroy, signal);
   requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
@@ -84,24 +84,31 @@ export async function finishDestroy(
   };
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
-  const left = (await volumesOf(engine, key, signal))
-    .filter(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
-  const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
+  const isLeft = (await volumesOf(engine, key, signal))
+    .some(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
+  const keepsOwner = isKept || isJoined || isLeft || parts.ledger.owners.mark(key) !== since;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
 }
 
+/**
+ * Tells of the networks that stay, and returns whether there are any: their labels name the deployed
+ * repository alone, which gives no right to them, so the ledger must say whose they are.
+ */
 async function tellNetworksLeft(
   { host: { engine }, log }: Pick<PipelineParts, "host" | "log">,
   { key, whyKept }: Pick<Destroy, "key" | "whyKept">,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const networks = await networksOf(engine, key, signal);
-  for (const { name } of sortedOut("network", networks, whyKept).goes) {
-    const text = `network ${name} stays: containers of others are connected to it`;
+  const left = sortedOut("network", networks, whyKept).goes;
+  for (const { name } of left) {
+    const text =
+      `network ${name} stays: containers of others are connected to it; so ${key.name} keeps its owner`;
     log.warning(text, { stack: key.name, context: key.context });
   }
+  return left.length > 0;
 }
 
 /**
