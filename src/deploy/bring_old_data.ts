@@ -179,6 +179,11 @@ async function locate(
     throw unreachable(key, data, place, { why: "which Stackwright cannot see", way });
   }
   if (await holdsOurs(files, options, local)) throw ours(key, data);
+  // Its author chose the mount, and another container may have any directory on the way to it.
+  if (data.owner !== undefined && local !== seen) {
+    const why = "to which a link leads, and a container may have made it (look where it leads)";
+    throw unreachable(key, data, place, { why });
+  }
   const mounts = diskMounts(await readText(files, "/proc/self/mountinfo") ?? "");
   const below = mountBelow(local, mounts);
   if (below === undefined) return local;

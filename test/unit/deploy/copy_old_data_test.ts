@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { bringOldData } from "../../../src/deploy/bring_old_data.ts";
 import type { OldDataParts } from "../../../src/deploy/copy_old_data.ts";
 import type { ObservedStack, Release } from "../../../src/model/mod.ts";
-import { stackKey } from "../../../src/model/mod.ts";
+import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { type Command, type Commands, systemFiles } from "../../../src/system/mod.ts";
 
 const never = new AbortController().signal;
@@ -20,17 +20,26 @@ interface Given {
   readonly free?: () => number;
   /** Whether the data is a link to Stackwright's when the container that had it was stopped. */
   readonly swaps?: boolean;
+  /** Data of the stack's own, in another data directory: what is a link to elsewhere on its way, and when. */
+  readonly own?: { readonly link: string; readonly when: "before" | "meanwhile" | "never" };
 }
 
 /** Brings the data of a service along that has one file; returns what happened. */
-async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: Given) {
-  const root = await fs.mkdtemp(join(tmpdir(), "swt-copy-"));
+async function bring({ cp, free = () => 1e12, mounted = false, swaps = false, own }: Given) {
+  const root = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "swt-copy-")));
   const events: string[] = [];
   try {
-    const [dataDir, source] = [join(root, "dir"), join(root, "old")];
-    await fs.mkdir(source);
+    const old = own === undefined ? "old" : "before/releases/default/shop/live/data";
+    const [dataDir, source] = [join(root, "dir"), join(root, old)];
+    await fs.mkdir(source, { recursive: true });
     await fs.mkdir(dataDir);
+    const linkAway = async (when: string) => {
+      if (own?.when !== when) return;
+      await fs.rename(join(root, own.link), join(root, "elsewhere"));
+      await fs.symlink(join(root, "elsewhere"), join(root, own.link));
+    };
     await fs.writeFile(join(source, "file"), "text");
+    await linkAway("before");
     let now = Date.now();
     const commands: Commands = {
       async run(command, signal) {
@@ -42,7 +51,9 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
       start: () => assert.fail(),
     };
     const binds = [{ source, destination: "/data", writable: true }];
-    const web = { id: "1", name: "web-1", service: "web", state: "running", labels: {}, binds };
+    const ours = { [LABELS.manager]: MANAGER, [LABELS.sourceName]: "h/o/r" };
+    const labels = own === undefined ? {} : ours;
+    const web = { id: "1", name: "web-1", service: "web", state: "running", labels, binds };
     const key = stackKey("default", "shop");
     const live = join(dataDir, "releases/default/shop/live/data");
     const volumes = [{ type: "bind", source: live, target: "/data" }];
@@ -70,6 +81,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
         dataDir,
         engine: {
           async stopContainer() {
+            await linkAway("meanwhile");
             if (!swaps) return;
             await fs.rm(source, { recursive: true });
             await fs.symlink(dataDir, source);
@@ -86,6 +98,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false }: 
         key,
         live: { files: {}, directories: [] },
         model: { services: { web: { volumes } } },
+        revision: { source: { name: "h/o/r" } },
       } as unknown as Release,
       observed: { containers: [web] } as unknown as ObservedStack,
       progress: () => {},
@@ -119,6 +132,24 @@ describe("a copy of data that is brought along", () => {
   it("is not made of what a container put in its place meanwhile", async () => {
     const [, , told] = await bring({ cp: endless, swaps: true });
     assert.match(told ?? "", /holds data of Stackwright itself/);
+  });
+
+  for (const link of ["before/releases/default/shop/live/data", "before/releases/default"]) {
+    for (const when of ["before", "meanwhile"] as const) {
+      it(`is not made of what a link leads to in another data directory: ${link}, ${when}`, async () => {
+        const events = await bring({ cp: () => Promise.resolve(1), own: { link, when } });
+        assert.ok(!events.includes("cp"), events.join());
+        assert.match(
+          events.at(-1) ?? "",
+          /has its data .* in .*shop\/live\/data, to which a link leads, and a container may have made it/,
+        );
+      });
+    }
+  }
+
+  it("is made of what is in another data directory without a link", async () => {
+    const events = await bring({ cp: () => Promise.resolve(1), own: { link: "", when: "never" } });
+    assert.deepEqual(events.slice(0, 3), ["leave", "rehearsal", "cp"]);
   });
 
   it("ends when the room on the disk does", async () => {
