@@ -34,8 +34,8 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-Long reasons are cut: explain and --json have all of them. A source that cannot be read has a line of
-its own: its stacks stay as they are meanwhile. --json prints {"deployments": [...],
+Long reasons are cut: explain and --json have all of them. A source that cannot be read has a line
+of its own: its stacks stay as they are meanwhile. --json prints {"deployments": [...],
 "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.

@@ -23,7 +23,7 @@ describe("JobBoards", () => {
     );
     const parts = {
       engines: { of: () => Promise.resolve({ client }) },
-      ledger: { current: () => undefined, history: () => [] },
+      ledger: { current: () => undefined, history: () => [], owners: { get: () => undefined } },
       clock: createFakeClock(),
       log: createRecordingLog(),
       events: () => ({}),
@@ -50,7 +50,7 @@ describe("JobBoards", () => {
     );
     const parts = {
       engines: { of: () => Promise.resolve({ client }) },
-      ledger: { current: () => undefined, history: () => [] },
+      ledger: { current: () => undefined, history: () => [], owners: { get: () => undefined } },
       clock: createFakeClock(),
       log: createRecordingLog(),
       events: () => ({}),

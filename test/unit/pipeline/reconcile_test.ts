@@ -72,6 +72,7 @@ describe("reconcile()", () => {
       ...{ clock, ledger, log, stackLock: createWatchedLock(), looks: boundFairly(8, 2) },
       secrets: { learned: () => Promise.resolve(), hide: () => {} },
       host: { engine: { ...engine, listContainers } },
+      options: {},
     } as unknown as PipelineParts;
     const { signal } = new AbortController();
     const look = async (name: string, source: string) => {

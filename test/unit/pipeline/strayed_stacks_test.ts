@@ -49,7 +49,7 @@ function setUp(hung: readonly string[], gone: readonly string[]) {
   };
   const secrets = { hide: () => {} };
   const host = { engine: { ...engine, inspectContainer, findVolumes: () => Promise.resolve([]) } };
-  const parts = { clock, ledger, log, secrets, host } as unknown as PipelineParts;
+  const parts = { clock, ledger, log, secrets, host, options: {} } as unknown as PipelineParts;
   const all = (signal = never) => strayedStacks(parts, stackKey("", "").context, signal);
   return { clock, log, inspected, all };
 }
