@@ -150,7 +150,6 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
 const EXCUSED: Readonly<Record<string, string>> = {
   containersText: "looks at one stack's numbers",
   handedOver: "asks for one row",
-  notOwners: "asks for few rows",
   ownerOfIntent: "asks for one row",
   ownerOfKept: "asks for one row",
   ownerOfWhatRuns: "asks for one row",
@@ -161,7 +160,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   heldBack: "a part of stackStatuses",
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
-  ownerOfRelease: "asks for nothing",
   ownerBeside: "asks for one row of each context",
   locksOfJob: "asks for one row of each stack",
   whoseStop: "asks for four rows",
