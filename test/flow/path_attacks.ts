@@ -331,6 +331,17 @@ const READS: readonly Attack[] = [
     files: ({ outside }) => text(`${yaml}    !!binary ${btoa("env_file")}: ${outside}/x.env\n`),
     says: /binary is not supported/,
   },
+  ...["\\N", "\\L", "\\P"].map((sign, index): Attack => ({
+    // Compose read these within JSON as ends of lines, and in the file as they stand.
+    title: `extends by a variable and the sign ${sign}, which names two files`,
+    files: ({ outside }) => ({
+      ...text(yaml + `    extends: {file: "\${NOPE:-x}${sign}.yaml", service: s}\n`),
+      "x .yaml": `services: {s: {image: '${IMAGE}'}}\n`,
+      [`x${"\u0085\u2028\u2029"[index]}.yaml`]:
+        `services: {s: {image: '${IMAGE}', env_file: ['${outside}/x.env']}}\n`,
+    }),
+    says: /control characters/,
+  })),
   {
     title: "env_file behind a line end that only some readers know",
     files: ({ outside }) => text(`${yaml}    # note\u2028    env_file: ${outside}/x.env\n`),
