@@ -2,10 +2,11 @@ import * as z from "zod";
 import {
   DECISION_KINDS,
   type DecisionOutcome,
+  formerOwner,
   type Release,
   type StackOwner,
 } from "../model/mod.ts";
-import { formerOwner, type RecordedDecision, type RecordedRelease } from "../record/mod.ts";
+import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
 import type { TimeFormat } from "../system/mod.ts";
 import { serviceView, viewServices } from "./run_view.ts";
 import { timestamp } from "./stack_parts.ts";

@@ -15,14 +15,14 @@ import {
   type LiveManifest,
   messageOf,
   type ObservedStack,
+  ownerOfRelease,
   type Release,
   type ServicePlan,
   type StackKey,
   type TargetEnd,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
-import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import { ownerOfRelease, type Pin } from "../record/mod.ts";
+import type { Intent, Pin, RecordedRelease } from "../record/mod.ts";
 import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import {

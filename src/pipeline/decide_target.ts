@@ -1,5 +1,6 @@
 import {
   askingSource,
+  formerOwner,
   type InputChange,
   isOurs,
   isStackwrightError,
@@ -18,7 +19,7 @@ import {
   whyForced,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { formerOwner, recordedOwner, withoutCredentials } from "../record/mod.ts";
+import { recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";

@@ -5,6 +5,7 @@ import {
   formatOwner,
   messageOf,
   type ObservedStack,
+  ownerOfRelease,
   type Plan,
   type StackKey,
   type StackOwner,
@@ -15,7 +16,7 @@ import { requireOwner } from "./destroy/require_owner.ts";
 import { partsOf } from "./owner/own_things.ts";
 import type { PipelineParts } from "./parts.ts";
 import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./stack_mode.ts";
-import { ownerBeside, ownerOfRelease, recordedOwner, requireFreeName } from "../record/mod.ts";
+import { ownerBeside, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";

@@ -2,6 +2,7 @@ import { imagesPresent, observe, type ReleaseOnDisk } from "../deploy/mod.ts";
 import {
   errors,
   formatStackKey,
+  formerOwner,
   messageOf,
   type ObservedStack,
   type Plan,
@@ -12,7 +13,7 @@ import {
 } from "../model/mod.ts";
 import { otherImages, planFor, type Why } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { chooseRelease, formerOwner, notOwners, type Pin, recordedOwner } from "../record/mod.ts";
+import { chooseRelease, notOwners, type Pin, recordedOwner } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
 import { bringToDisk } from "./placed_files.ts";

@@ -3,12 +3,12 @@ import {
   formatAdoption,
   formatOwner,
   formatStackArguments,
+  formerOwner,
   inShell,
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
 import { recordedOwner } from "./recorded_owner.ts";
-import { formerOwner } from "./release_owner.ts";
 
 /**
  * Chooses the release to roll back to, and returns it with the current one, which it replaces. A

@@ -2,13 +2,13 @@ import {
   errors,
   formatOwner,
   isSameOwner,
+  ownerOfRelease,
   type StackKey,
   type StackOwner,
   type StackwrightError,
 } from "../model/mod.ts";
 import type { Intent, Ledger } from "./ledger.ts";
 import { type Judged, type OwnersOfLedger, recordedOwner, takenByOther } from "./recorded_owner.ts";
-import { ownerOfRelease } from "./release_owner.ts";
 
 /**
  * The error for work on a stack that a person handed over to another owner than `owners`, in whose

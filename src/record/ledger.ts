@@ -1,10 +1,16 @@
-import { errors, isSameOwner, type Release, type StackKey, type StackOwner } from "../model/mod.ts";
+import {
+  errors,
+  formerOwner,
+  isSameOwner,
+  type Release,
+  type StackKey,
+  type StackOwner,
+} from "../model/mod.ts";
 import { forgetGoneStacks, forgetReleases } from "./forget_releases.ts";
 import type { Intent } from "./intents.ts";
 import type { Pin } from "./pins.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
 import { LedgerTables } from "./ledger_tables.ts";
-import { formerOwner } from "./release_owner.ts";
 
 export type { Intent } from "./intents.ts";
 export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";

@@ -17,7 +17,6 @@ export * from "./recorded_failures.ts";
 export * from "./recorded_stacks.ts";
 export * from "./recorded_owner.ts";
 export { withoutCredentials } from "./recorded_release.ts";
-export * from "./release_owner.ts";
 export * from "./runs.ts";
 export { type RunEnd, type RunFacts, type RunStore } from "./run_store.ts";
 export * from "./shown_trees.ts";

@@ -3,11 +3,11 @@ import {
   type DiscoveredStack,
   errors,
   formatOwner,
+  formerOwner,
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
 import type { OwnerElsewhere, RecordedOwner } from "./owners.ts";
-import { formerOwner } from "./release_owner.ts";
 
 /** The owner of a stack by the ledger, on its engine; older versions recorded none, but their releases name it. */
 export function recordedOwner(

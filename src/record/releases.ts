@@ -1,4 +1,6 @@
 import {
+  formerOwner,
+  ownerOfRelease,
   placeOf,
   type Release,
   type SourcePlace,
@@ -17,7 +19,6 @@ import {
   withoutCredentials,
 } from "./recorded_release.ts";
 import { ReleaseContents } from "./release_contents.ts";
-import { formerOwner, ownerOfRelease } from "./release_owner.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** The key and a few facts of a stack with a current release. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
 import {
-  Compose,
+  type Compose,
   containerLabels,
   containerWish,
   lookForDrift,
@@ -24,15 +24,14 @@ import { asRecord, type JsonRecord } from "../../src/docker/json.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { COMPOSE_LABELS, type ComposeModel, formatDrift } from "../../src/model/mod.ts";
 import { listedDrift } from "../../src/plan/mod.ts";
-import { systemCommands, systemFiles } from "../../src/system/mod.ts";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import {
   type ComposeCommand,
   composePlugins,
   createComposeCommand,
 } from "../fakes/compose_command.ts";
+import { createComposeProgram } from "../fakes/compose_program.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
-import { createRecordingLog } from "../fakes/recording_log.ts";
 import { comparable, comparableResource } from "./inspected.ts";
 import { CHOICES, projectText, randomServices, versionNumber } from "./service_generator.ts";
 
@@ -131,17 +130,7 @@ async function createSite(plugin: string): Promise<Site> {
   const host = `unix://${real.socketPath}`;
   const engine = createEngine({ host });
   const project = `swt-${crypto.randomUUID().slice(0, 8)}`;
-  const compose = new Compose({
-    commands: systemCommands,
-    programEnvironment: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: directory,
-      DOCKER_CONFIG: command.configDirectory,
-      DOCKER_HOST: host,
-    },
-    log: createRecordingLog(),
-    scratch: { files: systemFiles, prefix: join(directory, "scratch-") },
-  });
+  const compose = createComposeProgram(command, directory, { DOCKER_HOST: host });
   return {
     engine,
     command,

@@ -3,32 +3,20 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { describe, it } from "node:test";
-import { Compose } from "../../src/deploy/mod.ts";
 import { interpolate } from "../../src/prepare/interpolate.ts";
 import type { PrepareParts } from "../../src/prepare/parts.ts";
-import { systemCommands, systemFiles } from "../../src/system/mod.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
+import { createComposeProgram } from "../fakes/compose_program.ts";
 import { never } from "../fakes/git_source.ts";
 import { randomFrom } from "../fakes/random.ts";
-import { createRecordingLog } from "../fakes/recording_log.ts";
 import { pick, some } from "./guard_picks.ts";
 
 /** The texts as compose gives them back. */
 async function throughCompose(plugin: string, texts: readonly string[]): Promise<string[]> {
   const command = await createComposeCommand(plugin);
   const directory = await mkdtemp(join(tmpdir(), "swt-texts-"));
-  const compose = new Compose({
-    commands: systemCommands,
-    programEnvironment: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: directory,
-      DOCKER_CONFIG: command.configDirectory,
-    },
-    log: createRecordingLog(),
-    scratch: { files: systemFiles, prefix: `${directory}/scratch-` },
-  });
+  const compose = createComposeProgram(command, directory);
   const project = { name: "x", directory, files: [], envFiles: ["/dev/null"], profiles: [] };
   try {
     const parts = { host: { compose } } as unknown as PrepareParts;

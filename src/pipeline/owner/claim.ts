@@ -4,6 +4,7 @@ import {
   askingSource,
   type ComposeModel,
   type DiscoveredStack,
+  formerOwner,
   LABELS,
   type ObservedContainer,
   recordOf,
@@ -11,7 +12,7 @@ import {
   type StackOwner,
 } from "../../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
-import { formerOwner, isFoundElsewhere, recordedOwner } from "../../record/mod.ts";
+import { isFoundElsewhere, recordedOwner } from "../../record/mod.ts";
 import { type Claim, whose } from "./whose.ts";
 
 /** Releases to look through for what they took over; the ledger keeps about as many. */

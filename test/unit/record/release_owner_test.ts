@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sourceOfStack } from "../../../src/api/source_of_stack.ts";
-import { stackKey, type StackOwner } from "../../../src/model/mod.ts";
-import {
-  chooseRelease,
-  formerOwner,
-  type Ledger,
-  notOwners,
-  ownerOfRelease,
-  recordedOwner,
-} from "../../../src/record/mod.ts";
+import { formerOwner, ownerOfRelease, stackKey, type StackOwner } from "../../../src/model/mod.ts";
+import { chooseRelease, type Ledger, notOwners, recordedOwner } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "./releases.ts";

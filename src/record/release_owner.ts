@@ -1,1 +1,0 @@
-export { formerOwner, ownerOfRelease } from "../model/mod.ts";
