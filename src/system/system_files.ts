@@ -85,17 +85,13 @@ export const systemFiles: Files = {
     const id = `${info.dev}:${info.ino}`;
     return { kind, size: info.size, id, mode: info.mode & 0o7777, modifiedAt: info.mtime };
   },
-  list: async (path) => ((await missingAsUndefined(fs.readdir(path))) ?? []).sort(),
+  list: sortedNames,
   async listAtMost(path, most) {
-    const names: string[] = [];
-    const read = async () => {
-      if ((await fs.stat(path)).size > LARGE_DIRECTORY) return false;
-      for await (const { name } of await fs.opendir(path)) {
-        if (names.push(name) > most) return false;
-      }
-      return true;
-    };
-    return await missingAsUndefined(read()) === false ? undefined : names.sort();
+    const { size = 0 } = (await missingAsUndefined(fs.stat(path))) ?? {};
+    if (size > LARGE_DIRECTORY) return undefined;
+    // Not by `opendir()`: on Deno one that is left before its end keeps a descriptor for ever.
+    const names = await sortedNames(path);
+    return names.length > most ? undefined : names;
   },
   async holdDirectory(path) {
     const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -192,6 +188,10 @@ async function openPlain(path: string, flags: number): Promise<fs.FileHandle> {
     await place.close();
   }
   throw Object.assign(new Error(`ENXIO: not a plain file, open '${path}'`), { code: "ENXIO" });
+}
+
+async function sortedNames(directory: string): Promise<string[]> {
+  return ((await missingAsUndefined(fs.readdir(directory))) ?? []).sort();
 }
 
 function missingAsUndefined<T>(reading: Promise<T>): Promise<T | undefined> {

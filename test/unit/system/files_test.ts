@@ -318,6 +318,18 @@ describe("systemFiles for directories", () => {
   );
 
   it(
+    "listAtMost() leaves no descriptor open where there are more names than it may read",
+    inDirectory(async (directory) => {
+      for (const name of ["b", "a"]) await mkdir(join(directory, name));
+      const open = async () => (await files.list("/proc/self/fd")).length;
+      const before = await open();
+      for (let tries = 0; tries < 50; tries++) await files.listAtMost(directory, 0);
+      // Other tests of this process may open some.
+      assert.ok(await open() < before + 25);
+    }),
+  );
+
+  it(
     "list() sorts, makeDirectory() may be repeated, remove() takes whole trees",
     inDirectory(async (directory) => {
       for (const name of ["b", "B", "a", ".c"]) await files.write(join(directory, name), "");
