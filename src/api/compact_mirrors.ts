@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { COMPACTION_MODES, errors } from "../model/mod.ts";
 import type { RunStore } from "../record/mod.ts";
-import { mirrorsOf, sourceLocation, type StoredMirror } from "../source/mod.ts";
+import { mirrorsOf, sourceLocation, type StoredMirror, writtenName } from "../source/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView } from "./run_view.ts";
 import { runResult, runWork, type RunWorkParts } from "./run_work.ts";
@@ -78,7 +78,7 @@ function activeRun({ runs }: Pick<CompactionParts, "runs">) {
 
 /** The name of a repository that is given by name or by clone URL. */
 function nameOf(text: string): string {
-  if (text === "" || !/[:@]/.test(text)) return text.replace(/\.git$/, "");
+  if (text === "" || !/[:@]/.test(text)) return writtenName(text);
   try {
     return sourceLocation("git", text).name;
   } catch {

@@ -25,5 +25,6 @@ export {
   sourceKey,
   sourceLocation,
   surelySameRepository,
+  writtenName,
 } from "./source_name.ts";
 export { createUrlRewriter, reachedAs, rewriteHosts, rewriteUrl } from "./git/url_rewrites.ts";

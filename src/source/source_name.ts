@@ -6,7 +6,7 @@ import {
   type SourceRequest,
   withoutEnd,
 } from "../model/mod.ts";
-import { parseRepositoryUrl, type RepositoryUrl } from "./git/repository_url.ts";
+import { parseRepositoryUrl, type RepositoryUrl, withoutSuffix } from "./git/repository_url.ts";
 
 /** First part of the name of a repository on this machine. */
 const LOCAL = "local";
@@ -109,6 +109,11 @@ function nameIn(text: string): string {
   try {
     return repositoryName(parseRepositoryUrl(text));
   } catch {
-    return withoutEnd(text.trim(), "/").replace(/\.git$/i, "");
+    return writtenName(withoutEnd(text.trim(), "/"));
   }
+}
+
+/** The name of a source that somebody may have written with `.git`, which only names on this machine keep. */
+export function writtenName(text: string): string {
+  return text.startsWith(`${LOCAL}/`) ? text : withoutSuffix(text);
 }

@@ -32,7 +32,7 @@ describe("metrics", () => {
         });
         await pollTo(world, "failed", { url: other.repository.url });
         const errors = Object.entries(await read(world, "service_deployment_errors_total"));
-        const name = other.repository.path.replace(/^\//, "").replace(/\.git$/, "");
+        const name = other.repository.path.replace(/^\//, "");
         assert.deepEqual(
           errors.map(([labels, count]) => [labels.includes(name), count]).sort(),
           [[false, 0], [true, 1]],

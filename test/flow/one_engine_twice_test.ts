@@ -71,7 +71,7 @@ async function withRepositories(
 /** Writes down what a deployment of another branch does once its release is prepared. */
 function settle(world: World, context: string, reference: string): void {
   const database = new DatabaseSync(join(world.dataDir, "state.db"));
-  const source = `local${world.repository.path.replace(/\.git$/, "")}`;
+  const source = `local${world.repository.path}`;
   database.prepare("INSERT INTO owners VALUES (?, ?, ?, ?, 0)")
     .run(context, world.stack, source, reference);
   database.close();

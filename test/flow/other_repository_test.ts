@@ -50,8 +50,8 @@ for (const engine of await engines()) {
         assert.equal(await label(world, "web", "test.v"), "local remote remote");
         const source = await label(world, "web", "stackwright.source.name");
         const owner = await label(world, "web", "stackwright.source.configuration");
-        assert.equal(source, `local${other.path.replace(/\.git$/, "")}`);
-        assert.equal(owner, `local${world.repository.path.replace(/\.git$/, "")}`);
+        assert.equal(source, `local${other.path}`);
+        assert.equal(owner, `local${world.repository.path}`);
         world.proxy.reset();
         await commit(world, { "unrelated.txt": "1" }, fields);
         await other.commit({ "unrelated.txt": "1" });

@@ -522,5 +522,5 @@ async function withOther(
 
 /** What a world's repository is called in labels: its path is part of it. */
 function nameOf(world: World): string {
-  return world.repository.path.replace(/^\//, "").replace(/\.git$/, "");
+  return world.repository.path.replace(/^\//, "");
 }

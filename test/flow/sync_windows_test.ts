@@ -229,7 +229,7 @@ describe("sync windows", () => {
       await commit(world, shop("1"), more);
       await pollTo(world, "skipped");
       const whose = () => rows(world, "SELECT repository FROM deferred").map(Object.values);
-      const own = [[`local${world.repository.path.replace(/\.git$/, "")}`]];
+      const own = [[`local${world.repository.path}`]];
       assert.deepEqual(whose(), own);
     }));
 

@@ -16,7 +16,10 @@ export interface RepositoryUrl {
   readonly user: string;
   /** Decoded; a secret. */
   readonly password: string;
-  /** Decoded path without `.git`, without slashes at its ends; absolute for `file`. */
+  /**
+   * Decoded path without slashes at its ends, and without `.git`: hosts serve one repository by both. For
+   * `file` absolute, with its `.git`: `shop` and `shop.git` beside each other are two.
+   */
   readonly path: string;
   /** The URL as git gets it: without the password, and for http without the user. */
   readonly remote: string;
@@ -72,7 +75,7 @@ function localUrl(path: string, text: string): RepositoryUrl {
   checkPath(kept, text);
   if (kept === "/") throw refused(text, "the root directory is no repository");
   const empty = { host: "", port: "", user: "", password: "" };
-  return { scheme: "file", ...empty, path: withoutSuffix(kept), remote: kept };
+  return { scheme: "file", ...empty, path: kept, remote: kept };
 }
 
 function remoteUrl(text: string): RepositoryUrl {

@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { sourceLocation } from "../../../src/source/mod.ts";
 import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
+import { startGitHttpServer } from "../../fakes/git_http_server.ts";
 import { createTestSource, never, type TestSource } from "../../fakes/git_source.ts";
 
 describe("GitSource.resolve()", () => {
@@ -358,21 +359,27 @@ describe("GitSource.resolve()", () => {
     it("is what this very URL said, not another one that has the same name", async () => {
       const beside = await createRepository(join(t.directory, "beside"));
       const another = await beside.commit({ "a.txt": "of somebody else\n" });
-      const place = repository.path.replace(/\.git$/, "");
-      renameSync(beside.path, place);
-      const { source } = await t.resolve(repository.url, "main");
-      assert.equal((await t.resolve(place, "main")).source.name, source.name);
-      assert.equal((await t.resolve(place, another)).source.name, source.name);
-      assert.deepEqual([(await lastKnown("main"))?.id, (await lastKnown("main", place))?.id], [
-        first,
-        another,
-      ]);
-      assert.equal(await lastKnown(another), undefined);
-      const programs = () => t.count("fetch") + t.count("update-ref");
-      const started = programs();
-      assert.equal((await t.resolve(repository.url, "main")).id, first);
-      assert.equal((await t.resolve(place, "main")).id, another);
-      assert.equal(programs(), started, "each still has its own");
+      renameSync(beside.path, repository.path.replace(/\.git$/, ""));
+      const { origin, close } = await startGitHttpServer({ root: dirname(repository.path) });
+      const place = `${origin}/${basename(repository.path, ".git")}`;
+      const url = `${place}.git`;
+      try {
+        const { source } = await t.resolve(url, "main");
+        assert.equal((await t.resolve(place, "main")).source.name, source.name);
+        assert.equal((await t.resolve(place, another)).source.name, source.name);
+        assert.deepEqual(
+          [(await lastKnown("main", url))?.id, (await lastKnown("main", place))?.id],
+          [first, another],
+        );
+        assert.equal(await lastKnown(another, url), undefined);
+        const programs = () => t.count("fetch") + t.count("update-ref");
+        const started = programs();
+        assert.equal((await t.resolve(url, "main")).id, first);
+        assert.equal((await t.resolve(place, "main")).id, another);
+        assert.equal(programs(), started, "each still has its own");
+      } finally {
+        await close();
+      }
     });
 
     it("is not what an earlier version had, whose mirror goes when the remote answers", async () => {

@@ -55,7 +55,7 @@ describe("a repository whose poll has deployments of its own", () => {
 describe("a checkout", () => {
   const origins = [
     ["https://h.example/o/r.git", "h.example/o/r"],
-    ["../git/o/r.git", "local/src/git/o/r"],
+    ["../git/o/r.git", "local/src/git/o/r.git"],
   ];
   for (const [origin = "", identity] of origins) {
     it(`stands for the repository that it was cloned from: ${origin}`, async () => {

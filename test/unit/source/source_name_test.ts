@@ -33,8 +33,9 @@ describe("sourceLocation()", () => {
       ["https://dev.azure.com/org/My%20Project/_git/r", "dev.azure.com/org/My Project/_git/r"],
       ["https://host//o///r", "host/o/r"],
       ["https://host/org/.github", "host/org/.github"],
-      ["/srv/git/r.git", "local/srv/git/r"],
-      ["file:///srv/git/r.git/", "local/srv/git/r"],
+      ["/srv/git/r", "local/srv/git/r"],
+      ["/srv/git/r.git", "local/srv/git/r.git"],
+      ["file:///srv/git/r.git/", "local/srv/git/r.git"],
       ["file:///srv/a%20b", "local/srv/a b"],
       ["  https://h/o/r  ", "h/o/r"],
     ] as const

@@ -137,7 +137,7 @@ describe("reach()", () => {
 
   it("reach() does not let a repository climb out of what a rule leads to", () => {
     const rules = { "github.com": "file:///srv/mirrors/" };
-    assert.equal(reach("https://github.com/o/r.git", rules).path, "/srv/mirrors/o/r");
+    assert.equal(reach("https://github.com/o/r.git", rules).path, "/srv/mirrors/o/r.git");
     for (
       const url of [
         "https://github.com/../../etc/r",

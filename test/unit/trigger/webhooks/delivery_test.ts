@@ -168,7 +168,7 @@ describe("deliveryOf() a push", () => {
       { cloneUrl: "/srv/shop.git", sshUrl: "" },
       { allowLocal: true },
       "file:///srv/shop.git",
-      "local/srv/shop",
+      "local/srv/shop.git",
     ],
   ];
   for (const [what, given, changed, url, identity] of urls) {
