@@ -168,8 +168,8 @@ class GitSource implements GitSourceWithTrees {
 
   /** Refuses forbidden paths on this machine before git reads from them. */
   async #checkPlace(url: RepositoryUrl, root?: string): Promise<void> {
-    const { files, dataDir } = this.#parts;
-    await refuseOwnData(files, url, dataDir);
+    const { files, dataDir, lender = dataDir } = this.#parts;
+    await refuseOwnData(files, url, [dataDir, lender]);
     if (root !== undefined) await refuseOutsideRoot(files, url, root);
   }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -217,6 +217,20 @@ describe("stackwright plan", () => {
       const bare = await commandTo(world, 2, ["plan", "--json", world.repository.path]);
       const byUrl = await commandTo(world, 2, ["plan", "--json", world.repository.url]);
       assert.deepEqual(JSON.parse(bare.out), JSON.parse(byUrl.out));
+    }));
+
+  it("takes nothing in the data directory for a source, as apply does not", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      await pollTo(world, "succeeded");
+      const mirror = join(world.dataDir, "sources", `local${world.repository.path}`, "mirror");
+      const [kept = ""] = await readdir(mirror);
+      await commit(world, {}, { repository_url: join(mirror, kept), reference: "HEAD" });
+      const env = { ALLOW_LOCAL_REPOSITORY_URL: "true" };
+      for (const asked of ["plan", "apply"]) {
+        const { out, err } = await commandTo(world, 1, [asked, world.repository.url], { env });
+        assert.match(out + err, /lies in the data directory of Stackwright/, asked);
+      }
     }));
 
   it("says 1 and where when the configuration or the compose file is wrong", () =>

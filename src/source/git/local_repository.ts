@@ -4,20 +4,21 @@ import type { Files } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
 /**
- * Refuses a repository on this machine that lies in the data directory, links resolved: whoever may
- * name a repository could read the mirrors of other sources there. Other URLs pass.
+ * Refuses a repository on this machine that lies in one of the data directories, links resolved: whoever
+ * may name a repository could read the mirrors of other sources there. Other URLs pass.
  *
  * Throws `forbidden`.
  */
 export async function refuseOwnData(
   files: Files,
   url: RepositoryUrl,
-  dataDir: string,
+  dataDirs: readonly string[],
 ): Promise<void> {
   if (url.scheme !== "file") return;
-  const real = await files.realPath(dataDir) ?? dataDir;
+  const real = await Promise.all(dataDirs.map((each) => files.realPath(each)));
+  const own = [...dataDirs, ...real.filter((path) => path !== undefined)];
   for (const path of [url.remote, ...await realPlaces(files, url)]) {
-    if (!isAtOrBelow(path, dataDir) && !isAtOrBelow(path, real)) continue;
+    if (!own.some((each) => isAtOrBelow(path, each))) continue;
     throw errors.forbidden(
       `the repository ${url.remote} lies in the data directory of Stackwright (DATA_DIR), ` +
         "which is no source",
