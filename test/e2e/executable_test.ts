@@ -139,6 +139,18 @@ describe("Ctrl-C while a stack is deployed", () => {
   }
 });
 
+describe("a directory that somebody else wrote", () => {
+  for (const program of executables()) {
+    it(`has no program and no settings for who works in it: ${program.title}`, async () => {
+      const theirs = `mkdir "$0/theirs" && cd "$0/theirs" && echo 'LOG_LEVEL=theirs' >.env &&
+        echo 'console.log("theirs")' >theirs.ts && echo 'preload = ["./theirs.ts"]' >bunfig.toml`;
+      const own = 'env -u LOG_LEVEL DATA_DIR="$0/data" "$@" 2>&1; echo "code $?"';
+      const text = await shell(`${theirs} && ${own}`, [...program.argv, "status"]);
+      assert.match(text, /^no stack was deployed .*\ncode 0\n$/);
+    });
+  }
+});
+
 describe("output on a pipe", () => {
   // Pipes hold 64 KiB: what is longer than that waits in the process until somebody reads.
   for (const program of PROGRAMS) {
