@@ -8,6 +8,8 @@ import {
   messageOf,
   type StackwrightError,
 } from "../model/mod.ts";
+import { systemCommands } from "../system/commands.ts";
+import { becomeConfined, CONFINED, confiningCommands } from "../system/confined_programs.ts";
 import { redactOutput } from "../system/redact_texts.ts";
 import { createRedactor } from "../system/redactor.ts";
 import { EVERYONE } from "../system/secret_owners.ts";
@@ -17,7 +19,7 @@ import { COMMANDS } from "./commands.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { ownEnvironment } from "./own_environment.ts";
 import { trackedOutput } from "./standard_streams.ts";
-import { tuneRuntime } from "./tuned_runtime.ts";
+import { isExecutable, tuneRuntime } from "./tuned_runtime.ts";
 
 /** Commands that may be in the middle of a change when somebody presses Ctrl-C. */
 const CHANGING = ["apply", "rollback", "retry"];
@@ -26,8 +28,13 @@ const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended 
 
 /** Runs the program; returns the exit code when everything it said has been taken. */
 export async function main(): Promise<number> {
-  tuneRuntime();
   const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
+  if (process.argv[2] === CONFINED) {
+    const code = await becomeConfined(process.argv.slice(3), (text) => err.write(text));
+    await err.drained();
+    return code;
+  }
+  tuneRuntime();
   if (CHANGING.includes(process.argv[2] ?? "")) {
     process.once("SIGINT", () => {
       err.write(INTERRUPTED);
@@ -36,6 +43,7 @@ export async function main(): Promise<number> {
   }
   const code = await runCommand({
     ...ofThisProcess(),
+    ...(isExecutable() ? { commands: confiningCommands(systemCommands, process.execPath) } : {}),
     out: (text) => out.write(text),
     err: (text) => err.write(text),
   });

@@ -65,7 +65,7 @@ async function serve(
   const stopped = stopSignal(log);
   const system: System = {
     clock: systemClock,
-    commands: systemCommands,
+    commands: io.commands ?? systemCommands,
     files: systemFiles,
     log,
     redactor,

@@ -25,8 +25,7 @@ export type TunedProcess = Pick<typeof process, "argv" | "env" | "execPath" | "e
  * set; where it cannot be done, the service runs without them. Nobody else gets to see these variables.
  */
 export function tuneRuntime(self: TunedProcess = process): void {
-  const [, program = "", command] = self.argv;
-  if (command !== "serve" || !program.startsWith(INSIDE_AN_EXECUTABLE)) return;
+  if (self.argv[2] !== "serve" || !isExecutable(self)) return;
   const names = Object.keys(OPTIONS);
   if (names.every((name) => self.env[name] !== undefined)) {
     for (const name of names) delete self.env[name];
@@ -42,6 +41,11 @@ export function tuneRuntime(self: TunedProcess = process): void {
   } catch {
     // The service works without the options too, only at a higher cost.
   }
+}
+
+/** Whether this process is an executable that Bun compiled. */
+export function isExecutable(self: Pick<TunedProcess, "argv"> = process): boolean {
+  return self.argv[1]?.startsWith(INSIDE_AN_EXECUTABLE) === true;
 }
 
 /** Where Bun says that the program of a compiled executable lies. */

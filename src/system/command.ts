@@ -8,6 +8,13 @@ export interface Command extends Limits {
   readonly cwd?: string;
   /** The whole environment of the program; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * Paths of files and directories that the program may read, beside itself and libraries; it may write
+   * nothing, and start no other program. Only executables see to it, and only where the kernel can.
+   */
+  readonly mayRead?: readonly string[];
+  /** Program and arguments that become the bounded program in the end; see `confiningCommands`. */
+  readonly startedBy?: readonly [string, ...string[]];
   /** Written to standard input, which is then closed; without it the program reads nothing. */
   readonly stdin?: string | Uint8Array;
   /** Receives each line of standard output and error as it appears, without its line break. */

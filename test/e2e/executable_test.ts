@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,12 @@ import {
 } from "./service_process.ts";
 
 const PROGRAMS: readonly Program[] = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
+
+/** Said instead of what the kernel has to see to. */
+const NO_LANDLOCK = (await readFile("/sys/kernel/security/lsm", "utf8").catch(() => "unknown"))
+    .match(/landlock|unknown/)
+  ? false
+  : "NOT TRIED: this kernel has no Landlock";
 
 /** A command line, and what it must do wherever it runs. */
 interface Invocation {
@@ -148,6 +154,34 @@ describe("a directory that somebody else wrote", () => {
       const text = await shell(`${theirs} && ${own}`, [...program.argv, "status"]);
       assert.match(text, /^no stack was deployed .*\ncode 0\n$/);
     });
+  }
+});
+
+describe("a program that only may read some files", () => {
+  for (const program of executables()) {
+    const become = (script: string) =>
+      shell(`cd "$0" && mkdir own && echo mine >own/file && echo theirs >file && ${script}`, [
+        ...program.argv,
+        "confined-program",
+      ]);
+    const cases = {
+      "reads them": ['"$@" /bin/cat "$0/own" -- /bin/cat own/file', /^mine\n$/],
+      "reads no others": ['"$@" /bin/cat "$0/own" -- /bin/cat file 2>&1', /ermission denied/],
+      "reads no others by a way through them": [
+        'ln -s ../file own/link && "$@" /bin/cat "$0/own" -- /bin/cat own/link own/../file 2>&1',
+        /^(?:.*ermission denied\n){2}$/,
+      ],
+      "writes none": ['"$@" /bin/cp "$0" -- /bin/cp file own/copy 2>&1', /ermission denied/],
+      "starts no other program": [
+        '"$@" /bin/sh "$0" -- /bin/sh -c "/bin/cat own/file" 2>&1',
+        /ermission denied/,
+      ],
+    } as const;
+    for (const [what, [script, said]] of Object.entries(cases)) {
+      it(`${what}: ${program.title}`, { skip: NO_LANDLOCK }, async () => {
+        assert.match(await become(script), said);
+      });
+    }
   }
 });
 

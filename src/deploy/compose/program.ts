@@ -54,6 +54,9 @@ import type { ComposeCall, ComposeParts } from "./compose_parts.ts";
  */
 const COLLECTS_SELDOM = { GOGC: "400", GOMEMLIMIT: `${RENDER_LIMIT_MEMORY / 2}` } as const;
 
+/** Rendering asks nothing of docker's configuration, in which credentials of registries stand. */
+const NO_CLIENT_CONFIGURATION = { DOCKER_CONFIG: "/nonexistent" } as const;
+
 /** Bytes kept of the end of compose's output while it acts, for an error message. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -170,9 +173,15 @@ export class Compose {
     const { programEnvironment, scratch: { files, prefix } } = this.#parts;
     const program = await this.#program();
     const { environment, byFile } = renderVariables(programEnvironment, call.variables);
+    const { directory: place, trees = [], files: composeFiles } = call.project;
     const command = (envFiles: readonly string[]): Command => ({
       argv: [program, ...configArguments({ ...call.project, envFiles })],
-      env: { ...environment, ...(call.collectsSeldom === true ? COLLECTS_SELDOM : {}) },
+      env: {
+        ...environment,
+        ...(program === "docker" ? {} : NO_CLIENT_CONFIGURATION),
+        ...(call.collectsSeldom === true ? COLLECTS_SELDOM : {}),
+      },
+      mayRead: [place, ...trees, ...composeFiles, ...envFiles].filter((path) => path !== "-"),
       // Some versions of compose resolve paths against the working directory.
       cwd: call.project.directory,
       endsWithUs: true,

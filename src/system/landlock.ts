@@ -1,0 +1,137 @@
+import process from "node:process";
+import { Buffer } from "node:buffer";
+
+/**
+ * The kernel's Landlock (https://docs.kernel.org/userspace-api/landlock.html): a process gives up the
+ * files that it was not told to keep, for itself and all that it starts, whatever its user may.
+ */
+
+/** What a process may still do below a path. */
+export interface Kept {
+  readonly path: string;
+  readonly rights: "read" | "execute" | "write";
+}
+
+/** The C library. */
+interface Library {
+  /** Asks the kernel; absent numbers are 0. */
+  readonly syscall: (...numbers: bigint[]) => bigint;
+  /** The address of bytes, for as long as these are not collected. */
+  readonly address: (bytes: Uint8Array) => bigint;
+}
+
+/** Numbers of calls, the same on all machines, and of those that x86-64 and arm64 number otherwise. */
+const [CREATE_RULESET, ADD_RULE, RESTRICT_SELF] = [444n, 445n, 446n];
+const OPENAT = { x64: 257n, arm64: 56n };
+const PRCTL = { x64: 157n, arm64: 167n };
+
+const ASKS_VERSION = 1n;
+const PATH_BENEATH = 1n;
+const NO_NEW_PRIVILEGES = 38n;
+const O_PATH_CLOEXEC = 0x280000n;
+/** What `openat()` takes for the working directory. */
+const AT_WORKING_DIRECTORY = -100n;
+
+/** Bits of the rights, as of the first version: all that is done with files but looking at their names. */
+const [EXECUTE, WRITE_FILE, READ_FILE, READ_DIRECTORY] = [1n, 2n, 4n, 8n] as const;
+const EVERYTHING = (1n << 13n) - 1n;
+const RIGHTS: Readonly<Record<Kept["rights"], bigint>> = {
+  read: READ_FILE | READ_DIRECTORY,
+  execute: READ_FILE | EXECUTE,
+  write: READ_FILE | WRITE_FILE,
+};
+/** Those that mean something for a file; the kernel refuses the others there. */
+const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE;
+
+/**
+ * Whether processes can confine themselves here: on Linux from 5.13 on, if it is switched on; with Bun, as
+ * executables have it.
+ */
+export async function canConfine(): Promise<boolean> {
+  if (machine() === undefined) return false;
+  try {
+    const { syscall } = await openLibrary();
+    return syscall(CREATE_RULESET, 0n, 0n, ASKS_VERSION) >= 1;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Gives up all files but those kept, for this thread and what it starts or becomes; there is no way back.
+ * Paths that are not there are left out.
+ *
+ * Throws where the kernel refuses; this process must end then.
+ */
+export async function confineThread(kept: readonly Kept[]): Promise<void> {
+  const own = machine();
+  if (own === undefined) throw new Error("Landlock is not known on this machine");
+  const { syscall, address } = await openLibrary();
+  const set = bytesOf([[8, EVERYTHING]]);
+  const rules = syscall(CREATE_RULESET, address(set), BigInt(set.length));
+  if (rules < 0n) throw new Error("the kernel made no Landlock ruleset");
+  for (const { path, rights } of kept) {
+    const name = Buffer.from(`${path}\0`);
+    const place = syscall(OPENAT[own], AT_WORKING_DIRECTORY, address(name), O_PATH_CLOEXEC);
+    if (place < 0n) continue;
+    const allow = (access: bigint) => {
+      const rule = bytesOf([[8, access], [4, place]]);
+      return syscall(ADD_RULE, rules, PATH_BENEATH, address(rule)) >= 0;
+    };
+    if (allow(RIGHTS[rights]) || allow(RIGHTS[rights] & OF_FILES)) continue;
+    throw new Error(`the kernel took no Landlock rule for ${path}`);
+  }
+  const isAlone = syscall(PRCTL[own], NO_NEW_PRIVILEGES, 1n) >= 0;
+  if (!isAlone || syscall(RESTRICT_SELF, rules) < 0) {
+    throw new Error("the kernel did not confine this process");
+  }
+}
+
+/** Whose numbers of calls are known. */
+function machine(): "x64" | "arm64" | undefined {
+  const { platform, arch } = process;
+  return platform === "linux" && (arch === "x64" || arch === "arm64") ? arch : undefined;
+}
+
+/** Numbers of some bytes each, one after the other, as the machine has them. */
+function bytesOf(fields: readonly (readonly [size: 4 | 8, value: bigint])[]): Uint8Array {
+  const bytes = new Uint8Array(fields.reduce((sum, [size]) => sum + size, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const [size, value] of fields) {
+    if (size === 8) view.setBigUint64(at, value, true);
+    else view.setInt32(at, Number(value), true);
+    at += size;
+  }
+  return bytes;
+}
+
+/** Where the C library lies: a name without a place may be looked for in the working directory as well. */
+const LIBRARIES = [
+  "/lib/x86_64-linux-gnu/libc.so.6",
+  "/lib/aarch64-linux-gnu/libc.so.6",
+  "/lib64/libc.so.6",
+  "/usr/lib/libc.so.6",
+  "/lib/libc.musl-x86_64.so.1",
+  "/lib/libc.musl-aarch64.so.1",
+] as const;
+const SIX = ["i64", "i64", "i64", "i64", "i64", "i64"] as const;
+
+/** Opens the C library by Bun's module `bun:ffi`, of which Deno knows no types. */
+async function openLibrary(): Promise<Library> {
+  const module = "bun:ffi";
+  const { dlopen, ptr } = await import(module);
+  let last: unknown;
+  for (const name of LIBRARIES) {
+    try {
+      const { symbols } = dlopen(name, { syscall: { args: SIX, returns: "i64" } });
+      return {
+        syscall: (...numbers) => symbols.syscall(...SIX.map((_, at) => numbers[at] ?? 0n)),
+        address: (bytes) => BigInt(ptr(bytes)),
+      };
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
