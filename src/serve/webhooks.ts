@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { WebhookOperation, WebhookResult } from "../api/mod.ts";
-import { isStackwrightError, type WebhookDelivery } from "../model/mod.ts";
+import { beginning, isStackwrightError, type WebhookDelivery } from "../model/mod.ts";
 import {
   deliveryOf,
   detectProvider,
@@ -66,7 +66,10 @@ async function answerWebhook(exchange: Exchange, receive: ReceiveWebhooks): Prom
     logResult(exchange, { webhook, delivery, result });
     return webhookAnswer(result);
   } catch (error) {
-    if (provedItself(error, body)) receive.onAuthentic?.("invalid");
+    if (provedItself(error, body)) {
+      receive.onAuthentic?.("invalid");
+      logRefusal(exchange, error);
+    }
     throw error;
   }
 }
@@ -85,6 +88,24 @@ function readDelivery(
 function provedItself(error: unknown, body: Uint8Array): boolean {
   return body.length > 0 && !(isStackwrightError(error) && error.code === "unauthorized");
 }
+
+/** Most characters of a reason in the log, which may repeat words of the sender. */
+const MOST_OF_REASON = 300;
+
+/**
+ * Says in one line why a webhook with the right secret was refused: nobody else sees the answer. Failures
+ * of ours have a line of their own, and whoever does not know the secret must not write to the log.
+ */
+function logRefusal({ call, params }: Exchange, error: unknown): void {
+  if (!isStackwrightError(error, ...REFUSED)) return;
+  const told = [error.message, ...error.problems.map(({ message }) => message)].join(": ");
+  const target = params["target"] ?? "";
+  const reason = beginning(told, MOST_OF_REASON);
+  call.log.warning(`webhook refused: ${reason}`, { target: beginning(target, MOST_OF_REASON) });
+}
+
+/** Codes of what is wrong with a webhook itself. */
+const REFUSED = ["bad_request", "forbidden", "not_found", "payload_too_large"] as const;
 
 interface Received {
   readonly webhook: ReadWebhook;

@@ -362,11 +362,18 @@ describe("POST /v1/webhook", () => {
     }],
   ];
   for (const [what, sent, status, expected] of refused) {
-    it(`is ${status} for ${what}, and leaves no trace`, () =>
+    it(`is ${status} for ${what}, and leaves a line in the log where it proved itself`, () =>
       withService({}, async (service) => {
         assert.deepEqual(await send(service, sent), { status, body: expected });
-        assert.deepEqual(traces(service), []);
         const proven = !unproven.includes(status) && sent.payload !== "";
+        const lines = service.log.lines.filter(({ level }) => level !== "debug");
+        assert.equal(traces(service).length, lines.length, "no run");
+        const told = lines.map(({ level, message }) => [level, message.slice(0, 50)]);
+        const why = `webhook refused: ${expected["error"]}`.slice(0, 50);
+        assert.deepEqual(
+          told.map(([level, said = ""]) => [level, said.slice(0, why.length)]),
+          proven ? [["warning", why]] : [],
+        );
         assert.deepEqual(service.authentic, proven ? ["invalid"] : []);
       }));
   }
