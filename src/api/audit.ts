@@ -1,4 +1,4 @@
-import { type StackKey, toStackwrightError } from "../model/mod.ts";
+import { memberOf, type StackKey, toStackwrightError } from "../model/mod.ts";
 import type { Call } from "./operation.ts";
 
 /** An action of a caller on a project or a stack. */
@@ -8,6 +8,12 @@ interface Audit {
   readonly key: StackKey;
   /** Further fields for the log. */
   readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** How work ended: a run that was waited for may have failed, which is a result. */
+function endOf(result: unknown): string {
+  const outcome = memberOf(result, "outcome");
+  return outcome === undefined || outcome === "complete" ? "done" : String(outcome);
 }
 
 /** Does `work` and logs one line about it: the caller, the action, its subject and the result. */
@@ -22,7 +28,7 @@ export async function audited<T>(
   const asked = `${asker} to ${action} ${what} ${key.name}`;
   try {
     const result = await work();
-    log.info(`${asked}: done`, fields);
+    log.info(`${asked}: ${endOf(result)}`, fields);
     return result;
   } catch (error) {
     // Only the code: callers get the error itself, and internal errors are logged with the answer.

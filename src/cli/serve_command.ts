@@ -100,6 +100,8 @@ async function sayWhatIsThere(
 ): Promise<void> {
   for (const { about, isFine, says } of await quickCheck(settings, system, signal)) {
     if (signal.aborted) return;
+    // By now it listens, and has said where.
+    if (about === "address") continue;
     if (isFine === false) system.log.warning(`${about}: ${says}`);
     else system.log.info(`${about}: ${says}`);
   }
