@@ -1,7 +1,9 @@
+import type { StackKey } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
-import { type Command, EXIT } from "./io.ts";
+import { headline, inTable } from "./headline.ts";
+import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { stackCommand } from "./stack_command.ts";
-import { whatBecame, withOperations } from "./with_operations.ts";
+import { whatBecame, withOperations, type Workbench } from "./with_operations.ts";
 
 /** `stackwright rollback` */
 export const rollbackCommand: Command = {
@@ -10,6 +12,7 @@ export const rollbackCommand: Command = {
 Deploys a recorded release again, by default the good one before the current. Updates then leave the
 stack alone until a commit changes its inputs, or until stackwright resume or unpin. The good one
 before the current is the newest that differs from it. A hold does not keep a person from this.
+A release that failed before is deployed only when its number is given, with a warning first.
 Releases of a former owner of the stack are not deployed: see stackwright adopt --help.
 
 Exits 0 when the release is back, 1 when it failed or there is none.
@@ -20,6 +23,7 @@ Exits 0 when the release is back, 1 when it failed or there is none.
     const number = args.operands[1] === undefined ? undefined : releaseNumber(args.operands[1]);
     const input = { ...key, release: number, reason: args.values["reason"] };
     return await withOperations(io, async (bench) => {
+      if (number !== undefined) await warnOfFailed(bench, { ...key, number }, io);
       const result = await bench.operations.rollBack.call(input, bench.call);
       const message = whatBecame(bench, result).replace(/^release \d+ again: /, "");
       const { release } = result;
@@ -29,6 +33,21 @@ Exits 0 when the release is back, 1 when it failed or there is none.
     });
   },
 };
+
+/** Says first that a release failed when it was deployed: it may do so again, and take its time. */
+async function warnOfFailed(
+  { operations, call }: Workbench,
+  { number, ...key }: StackKey & { readonly number: number },
+  io: CommandIo,
+): Promise<void> {
+  const page = { ...key, limit: 1, before: number + 1 };
+  const { releases: [found] } = await operations.listReleases.call(page, call);
+  if (found?.number !== number || !["failed", "rolled_back"].includes(found.status)) return;
+  io.err(
+    `stackwright: release ${number} of ${key.name} failed when it was deployed ` +
+      `(${inTable(headline(found.message))}); it is tried again all the same\n`,
+  );
+}
 
 /** `stackwright retry` */
 export const retryCommand = stackCommand({

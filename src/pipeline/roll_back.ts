@@ -85,9 +85,11 @@ async function attempt(
   const pin = await pinTo(parts, { wanted, current, reason }, signal);
   const teller = tellerOf([...parts.listeners, ...listeners], wanted, "rollback");
   const because = reason === "" ? "" : ` (${reason})`;
+  const hasFailed = wanted.status === "failed" || wanted.status === "rolled_back";
+  const failed = hasFailed ? ", which failed before" : "";
   return await carryOutTold(parts, teller, { ...ready, removeOrphans: true, since, pin }, {
     wanted,
-    decided: `back to release ${wanted.number}${because}: ${message}`,
+    decided: `back to release ${wanted.number}${failed}${because}: ${message}`,
     done: `release ${wanted.number} again: ${message}`,
     doing: `rolling ${key.name} back`,
   }, signal);

@@ -287,6 +287,13 @@ describe("what the ledger tells", () => {
         lines[2] ?? "",
         /^ 2 rolled_back service web: container \S+ stopped with exit code 3/,
       );
+
+      const { err } = await commandTo(world, 1, ["rollback", world.stack, "2"]);
+      const warning =
+        /^stackwright: release 2 of \S+ failed when it was deployed \(.*exit code 3.*\); /;
+      assert.match(err, warning);
+      const explained = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(explained.out, /: deploy: back to release 2, which failed before: /);
     }));
 
   it("diff shows what differs between two releases, values that sound secret as a digest", () =>
@@ -351,6 +358,7 @@ describe("what the ledger tells", () => {
       await pollTo(world, "failed");
       const failed = await commandTo(world, 0, ["explain", world.stack]);
       assert.match(failed.out, /^last failure .* \(once\): .*exit code 3/m);
+      assert.match(failed.out, /^failed, .*: release 2 failed, and release 1 was put back$/m);
       assert.match(failed.out, /^ {2}outcome: failed: .*exit code 3/m);
       assert.match(failed.out, /^ {2}outcome: succeeded: create db, web$/m);
 
