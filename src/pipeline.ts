@@ -213,7 +213,8 @@ async function deployTarget(
       begun.progress("waiting for the other deployments: something external is not there yet");
       return "lacks";
     }
-    teller.fail(`deploying ${key.name}`, thrown, signal, again(anyParts, begun, failedBefore));
+    const next = again(anyParts, begun, opened.request, failedBefore);
+    teller.fail(`deploying ${key.name}`, thrown, signal, next);
   }
   return "done";
 }
@@ -270,7 +271,8 @@ async function decideAndAct(
   teller.tell({ kind: "decided", decision: toldDecision(decision) });
   if (decision.kind === "deploy") await waitForJobs(parts, target, signal);
   const acting = (slot: Slot) => {
-    const acted = () => actInTime(parts, { target, teller }, { decision, since, slot }, signal);
+    const acted = () =>
+      actInTime(parts, { target, request, teller }, { decision, since, slot }, signal);
     return stage(parts, teller.target, "deploy", acted);
   };
   return await deploying(parts, teller.target, acting, signal);
@@ -293,7 +295,7 @@ function note(
 /** Carries a decision out, unless a sync window closed meanwhile, and tells how it ended. */
 async function actInTime(
   parts: PipelineParts,
-  { target, teller }: Pick<DecidingWork, "target" | "teller">,
+  { target, request, teller }: Pick<DecidingWork, "target" | "request" | "teller">,
   toDo: ToDo,
   signal: AbortSignal,
 ): Promise<"done" | "moved"> {
@@ -302,7 +304,7 @@ async function actInTime(
   teller.tell({ kind: "started" });
   const end = await act(parts, target, toDo, signal);
   if (end === undefined) return "moved";
-  const more = end.status === "failed" ? again(parts, target) : {};
+  const more = end.status === "failed" ? again(parts, target, request) : {};
   if (kind === "deploy" && end.status === "succeeded") settleReconciliation(parts, target);
   teller.tell({ kind: "ended", end: { ...end, ...more } });
   return "done";

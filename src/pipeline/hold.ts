@@ -9,6 +9,7 @@ import {
   type ObservedStack,
   type Plan,
   shortId,
+  type SourceRequest,
   type StackKey,
 } from "../model/mod.ts";
 import { decideRetry, type Hold, pausedHold, planFor, type RetryDecision } from "../plan/mod.ts";
@@ -271,20 +272,25 @@ export function failedBefore(parts: PipelineParts, target: Target, release: stri
 }
 
 /**
- * The time of the automatic retry of a target that failed after a webhook. Empty when its retries
- * are used up, or when no failure was recorded since `before`: then it was not the release that
- * failed. Empty also for targets of polls, which the next poll retries at a time that is not known
- * here.
+ * The time of the automatic retry of a target that failed: after a webhook, where a failure was recorded
+ * since `before`, otherwise it was not the release that failed. A source that is polled is tried again
+ * by a poll, at the earliest by the next one. Empty when its retries are used up.
  */
 export function again(
   parts: PipelineParts,
   target: Target,
+  request: SourceRequest,
   before?: FailureRecord,
 ): { readonly retryAt?: Date } {
+  const now = parts.clock.now();
   const failure = parts.ledger.failures.get(target.key, askingSource(target));
-  if (target.trigger !== "webhook" || failure === undefined) return {};
-  if (before?.release === failure.release && before.failures === failure.failures) return {};
+  const isOld = before?.release === failure?.release && before?.failures === failure?.failures;
+  const isPoll = target.trigger !== "webhook";
+  const poll = isPoll ? parts.options.nextPoll(request) : undefined;
+  if (isPoll && poll === undefined) return {};
+  if (failure === undefined || isOld) return poll === undefined ? {} : { retryAt: poll };
   const decided = retryOf(parts, { ...target, origin: "automatic" }, failure.release);
-  if (decided.kind === "attempt") return { retryAt: parts.clock.now() };
-  return decided.reason === "delay" ? { retryAt: decided.retryAt } : {};
+  if (decided.kind === "wait" && decided.reason !== "delay") return {};
+  const at = decided.kind === "wait" ? decided.retryAt : now;
+  return { retryAt: poll !== undefined && poll > at ? poll : at };
 }
