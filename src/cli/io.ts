@@ -15,6 +15,8 @@ export interface CommandIo {
   readonly interactive: boolean;
   /** Whether standard output may have colours; it has none by default. */
   readonly colours?: boolean;
+  /** Width of the terminal that standard output is; absent where it is none. */
+  readonly columns?: number;
   /** Gets the secrets that the command reads, and masks them in all output. */
   readonly redactor: Redactor;
   /** Time; that of the system by default. */
@@ -40,6 +42,10 @@ export interface ListedCommand {
   readonly name: string;
   /** One line. */
   readonly summary: string;
+  /** Options besides `--json` and `--help`, without dashes, for shells that complete them. */
+  readonly options?: readonly string[];
+  /** Whether its first operand is a stack. */
+  readonly ofStack?: boolean;
   /**
    * Loads its file, and with it whatever it needs: the version, the list of commands and a health
    * check every few seconds must not cost the start of the whole service.

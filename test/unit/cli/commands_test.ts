@@ -33,9 +33,20 @@ describe("the list of commands", () => {
     });
   }
 
+  for (const { name, load, options = [], ofStack = false } of COMMANDS) {
+    it(`has the options of ${name} that its help shows, for completion`, async () => {
+      const [usage = ""] = (await load()).help.split("\n\n");
+      const shown = [...usage.matchAll(/--([a-z-]+)/g)].map(([, option]) => option);
+      const own = shown.filter((option) => option !== "json").sort();
+      assert.deepEqual([...options].sort(), own);
+      assert.equal(ofStack, /[<[]stack[>\]]/.test(usage));
+    });
+  }
+
   it("needs no package, nor do the version and the health check", () => {
     assert.deepEqual(packages("cli/mod.ts"), []);
     assert.deepEqual(packages("cli/version_command.ts"), []);
+    assert.deepEqual(packages("cli/completion_command.ts"), []);
     assert.ok(!packages("cli/healthcheck_command.ts").includes("zod"));
     assert.ok(packages("cli/serve_command.ts").includes("zod"), "this test sees what is loaded");
   });

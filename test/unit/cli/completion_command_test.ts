@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { COMMANDS as LISTED } from "../../../src/cli/commands.ts";
 import { EXIT } from "../../../src/cli/io.ts";
-import { run } from "./command_line.ts";
+import { Ledger, loadInstanceKey } from "../../../src/record/mod.ts";
+import { createIds, systemFiles } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "../record/releases.ts";
+import { run, withFiles } from "./command_line.ts";
 
 const COMMANDS = LISTED.map(({ name }) => name);
 
@@ -23,6 +29,35 @@ describe("stackwright completion", () => {
     assert.deepEqual(completed(out, "stackwright", "ro"), ["rollback"]);
     assert.deepEqual(completed(out, "stackwright", "").sort(), [...COMMANDS].sort());
     assert.deepEqual(completed(out, "stackwright", "plan", "--j"), ["--json"]);
+  });
+
+  it("completes the options of each command, and stacks only where it takes one", async () => {
+    const { out } = await run(["completion", "bash"]);
+    // In place of the program: what asks for the names of stacks.
+    const script = `stackwright() { [ "$*" = "completion stacks" ] && echo shop blog; }\n${out}`;
+    assert.deepEqual(completed(script, "stackwright", "status", "--c"), ["--context"]);
+    assert.deepEqual(completed(script, "stackwright", "plan", "--c"), [""]);
+    assert.deepEqual(completed(script, "stackwright", "status", "b"), ["blog"]);
+    assert.ok(completed(script, "stackwright", "validate", "/etc/host").includes("/etc/hosts"));
+  });
+
+  it("tells the names of stacks in the ledger, without those that a shell would run", async () => {
+    await withFiles({}, async (directory) => {
+      const dataDir = join(directory, "data");
+      await mkdir(dataDir);
+      const key = await loadInstanceKey(systemFiles, dataDir);
+      const clock = createFakeClock();
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(dataDir, "state.db"), parts);
+      for (const name of ["web", "$(reboot)", "-x", "blog"]) {
+        const intent = ledger.beginDeploy(releaseOf({ context: "default", name }, "a".repeat(40)));
+        ledger.succeed(intent, {}, "done");
+      }
+      ledger.close();
+      const env = { DATA_DIR: dataDir, DOCKER_HOST: "unix:///nonexistent-4711.sock" };
+      const { code, out, err } = await run(["completion", "stacks"], { env });
+      assert.deepEqual([code, out, err], [EXIT.ok, "blog\nweb\n", ""]);
+    });
   });
 
   for (const shell of ["zsh", "fish"]) {
