@@ -1,11 +1,13 @@
 import type { ReleaseView } from "../api/mod.ts";
 import { formatOwner, shortId } from "../model/mod.ts";
 import { headline, inTable } from "./headline.ts";
-import { type PeopleTime, peopleTime } from "./people_time.ts";
+import type { CommandIo } from "./io.ts";
+import { peopleTime } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
-import { table } from "./table.ts";
+import { fitted, table } from "./table.ts";
 
-function textOf(releases: readonly ReleaseView[], time: PeopleTime): string {
+function textOf(releases: readonly ReleaseView[], io: CommandIo): string {
+  const time = peopleTime(io);
   const rows = releases.map((each) => [
     each.current ? "*" : " ",
     String(each.number),
@@ -15,7 +17,8 @@ function textOf(releases: readonly ReleaseView[], time: PeopleTime): string {
     each.former_owner === undefined ? "" : formatOwner(each.former_owner),
     inTable(headline(each.message)),
   ]);
-  return table([["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"], ...rows]);
+  const head = ["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"];
+  return fitted(table([head, ...rows]), io);
 }
 
 /** `stackwright history` */
@@ -24,12 +27,12 @@ export const historyCommand = stackCommand({
 
 Newest first, with number, time, state, commit and what became of it; the current one is marked with
 a star. Releases of a former owner of the stack say whose they are; rollback does not choose these.
-Numbers are what diff and rollback take. Long messages are cut: --json has all of them. Exits 1 when
-nothing is recorded.
+Numbers are what diff and rollback take. Long messages are cut, and on a terminal lines that are
+wider: --json has all of them. Exits 1 when nothing is recorded.
 `,
   onlyReads: true,
   async ask({ operations, call, key, io }) {
     const { releases } = await operations.listReleases.call(key, call);
-    return [releases, textOf(releases, peopleTime(io))];
+    return [releases, textOf(releases, io)];
   },
 });

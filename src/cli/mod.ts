@@ -59,10 +59,16 @@ function ofThisProcess(): Omit<CommandIo, "out" | "err"> {
     env: ownEnvironment(),
     cwd: process.cwd(),
     interactive: process.stderr.isTTY === true,
+    ...columnsOf(process.stdout),
     colours: seesColours(process.stdout.isTTY === true, process.env),
     redactor: createRedactor(),
     signal: new AbortController().signal,
   };
+}
+
+/** The width of a stream that is a terminal and knows it. */
+function columnsOf({ isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number }) {
+  return isTTY === true && columns !== undefined && columns > 0 ? { columns } : {};
 }
 
 /** Runs the command a command line names. Never throws: every failure is words and an exit code. */

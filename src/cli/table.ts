@@ -1,3 +1,6 @@
+import { EVERYONE } from "../system/secret_owners.ts";
+import type { CommandIo } from "./io.ts";
+
 /** Rows as aligned columns, the first as heading; empty columns are left out. */
 export function table(rows: readonly (readonly string[])[]): string {
   // Words of others must not begin a row: an engine says which version it is.
@@ -15,4 +18,19 @@ export function table(rows: readonly (readonly string[])[]): string {
         : cell + " ".repeat((widths[at] ?? 0) - [...cell].length);
     }).join("  ").trimEnd() + "\n"
   ).join("");
+}
+
+/**
+ * The lines of a table, cut to the width of a terminal: a line that goes on below has lost its columns. What
+ * is secret is masked before, as no mask recognizes a half of it.
+ */
+export function fitted(
+  text: string,
+  { columns, redactor }: Pick<CommandIo, "columns" | "redactor">,
+): string {
+  if (columns === undefined) return text;
+  return redactor.redact(text, EVERYONE).split("\n").map((line) => {
+    const letters = [...line];
+    return letters.length > columns ? `${letters.slice(0, columns - 1).join("")}…` : line;
+  }).join("\n");
 }

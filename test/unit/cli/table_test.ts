@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { age, peopleTime, withPeopleTimes } from "../../../src/cli/people_time.ts";
-import { table } from "../../../src/cli/table.ts";
+import { fitted, table } from "../../../src/cli/table.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("table()", () => {
   it("keeps each row on a line of its own", () => {
@@ -12,6 +13,21 @@ describe("table()", () => {
   it("aligns columns, leaves empty ones out, and pads no line end", () => {
     const rows = [["STATE", "NOTE", "STACK"], ["synced", "", "a"], ["ü", "", "long name"]];
     assert.equal(table(rows), "STATE   STACK\nsynced  a\nü       long name\n");
+  });
+});
+
+describe("fitted()", () => {
+  const redactor = createRedactor();
+  redactor.add("canary-secret");
+
+  it("cuts lines to the width of a terminal, and nothing where there is none", () => {
+    const text = "STATE  WHY\nsynced release\nok\n";
+    assert.equal(fitted(text, { columns: 8, redactor }), "STATE  …\nsynced …\nok\n");
+    assert.equal(fitted(text, { redactor }), text);
+  });
+
+  it("leaves no half of a secret", () => {
+    assert.doesNotMatch(fitted("why canary-secret\n", { columns: 12, redactor }), /can/);
   });
 });
 
