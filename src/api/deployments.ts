@@ -6,6 +6,7 @@ import { type Clock, contains, createTimeFormat, type TimeFormat } from "../syst
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { sourceFailureView, viewSourceFailure } from "./source_failures.ts";
+import { stackJobView, viewStackJob } from "./stack_jobs.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { StackScope, StackStatus } from "./stack_statuses.ts";
 
@@ -45,9 +46,15 @@ export const deploymentView = z.strictObject({
   }).optional().describe("What is deployed."),
   looked_at: timestamp.optional().describe("When it was last decided about."),
   revision: z.string().optional().describe("`reference (id)` that was looked at then."),
+  rolled_back: z.int().optional().describe(
+    "Number of the newest release, where that failed and `release` was put back.",
+  ),
   retry_at: timestamp.optional().describe("When a failed release is tried again by itself."),
   source_failure: sourceFailureView.optional().describe(
     "Present while its source cannot be read: the stack stays as it is, whatever its state.",
+  ),
+  jobs: z.array(stackJobView).optional().describe(
+    "Its scheduled jobs; in a list only those whose last run failed, which changes no state.",
   ),
   drift: z.array(z.strictObject({
     service: z.string(),
@@ -154,10 +161,10 @@ function isFound({ name, why, release }: DeploymentView, query = ""): boolean {
 
 /** Shows one stack. */
 export function viewDeployment(
-  { key, current, decision, retryAt, sourceFailure, drift, ...judged }: StackStatus,
+  { key, current, decision, retryAt, sourceFailure, ...of }: StackStatus,
   time: TimeFormat,
 ): DeploymentView {
-  const { state, why, health, running, finished, wanted } = judged;
+  const { state, why, health, running, finished, wanted, rolledBack, jobs, drift } = of;
   return {
     name: key.name,
     context: key.context,
@@ -170,8 +177,10 @@ export function viewDeployment(
       running,
       finished,
       release: current && viewRelease(current, time),
+      rolled_back: rolledBack,
       retry_at: retryAt && time(retryAt),
       source_failure: sourceFailure && viewSourceFailure(sourceFailure, time),
+      jobs: jobs.map((each) => viewStackJob(each, time)),
       drift: drift.map(({ container, ...each }) => ({
         ...each,
         ...(container && { container: container.name }),

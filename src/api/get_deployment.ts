@@ -101,6 +101,8 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
     decision: undefined,
     retryAt: undefined,
     sourceFailure: undefined,
+    rolledBack: undefined,
+    jobs: [],
   };
 }
 

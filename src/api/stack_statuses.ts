@@ -11,10 +11,11 @@ import {
   type SourceFailure,
   type StackKey,
 } from "../model/mod.ts";
-import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import type { DecisionSummary, Intent, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
+import { type StackJob, stackJobs } from "./stack_jobs.ts";
+import { seenOf, whatRuns } from "./what_runs.ts";
 
 /** The status of a stack: its state, the reason, and what these follow from. */
 export interface StackStatus extends StackJudgement {
@@ -27,6 +28,10 @@ export interface StackStatus extends StackJudgement {
   readonly retryAt: Date | undefined;
   /** The failure of the source it was deployed from, which cannot be read. */
   readonly sourceFailure: SourceFailure | undefined;
+  /** Number of the newest release, where it failed and the current one was put back. */
+  readonly rolledBack: number | undefined;
+  /** Its scheduled jobs; in a list only those whose last run failed. */
+  readonly jobs: readonly StackJob[];
 }
 
 /** Parts that statuses are made from. */
@@ -36,6 +41,8 @@ export interface StatusParts {
   readonly ledger: Ledger;
   readonly runs: Pick<RunStore, "list">;
   readonly clock: Clock;
+  /** The next time of a schedule; none where the service runs no jobs. */
+  readonly nextRun?: (schedule: string) => Date | undefined;
   /** Milliseconds to wait for engines; later answers count as unknown. */
   readonly limitMs?: number;
 }
@@ -90,7 +97,7 @@ function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock)
  * states that depend on it `unknown`.
  */
 export async function stackStatuses(
-  { engineOf, ledger, runs, clock, limitMs = ENGINE_LIMIT_MS }: StatusParts,
+  { engineOf, ledger, runs, clock, nextRun, limitMs = ENGINE_LIMIT_MS }: StatusParts,
   signal: AbortSignal,
   scope?: StackScope,
 ): Promise<StackStatus[]> {
@@ -98,15 +105,12 @@ export async function stackStatuses(
   const only = scope?.name;
   const entries = lastEntries(runs, ledger, only);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
-  const looks = [...contexts].map(async (context) => {
-    const withServices = current.some(({ key, swarm }) =>
-      key.context === context && swarm !== undefined
-    );
-    const place = { context, isManager: withServices, ...(only && { stack: only }) };
-    const facts = { engineOf, clock, limitMs, ledger, place };
-    return [context, await whatRuns(facts, signal)] as const;
-  });
-  const observed = new Map(await Promise.all(looks));
+  const observed = await whatRuns(
+    { engineOf, ledger, clock, limitMs },
+    { contexts, current, only },
+    signal,
+  );
+  const jobs = await stackJobs(observed, { runs, nextRun }, only);
   const now = clock.now().getTime();
   const statusOf = (name: string): StackStatus[] => {
     const current = currents.get(name);
@@ -136,7 +140,9 @@ export async function stackStatuses(
       : repairedAgainAt(decision, now);
     const retryAt = judged.state === "held" ? undefined : triedAt;
     const sourceFailure = current && failed(placeOf(current));
-    const status = { key, current, decision, retryAt, sourceFailure, ...judged };
+    const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;
+    const its = { jobs: jobs.get(name) ?? [], rolledBack };
+    const status = { key, current, decision, retryAt, sourceFailure, ...its, ...judged };
     return [there === "no context" ? withoutContext(status) : withDeferred(ledger, status)];
   };
   const statuses: StackStatus[] = [];
@@ -183,12 +189,13 @@ function servicesOf(ledger: Ledger, release: RecordedRelease): Release["services
   }
 }
 
-/** What was observed on an engine; `undefined` when it could not be asked. */
-type Seen = (SeenEngine & { readonly isPartial?: boolean }) | "no context" | "late" | undefined;
-
-function seenOf(there: Seen, current: RecordedRelease | undefined): SeenEngine | undefined {
-  if (there === "no context" || there === "late") return undefined;
-  return current?.swarm !== undefined && there?.isPartial ? undefined : there;
+/** The number of the release after the current one that was taken back, if that is the newest. */
+function rolledBackFrom(
+  { history }: Pick<Ledger, "history">,
+  current: RecordedRelease | undefined,
+): number | undefined {
+  const [newest] = current === undefined ? [] : history(current.key, 1);
+  return newest?.status === "rolled_back" ? newest.number : undefined;
 }
 
 /** Judges a stack under way, not drifted, while a job stopped services: `stopped` tells of that job. */
@@ -205,36 +212,6 @@ function withoutStopped(
 function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Date | undefined {
   const at = new Date(decision?.outcome?.retryAt ?? 0);
   return at.getTime() > now ? at : undefined;
-}
-
-async function whatRuns(
-  { engineOf, clock, limitMs, ledger, place }:
-    & Required<Pick<StatusParts, "engineOf" | "clock" | "limitMs" | "ledger">>
-    & { readonly place: Parameters<typeof observeEngine>[2] },
-  signal: AbortSignal,
-): Promise<Seen> {
-  const done = new AbortController();
-  const late = clock.sleep(limitMs, done.signal).then(() => "late" as const, () => undefined);
-  const limited = AbortSignal.any([signal, done.signal]);
-  try {
-    const look = async (): Promise<Seen> => {
-      const engine = await engineOf(place.context);
-      try {
-        return await observeEngine(engine, ledger, place, limited);
-      } catch (error) {
-        if (!place.isManager || !isStackwrightError(error, "engine_refused")) throw error;
-        // The engine is no swarm manager any more, but its containers can still be observed.
-        const containers = { ...place, isManager: false };
-        return { ...await observeEngine(engine, ledger, containers, limited), isPartial: true };
-      }
-    };
-    return await Promise.race([look(), late]);
-  } catch (error) {
-    signal.throwIfAborted();
-    return isStackwrightError(error, "bad_request") ? "no context" : undefined;
-  } finally {
-    done.abort();
-  }
 }
 
 /**

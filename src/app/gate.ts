@@ -9,7 +9,7 @@ import { parsePollRequest } from "../config/mod.ts";
 import { createIntake, type Intake, type IntakeParts, type Performers } from "../intake.ts";
 import type { Run, Work } from "../model/mod.ts";
 import { createPipeline, type Pipeline } from "../pipeline.ts";
-import { checkSchedule, reduceTargets } from "../plan/mod.ts";
+import { checkSchedule, nextFiring, reduceTargets } from "../plan/mod.ts";
 import { shownModel } from "../prepare/mod.ts";
 import { createRuns, type RunStore } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -61,8 +61,10 @@ export function createGate(
     reduceTargets(targets, { ...facts, formatTime: showTime });
   const working = { runs, performers, conclude, clock, ids, redactor, log };
   const intake = createIntake({ ...working, ...(onEnd === undefined ? {} : { onEnd }) });
+  const nextRun = (schedule: string) =>
+    settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
   const statuses = (signal: AbortSignal, scope?: StackScope) =>
-    stackStatuses({ engineOf, ledger, runs, clock, ...limit }, signal, scope);
+    stackStatuses({ engineOf, ledger, runs, clock, nextRun, ...limit }, signal, scope);
   const statusesOfAll = onceDone(statuses);
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({

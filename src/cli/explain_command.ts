@@ -4,7 +4,9 @@ import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
+import { putBackText } from "./put_back_text.ts";
 import { stackCommand } from "./stack_command.ts";
+import { jobText } from "./stack_job.ts";
 
 /** `stackwright explain` */
 export const explainCommand = stackCommand({
@@ -23,7 +25,7 @@ when nothing is recorded.
 
 /** What people are told of a stack, line by line. */
 export function explainText(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { current, failure } = detail;
+  const { current } = detail;
   const release = current === undefined
     ? "no release is deployed"
     : `release ${current.number} of ${shortId(current.revision)} (${current.reference})` +
@@ -33,6 +35,8 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     stateOf(detail, time),
     ...heldBy(detail, time),
     ...(detail.source_failure === undefined ? [] : [failedSource(detail.source_failure, time)]),
+    // What containers printed begins no line of ours.
+    ...(detail.jobs ?? []).map((each) => jobText(each, time).replaceAll("\n", "\n  ")),
   ];
   for (const { service, container, field, wanted, found } of detail.drift ?? []) {
     const what = container === undefined ? {} : { container: { id: "", name: container } };
@@ -43,26 +47,42 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
       "  mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API",
     );
   }
-  if (failure !== undefined) {
-    const { last_failed_at: at, failures, failures_by_hand: byHand, message } = failure;
-    lines.push(`last failure ${time(at)} (${times(failures + byHand)}): ${message}`);
+  for (const [index, { at, count, message }] of failuresOf(detail).entries()) {
+    lines.push(
+      `${index === 0 ? "last failure" : "before that"} ${time(at)} (${times(count)}): ${message}`,
+    );
   }
   const decisions = detail.decisions.filter((each, at, all) => !isToldBy(all[at + 1], each));
   lines.push(...decisions.flatMap((each) => describeDecision(each, time)));
   return lines.join("\n") + "\n";
 }
 
+/**
+ * The failures that no success has followed, the newest first: of a release, and of the last attempt,
+ * where that did not come as far as to a release.
+ */
+function failuresOf({ failure, decisions: [last] }: DeploymentDetail) {
+  if (failure === undefined) return [];
+  const { last_failed_at: at, failures, failures_by_hand: byHand, message } = failure;
+  const known = [{ at, count: failures + byHand, message }];
+  if (last?.kind !== "error" || Date.parse(last.last_at) <= Date.parse(at)) return known;
+  return [{ at: last.last_at, count: last.times, message: last.message }, ...known];
+}
+
 /** The first line: the state as in `status`, and what happens next automatically. */
 function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { state, why, retry_at: again, failure, pin, hold } = detail;
+  const { state, why, retry_at: again, pin, hold, current } = detail;
   const counts = containersText(detail);
   const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
-  const isTold = why === failure?.message || state === "held" && (pin ?? hold) !== undefined;
-  const reason = isTold
+  const isTold = why === failuresOf(detail)[0]?.message ||
+    state === "held" && (pin ?? hold) !== undefined;
+  const said = isTold
     ? ""
-    : `: ${withPeopleTimes(headline(why), (instant) => time(instant.toISOString()))}`;
-  return `${state}${containers}${reason}` +
+    : withPeopleTimes(headline(why), (instant) => time(instant.toISOString()));
+  const back = putBackText({ ...detail, number: current?.number });
+  const reason = [said, back].filter((each) => each !== "").join("; ");
+  return `${state}${containers}${reason && `: ${reason}`}` +
     (again === undefined || state === "waiting" ? "" : `; next try ${time(again)}`);
 }
 

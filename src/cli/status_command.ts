@@ -14,7 +14,9 @@ import { failedSource } from "./failed_source.ts";
 import { headline, inTable } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
-import { table } from "./table.ts";
+import { putBackText } from "./put_back_text.ts";
+import { jobText } from "./stack_job.ts";
+import { fitted, table } from "./table.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
 /** `stackwright status` */
@@ -34,9 +36,10 @@ more. Those that need somebody come first. States:
   unknown    nothing is deployed yet, or the engine does not answer
   synced     what runs is what was deployed, and no newer commit changes it
 
-Long reasons are cut: explain and --json have all of them. A source that cannot be read has a line
-of its own: its stacks stay as they are meanwhile. --json prints {"deployments": [...],
-"failed_sources": [...]}, with the fields of GET /v1/api/deployments.
+Long reasons are cut, and lines at the width of a terminal: explain and --json have all of them. A
+job whose last run failed, and a source that cannot be read, have a line of their own: their stacks
+stay as they are meanwhile. --json prints {"deployments": [...], "failed_sources": [...]}, with the
+fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
 `,
@@ -61,7 +64,7 @@ Exits 1 when the stack that was named is not known.
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
       } else io.out(textOf(shown, io, bench.system.clock.now()));
-      if (!json) io.out(failedText(sources, io));
+      if (!json) io.out(failedJobsText(shown, io) + failedText(sources, io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;
         const known = await engines.names();
@@ -75,6 +78,15 @@ Exits 1 when the stack that was named is not known.
     }, { onlyReads: true });
   },
 };
+
+/** A line for each job whose last run failed. */
+function failedJobsText(stacks: readonly DeploymentView[], io: CommandIo): string {
+  const time = peopleTime(io);
+  const brief = (message: string) => inTable(headline(message));
+  return stacks.flatMap(({ name, jobs = [] }) =>
+    jobs.map((each) => `${name}: ${jobText(each, (text) => time(new Date(text)), brief)}\n`)
+  ).join("");
+}
 
 /** A line for each source that cannot be read. */
 function failedText(sources: readonly SourceFailureView[], io: CommandIo): string {
@@ -104,13 +116,18 @@ const ORDER: readonly StackState[] = [
 
 function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): string {
   const time = peopleTime(io);
-  const sorted = [...stacks].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  // Within a state those with a failed job come first.
+  const urgency = ({ state, jobs }: DeploymentView) =>
+    2 * ORDER.indexOf(state) + (jobs === undefined ? 1 : 0);
+  const sorted = [...stacks].sort((a, b) => urgency(a) - urgency(b));
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
-    const { state, release, why, retry_at: retryAt } = stack;
+    const { state, release, why, retry_at: retryAt, jobs } = stack;
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; next try ${time(new Date(retryAt))}`;
+    const back = putBackText({ ...stack, number: release?.number });
+    const failed = jobs === undefined ? "" : "; its job failed";
     const unread = stack.source_failure === undefined ? "" : "; its source cannot be read";
     return [
       state,
@@ -119,11 +136,12 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       containersText(stack) || "-",
-      `${inTable(withPeopleTimes(headline(why), time))}${again}${unread}`,
+      `${inTable(withPeopleTimes(headline(why), time))}` +
+      `${back && `; ${back}`}${again}${failed}${unread}`,
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
-  return table([head, ...rows]) + summaryOf(stacks);
+  return fitted(table([head, ...rows]), io) + summaryOf(stacks);
 }
 
 /** Number of stacks in each state: the first lines of a long list scroll out of sight. */

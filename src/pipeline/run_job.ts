@@ -251,9 +251,10 @@ async function findJob(
 /** Characters of other texts that take as long as finding out whose a stack is. */
 const A_STOP = 1024;
 
-/** State of an engine: its stacks by name, and those in which jobs have stopped services. */
+/** State of an engine: its stacks by name, its jobs, and the stacks in which these have stopped services. */
 export interface SeenEngine {
   readonly stacks: ReadonlyMap<string, ObservedStack>;
+  readonly jobs: readonly FoundJob[];
   readonly stopped: ReadonlyMap<string, string>;
 }
 
@@ -275,7 +276,8 @@ export async function observeEngine(
 ): Promise<SeenEngine> {
   const { isManager: withServices, stack } = place;
   const stacks = await observeAll(engine, signal, { withServices, stack });
-  return { stacks, stopped: await stoppedForJobs(engine, ledger, { ...place, stacks }, signal) };
+  const jobs = await calledJobs(ledger, await findJobs(engine, place, signal));
+  return { stacks, jobs, stopped: await stoppedForJobs(ledger, { stacks, jobs }) };
 }
 
 /**
@@ -283,17 +285,15 @@ export async function observeEngine(
  * services are no drift. Read from the engine, so that every process sees it.
  */
 async function stoppedForJobs(
-  engine: Engine,
   ledger: Ledger,
-  { stacks, ...place }: SeenPlace & Pick<SeenEngine, "stacks">,
-  signal: AbortSignal,
+  { stacks, jobs }: Pick<SeenEngine, "stacks" | "jobs">,
 ): Promise<ReadonlyMap<string, string>> {
-  const jobs = (await calledJobs(ledger, await findJobs(engine, place, signal)))
-    // The container of a run exists until the services that its job stopped are back.
+  // The container of a run exists until the services that its job stopped are back.
+  const running = jobs
     .filter(({ container, executions }) => executions.length > 0 || container.state === "running");
   const stopped = new Map<string, string>();
   const pauses = createPauses();
-  for (const { key, service, container } of jobs) {
+  for (const { key, service, container } of running) {
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       for (const { project, service: stops } of spec?.stopServices ?? []) {

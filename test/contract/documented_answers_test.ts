@@ -161,6 +161,11 @@ const DEPLOYMENTS: readonly StackStatus[] = [{
     ...{ since: at, lastAt: at, retryAt: at, message: "no such branch" },
   },
   retryAt: at,
+  rolledBack: 2,
+  jobs: [{
+    ...{ service: "backup", schedule: "@daily", nextRunAt: at },
+    lastRun: { id: "1", status: "failed", endedAt: at, message: "disk full" },
+  }],
 }];
 
 // Looking is what the lesser key may do.

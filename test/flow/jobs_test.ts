@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { type AgeKeys, createAgeKeys, encryptYaml } from "../fakes/sops_encryptor.ts";
 import { makeExecution } from "../../src/deploy/jobs/execution.ts";
+import { commandTo } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, forgetTexts, ids, inWorld, pollTo, states } from "./steps.ts";
 import { createWorld, engines, type RunBody, type World } from "./world.ts";
@@ -294,6 +295,16 @@ for (const engine of await engines()) {
         assert.deepEqual([of("hung")?.status, of("good")?.valid], ["created", true]);
         assert.equal(of("bad")?.last_run?.status, "failed");
         assert.equal(of("gone")?.status, "created");
+        const { out: all } = await commandTo(world, 0, ["status"]);
+        assert.match(all, /^synced .*; its job failed$/m);
+        assert.match(
+          all,
+          /: job bad \(0 0 1 1 \*\): its last run failed .*: out of space; next run /,
+        );
+        assert.doesNotMatch(all, /job good/);
+        const { out: one } = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(one, /^job bad .*: its last run failed .*; next run \d{4}-01-01/m);
+        assert.match(one, /^job good .*: its last run succeeded /m);
         assert.match(of("good")?.next_run_at ?? "", /-01-01T00:00:00/);
         const unknown = await run(world, "none");
         assert.equal(unknown.status, 404);

@@ -115,6 +115,28 @@ describe("pages of the deployments", () => {
     }));
 });
 
+describe("a release that failed, of a source that is polled", () => {
+  it("is told with the release that was put back, and when the next attempt is", () =>
+    inWorld("fake", async (world) => {
+      const good = { "compose.yaml": composeFile({ web: service() }) };
+      await commit(world, good);
+      await pollTo(world, "succeeded");
+      const entry = { url: world.repository.url, reference: "main", interval: 3600 };
+      await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+      await commit(world, { "compose.yaml": composeFile({ web: badService(world) }) });
+      await pollTo(world, "failed");
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.match(out, /^failed .*; release \d+ failed, and release 1 was put back; next try \d/m);
+      const explained = await commandTo(world, 0, ["explain", world.stack]);
+      const line =
+        /^failed, healthy 1\/1: release \d+ failed, and release 1 was put back; next try \d/m;
+      assert.match(explained.out, line);
+      await commit(world, good);
+      await pollTo(world, "skipped");
+      assert.doesNotMatch((await commandTo(world, 0, ["status"])).out, /put back|next try/);
+    }));
+});
+
 describe("a source that cannot be read", () => {
   it("is told with its stacks, which stay what they are, until it can be read again", () =>
     inWorld("fake", async (world) => {

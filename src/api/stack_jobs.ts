@@ -1,0 +1,159 @@
+import * as z from "zod";
+import { readJobLabels } from "../config/mod.ts";
+import { beginning, filled, formatStackKey, isStackwrightError, type Run } from "../model/mod.ts";
+import type { FoundJob } from "../deploy/mod.ts";
+import type { RunStore } from "../record/mod.ts";
+import { createPauses, type TimeFormat } from "../system/mod.ts";
+import { timestamp } from "./stack_parts.ts";
+import type { Seen } from "./what_runs.ts";
+
+/** A scheduled job of a stack, with its last run that ended. */
+export interface StackJob {
+  readonly service: string;
+  readonly schedule: string;
+  readonly lastRun?: {
+    readonly id: string;
+    readonly status: "succeeded" | "failed";
+    readonly endedAt: Date;
+    readonly message: string;
+  };
+  readonly nextRunAt?: Date;
+}
+
+/** A scheduled job of a stack in an answer. */
+export const stackJobView = z.strictObject({
+  service: z.string(),
+  schedule: z.string(),
+  last_run: z.strictObject({
+    job_id: z.string(),
+    status: z.enum(["succeeded", "failed"]),
+    ended_at: timestamp,
+    message: z.string(),
+  }).optional().describe("The last run that ended, while it is known: for a week."),
+  next_run_at: timestamp.optional().describe(
+    "By its schedule; absent for `@every`, which counts from the run before.",
+  ),
+});
+
+/** See {@link stackJobView}. */
+export type StackJobView = z.output<typeof stackJobView>;
+
+/** Newest runs of jobs among which the last one of each is looked for. */
+const MOST_RUNS = 200;
+/** Jobs of a stack that are told of, and characters of what each said; of one stack, and in a list. */
+const TOLD = { jobs: 100, message: 2000 } as const;
+const LISTED = { jobs: 20, message: 300 } as const;
+/** Characters of other texts that take as long as reading a schedule. */
+const A_SCHEDULE = 8 * 1024;
+
+interface JobFacts {
+  readonly runs: Pick<RunStore, "list">;
+  readonly nextRun?: ((schedule: string) => Date | undefined) | undefined;
+}
+
+/**
+ * The enabled jobs of the stacks that were seen, by formatted key: all of the stack with the name
+ * `only`, otherwise those whose last run failed.
+ */
+export async function stackJobs(
+  observed: ReadonlyMap<string, Seen>,
+  { runs, nextRun }: JobFacts,
+  only: string | undefined,
+): Promise<ReadonlyMap<string, readonly StackJob[]>> {
+  const most = only === undefined ? LISTED : TOLD;
+  const lastRunOf = lastRuns(runs, most.message);
+  const all = [...observed.values()].flatMap((seen) => typeof seen === "object" ? seen.jobs : []);
+  const jobs = new Map<string, StackJob[]>();
+  const pauses = createPauses();
+  for (const found of all) {
+    const name = formatStackKey(found.key);
+    const others = jobs.get(name) ?? [];
+    const lastRun = endOf(found, lastRunOf(found));
+    const isAsked = only === undefined ? lastRun?.status === "failed" : found.key.name === only;
+    const schedule = isAsked && others.length < most.jobs ? scheduleOf(found) : undefined;
+    if (schedule === undefined) continue;
+    const nextRunAt = nextRun && nextOf(schedule, nextRun);
+    const job = { service: found.service, schedule };
+    jobs.set(name, [...others, {
+      ...job,
+      ...lastRun && { lastRun },
+      ...nextRunAt && { nextRunAt },
+    }]);
+    await pauses.after(A_SCHEDULE);
+  }
+  return jobs;
+}
+
+/** Shows a job of a stack. */
+export function viewStackJob(
+  { service, schedule, lastRun, nextRunAt }: StackJob,
+  time: TimeFormat,
+): StackJobView {
+  return {
+    ...{ service, schedule },
+    ...filled({
+      last_run: lastRun && {
+        ...{ job_id: lastRun.id, status: lastRun.status },
+        ...{ ended_at: time(lastRun.endedAt), message: lastRun.message },
+      },
+      next_run_at: nextRunAt && time(nextRunAt),
+    }),
+  };
+}
+
+/** The next time of a schedule. None where it counts from the run before: only the service knows that. */
+function nextOf(schedule: string, nextRun: (schedule: string) => Date | undefined) {
+  if (schedule.includes("@every")) return undefined;
+  try {
+    return nextRun(schedule);
+  } catch (error) {
+    // Made by hand: the deployment of such a job fails.
+    if (!isStackwrightError(error, "bad_request")) throw error;
+    return undefined;
+  }
+}
+
+/** The end of a run, whose container may have been started only: then it tells how it ended. */
+function endOf(
+  { container: { state, exitCode = 0 } }: FoundJob,
+  lastRun: StackJob["lastRun"],
+): StackJob["lastRun"] {
+  const hasFailed = state === "exited" && exitCode !== 0 && lastRun?.status === "succeeded";
+  const message = `its container was started, and exited with status ${exitCode}`;
+  return hasFailed ? { ...lastRun, status: "failed", message } : lastRun;
+}
+
+/** The schedule of a job that is run; none for one that is not enabled, or whose labels are wrong. */
+function scheduleOf({ key, service, container }: FoundJob): string | undefined {
+  try {
+    const spec = readJobLabels(container.labels, { project: key.name, service });
+    return spec?.enabled === true ? spec.schedule : undefined;
+  } catch (error) {
+    if (!isStackwrightError(error, "config_invalid")) throw error;
+    return undefined;
+  }
+}
+
+/** Makes a function that finds the last run of a job that ended. */
+function lastRuns(
+  runs: Pick<RunStore, "list">,
+  most: number,
+): (job: FoundJob) => StackJob["lastRun"] {
+  const known = new Map<string, Run>();
+  for (const run of runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" })) {
+    const [target] = run.targets;
+    const hasEnded = run.status === "succeeded" || run.status === "failed";
+    if (target === undefined || !hasEnded) continue;
+    const name = `${
+      formatStackKey({ context: target.context, name: target.stack })
+    } ${run.repository}`;
+    if (!known.has(name)) known.set(name, run);
+  }
+  return ({ key, container }) => {
+    const run = known.get(`${formatStackKey(key)} scheduled:${container.name}`);
+    if (run?.status !== "succeeded" && run?.status !== "failed") return undefined;
+    const { id, status, finishedAt, updatedAt, targets: [target] } = run;
+    const message = beginning(target?.message ?? run.message, most);
+    return { id, status, endedAt: finishedAt ?? updatedAt, message };
+  };
+}

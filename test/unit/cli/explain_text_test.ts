@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { DeploymentDetail } from "../../../src/api/mod.ts";
+import { explainText } from "../../../src/cli/explain_command.ts";
+
+const DETAIL: DeploymentDetail = {
+  ...{ name: "blog", context: "default", state: "failed", why: "web exited with 1" },
+  ...{ health: "healthy", running: 1, wanted: 1, decisions: [] },
+  current: {
+    ...{ number: 1, status: "deployed", current: true, message: "first", created_at: "12:00" },
+    ...{ repository: "host/blog", reference: "main", revision: "a".repeat(40), services: [] },
+  },
+} as unknown as DeploymentDetail;
+
+const FAILURE = {
+  ...{ release: "x", failures: 1, failures_by_hand: 0, automatic_attempts: 0 },
+  ...{ last_failed_at: "2026-03-10T12:00:00Z", message: "web exited with 1" },
+};
+
+const linesOf = (detail: Partial<DeploymentDetail>) =>
+  explainText({ ...DETAIL, ...detail }, (text) => text.slice(11, 19)).split("\n");
+
+describe("explainText()", () => {
+  it("says after a failure what was put back, and when the next attempt is", () => {
+    const retry = { retry_at: "2026-03-10T12:00:10Z", rolled_back: 2 };
+    const [, state, last] = linesOf({ failure: FAILURE, ...retry });
+    assert.equal(
+      state,
+      "failed, healthy 1/1: release 2 failed, and release 1 was put back; next try 12:00:10",
+    );
+    assert.equal(last, "last failure 12:00:00 (once): web exited with 1");
+  });
+
+  it("calls the newest failure the last one, also where it made no release", () => {
+    const error = {
+      ...{ number: 1, kind: "error", message: "compose.yaml:3: wrong", times: 2 },
+      ...{ first_at: "2026-03-10T12:00:08Z", last_at: "2026-03-10T12:00:09Z" },
+      ...{ trigger: "poll", origin: "automatic", revision: "main", changes: [], services: [] },
+    } as DeploymentDetail["decisions"][number];
+    const why = error.message;
+    const [, state, last, before] = linesOf({ failure: FAILURE, decisions: [error], why });
+    assert.equal(state, "failed, healthy 1/1");
+    assert.equal(last, "last failure 12:00:09 (2 times): compose.yaml:3: wrong");
+    assert.equal(before, "before that 12:00:00 (once): web exited with 1");
+    const older = { ...error, last_at: "2026-03-10T11:00:00Z" };
+    assert.match(
+      linesOf({ failure: FAILURE, decisions: [older] })[2] ?? "",
+      /^last failure 12:00:00/,
+    );
+  });
+
+  it("has a line for each job: its schedule, its last run, and its next one", () => {
+    const job = { service: "backup", schedule: "0 3 * * *" };
+    const ended = { job_id: "1", ended_at: "2026-03-10T12:30:15Z" };
+    const next = { next_run_at: "2026-03-11T03:00:00Z" };
+    const failed = { ...ended, status: "failed", message: "exited with status 4" } as const;
+    const fine = { ...ended, status: "succeeded", message: "has run" } as const;
+    const jobs = [{ ...job, ...next, last_run: failed }, { ...job, last_run: fine }, job];
+    const [, , ...lines] = linesOf({ state: "synced", why: "release 1 runs", jobs });
+    assert.deepEqual(lines.slice(0, 3), [
+      "job backup (0 3 * * *): its last run failed 12:30:15: exited with status 4; next run 03:00:00",
+      "job backup (0 3 * * *): its last run succeeded 12:30:15",
+      "job backup (0 3 * * *): no run in the last week is known",
+    ]);
+  });
+});
