@@ -149,6 +149,8 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
 /** What is not called here, and why. */
 const EXCUSED: Readonly<Record<string, string>> = {
   containersText: "looks at one stack's numbers",
+  jobText: "tells of one job",
+  seenOf: "a part of stackStatuses",
   handedOver: "asks for one row",
   ownerOfIntent: "asks for one row",
   ownerOfKept: "asks for one row",
