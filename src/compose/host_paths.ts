@@ -14,6 +14,7 @@ import { buildPaths } from "./build_paths.ts";
 import { ASIDE, containerName } from "./built_names.ts";
 import { CLIMBS_BACK, climbsBack, refusedTemplates, volumesOf } from "./volume_paths.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
+import { notHandedOver } from "./handed_over.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** The path in the model of the first external config or secret in use. */
@@ -58,7 +59,6 @@ export function followedPaths(
     if (!isStack && ASIDE.test(container)) {
       refused.push(of(`container name ${container}, as one has that is being replaced`));
     }
-    refused.push(...refusedUses(service).map(of));
     for (const volume of objectsAt(service, "volumes")) {
       if (volume["type"] === "bind") add("engine", "volume", textAt(volume, "source"));
     }
@@ -71,8 +71,7 @@ export function followedPaths(
     }
     refused.push(...readPaths(service, model, add).map(of));
   }
-  // Refused even if no service uses them.
-  if (hasModels(model)) refused.push(MODELS);
+  refused.push(...notHandedOver(model));
   addFiles(model, { paths, refused, isStack });
   if (isStack) refused.push(...refusedTemplates(model));
   const volumes = volumesOf(model, paths, refused);
@@ -148,26 +147,6 @@ export const MADE_UP: RegExp = /^[0-9a-f]{64}$/;
 
 /** Compose leaves what is absolute on Windows (`c:/x`) as it is, and buildx climbs from there. */
 const NOT_ABSOLUTE = "by a path that is not absolute here";
-
-const MODELS = "models, for which compose runs a program on the machine of Stackwright";
-
-function hasModels(object: JsonObject): boolean {
-  return Object.keys(objectAt(object, "models")).length > 0;
-}
-
-/** Settings of a service that would run programs, or give away credentials, on our machine. */
-function refusedUses(service: JsonObject): string[] {
-  const refused: string[] = [];
-  if (service["provider"] !== undefined) {
-    refused.push("provider, which would run a program on the machine of Stackwright");
-  }
-  // Compose 5.5 prints these alone, without the models of the project.
-  if (hasModels(service)) refused.push(MODELS);
-  if (service["use_api_socket"] === true) {
-    refused.push("use_api_socket, which would hand out the credentials for our registries");
-  }
-  return refused;
-}
 
 /** Adds the paths of a service that compose itself reads; returns refused ones. */
 function readPaths(

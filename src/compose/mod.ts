@@ -8,6 +8,7 @@ export * from "./engine_age.ts";
 export * from "./expectation.ts";
 export * from "./files_volumes.ts";
 export * from "./follows.ts";
+export { handedOver } from "./handed_over.ts";
 export * from "./host_paths.ts";
 export { type FollowedPath, type FollowedPaths } from "./followed_path.ts";
 export * from "./ignored_uses.ts";

@@ -6,15 +6,19 @@ const ROOT_KEYS = words(
   "configs include models name networks secrets services version volumes",
 );
 
-const SERVICE_KEYS = words(
+/**
+ * Keys of a service in the specification of compose. Whoever adds one sees to it that `followedPaths`
+ * knows the paths that it names: compose is handed every key that stands here.
+ */
+export const COMPOSE_SERVICE_KEYS: readonly string[] = words(
   "annotations attach blkio_config build cap_add cap_drop cgroup cgroup_parent command configs " +
     "container_name cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus " +
     "cpuset credential_spec depends_on deploy develop device_cgroup_rules devices dns dns_opt dns_search " +
     "domainname entrypoint env_file environment expose extends external_links extra_hosts gpus group_add " +
     "healthcheck hostname image init ipc isolation label_file labels links logging mac_address mem_limit " +
     "mem_reservation mem_swappiness memswap_limit models network_mode networks oom_kill_disable " +
-    "oom_score_adj pid pids_limit platform ports post_start pre_stop privileged profiles provider " +
-    "pull_policy pull_refresh_after read_only restart runtime scale secrets security_opt shm_size " +
+    "oom_score_adj pid pids_limit platform ports post_start pre_start pre_stop privileged profiles " +
+    "provider pull_policy pull_refresh_after read_only restart runtime scale secrets security_opt shm_size " +
     "stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs tty ulimits use_api_socket user " +
     "userns_mode uts volumes volumes_from working_dir",
 );
@@ -43,7 +47,7 @@ export function misspelledKeys({ file, documents, lines }: ComposeText): Problem
       ...services.map(([name, service]) => ({
         path: ["services", name],
         keys: Object.keys(recordOf(service)),
-        known: SERVICE_KEYS,
+        known: COMPOSE_SERVICE_KEYS,
       })),
     ];
     return places.flatMap(({ path, keys, known }) =>

@@ -65,6 +65,12 @@ export function own<T>(record: Readonly<Record<string, T>>, name: string): T | u
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
+/** Whether a value is set: compose prints empty values for keys that are not. */
+export function isFilled(value: unknown): boolean {
+  if (value === null || value === undefined || value === false || value === "") return false;
+  return typeof value !== "object" || Object.keys(value).length > 0;
+}
+
 /** An object without members that are `undefined`. */
 type Filled<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 

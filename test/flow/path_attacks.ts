@@ -101,6 +101,29 @@ const READS: readonly Attack[] = [
     title: "extends of a file outside",
     files: ({ outside }) => web({ extends: { file: `${outside}/compose.yaml`, service: "prey" } }),
   },
+  ...(Object.entries(
+    {
+      "env_file, once it makes containers,": ({ outside }) => ({
+        env_file: `\${NOT_SET:-${outside}/x.env}`,
+      }),
+      "a program": ({ outside }) => ({ provider: { type: `${outside}/run` } }),
+    } satisfies Record<string, (prey: Prey) => Part>,
+  ).map(([what, base]): Attack => ({
+    // Compose leaves such an extends in the model, merges it with the other, and looks again.
+    title:
+      `${what} by extends of a service without a key, which another file gives a name that has some`,
+    files: (prey) => ({
+      "compose.yaml": {
+        services: { s2: service({}), web: service({ extends: { file: "o.yml", service: "nul" } }) },
+      },
+      "b.yaml": "services:\n  s2:\n  web: {extends: {service: s2}}\n",
+      "o.yml": { services: { nul: null, s2: base(prey) } },
+      ".env": "NOT_SET=x.env\n",
+      "x.env": "A=1\n",
+    }),
+    configuration: () => ({ compose_files: ["compose.yaml", "b.yaml"] }),
+    says: /web: extends of a service without a key/,
+  }))),
   {
     title: "extends that climbs out",
     files: ({ climbing }) =>

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import * as compose from "../../src/compose/mod.ts";
 import { buildPaths } from "../../src/compose/build_paths.ts";
 import { beyondBounds } from "../../src/compose/model_bounds.ts";
+import { notHandedOver } from "../../src/compose/handed_over.ts";
 import { releaseServices } from "../../src/compose/service_digest.ts";
 import { refusedTemplates, volumesOf } from "../../src/compose/volume_paths.ts";
 import { plainModel } from "../../src/config/mod.ts";
@@ -298,6 +299,8 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
       Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`SECRET_${at}`, `value-${at}`])),
     ),
   bindsSay: ({ model }) => compose.bindsSay(model),
+  notHandedOver: ({ model }) => notHandedOver(model),
+  handedOver: ({ model }) => compose.handedOver(model, new Set()),
   normalModel: ({ model }) => [true, false].map((each) => compose.normalModel(model, each)),
   withExplicitBinds: ({ model }) => compose.withExplicitBinds(model),
   withPlainKeys: ({ model }) => compose.withPlainKeys(model),

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { type ComposeModel, errors } from "../../model/mod.ts";
 import {
+  handedOver,
   isObject,
   objectAt,
   objectsAt,
@@ -65,6 +66,9 @@ const BUILDS_ASK_NOTHING = { BUILDX_BAKE_ENTITLEMENTS_FS: "0" } as const;
  * to run. The first variable keeps buildx from running git, the second every git from using it.
  */
 const ASKS_NO_GIT = { BUILDX_GIT_INFO: "false", GIT_DIR: "/dev/null" } as const;
+
+/** Variables that single calls get besides: a private directory, and one with credentials. */
+const OF_A_CALL = ["TMPDIR", "DOCKER_CONFIG"] as const;
 
 /** Variable that docker sets for plugins, which expect a different command line without it. */
 const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as const;
@@ -135,7 +139,7 @@ interface ActingCall {
  * interpolated any more, so neither compose nor the programs it starts (buildx, credential helpers)
  * get a variable of a repository. Configs and secrets find values of variables under a prefixed
  * name; where no containers are made, only the secrets of builds: variables of one program have a limit.
- * Profiles are removed: a rendered model holds wanted services only.
+ * The model is what {@link handedOver} makes of it, and throws.
  */
 export function actingCall(
   program: Readonly<Record<string, string>>,
@@ -163,21 +167,16 @@ export function actingCall(
     });
     return { [kind]: Object.fromEntries(entries) };
   };
-  const services = Object.entries(servicesOf(model)).map(([name, service]) => {
-    const { profiles: _profiles, ...rest } = service;
-    return [name, rest];
-  });
   const changed = { ...model, ...renamed("configs"), ...renamed("secrets") };
-  return {
-    model: withExplicitBinds({ ...changed, services: Object.fromEntries(services) }),
-    environment: {
-      ...values,
-      ...program,
-      ...NO_REMOTE_FILES,
-      ...BUILDS_ASK_NOTHING,
-      ...ASKS_NO_GIT,
-    },
+  const environment = {
+    ...values,
+    ...program,
+    ...NO_REMOTE_FILES,
+    ...BUILDS_ASK_NOTHING,
+    ...ASKS_NO_GIT,
   };
+  const given = new Set([...Object.keys(environment), ...OF_A_CALL]);
+  return { model: withExplicitBinds(handedOver(changed, given)), environment };
 }
 
 /** Variables as a dotenv file from which compose reads exactly the same values. */

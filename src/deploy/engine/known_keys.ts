@@ -1,4 +1,4 @@
-import { isObject } from "../../compose/model.ts";
+import { isFilled, isObject } from "../../model/mod.ts";
 
 /** Known parts of a value: all of it, the named keys of an object, or those of each member. */
 type Shape = "all" | { readonly keys: Keys } | { readonly each: Keys };
@@ -54,10 +54,4 @@ function firstOf(
     if (found !== undefined) return found === "" ? key : `${key}.${found}`;
   }
   return undefined;
-}
-
-/** Whether a value is set: compose prints empty values for keys that are not. */
-export function isFilled(value: unknown): boolean {
-  if (value === null || value === undefined || value === false || value === "") return false;
-  return typeof value !== "object" || Object.keys(value).length > 0;
 }

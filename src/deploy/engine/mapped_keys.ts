@@ -1,8 +1,7 @@
-import { type ComposeModel, listOf } from "../../model/mod.ts";
+import { type ComposeModel, isFilled, listOf } from "../../model/mod.ts";
 import { type FileUse, fileUses, isValue } from "./injected_files.ts";
 import {
   all,
-  isFilled,
   type Keys,
   NETWORK_KEYS,
   SHARED_KEYS,

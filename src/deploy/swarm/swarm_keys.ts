@@ -1,9 +1,8 @@
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, isFilled } from "../../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "../../compose/mod.ts";
 import { wordsAt } from "../engine/host_body.ts";
 import {
   all,
-  isFilled,
   type Keys,
   NETWORK_KEYS,
   SHARED_KEYS,

@@ -105,6 +105,13 @@ describe("followedPaths()", () => {
       { pre_start: [{ image: "stackwright/kept:abc" }] },
       /web: an image by a name/,
     ],
+    [
+      "what extends left, where it found nothing",
+      { extends: { file: "/t/o.yml", service: "nul" } },
+      /web: extends of a service without a key: take extends out/,
+    ],
+    ["a key that nobody here knows", { reads_file: "/x" }, /web: reads_file, a key that this/],
+    ["the same without a value", { reads_file: null, extends: null }, undefined],
     ["a provider", { provider: { type: "x" } }, /web: provider/],
     ...["/proc/self/root/data", "/proc/1/cwd", "/proc/9/task/9/fd/3", "/proc/thread-self/root"].map(
       (source) =>

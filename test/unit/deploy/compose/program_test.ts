@@ -172,6 +172,20 @@ describe("Compose and the programs it runs", () => {
     });
   });
 
+  it("hands over nothing that compose would evaluate with its own variables, or follow", async () => {
+    const { compose, asked } = scripted({});
+    const environment = { GIT_DIR: null, STACKWRIGHT_VALUE_S: null, DOCKER_CONFIG: null, B: null };
+    const web = { image: "a", environment, extends: { file: "/o.yml", service: "s2" } };
+    const model = { services: { web }, secrets: { s: { environment: "S" } } };
+    await compose.up({ ...CALL, variables: { S: "1" }, model }, UP, SIGNAL);
+    const { services } = JSON.parse(String(asked[0]?.stdin));
+    assert.deepEqual(services, { web: { image: "a", environment: { B: null } } });
+    const runs = { services: { web: { image: "a", provider: { type: "/x" } } } };
+    const refused = compose.up({ ...CALL, model: runs }, UP, SIGNAL);
+    assert.match(await messageOf(refused, "unsupported"), /is not handed service web: provider/);
+    assert.equal(asked.length, 1);
+  });
+
   it("gives builds their own secrets alone, and pulls none: there may be more than a program takes", async () => {
     const { compose, asked } = scripted({});
     const model = {
