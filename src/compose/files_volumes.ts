@@ -9,7 +9,7 @@ import {
   servicesOf,
   textAt,
 } from "./model.ts";
-import { insideTree } from "./tree_paths.ts";
+import { printedInside } from "./tree_paths.ts";
 
 /** Key of a model for its volumes with copies; compose ignores `x-` keys. */
 const COPIES = "x-stackwright-files";
@@ -89,7 +89,7 @@ function withMounts(
 ): JsonObject {
   const volumes = objectsAt(service, "volumes").map((volume) => {
     if (volume["type"] !== "bind") return volume;
-    const path = insideTree(textAt(volume, "source"), tree);
+    const path = printedInside(textAt(volume, "source"), tree);
     return path === undefined ? volume : mountOf(path, textAt(volume, "target"));
   });
   const targets = new Set(volumes.map((each) => textAt(each, "target")));
@@ -99,7 +99,7 @@ function withMounts(
     lists[kind] = service[kind].filter((use: unknown) => {
       if (!isObject(use)) return true;
       const resource = objectAt(objectAt(model, kind), textAt(use, "source"));
-      const path = insideTree(textAt(resource, "file"), tree);
+      const path = printedInside(textAt(resource, "file"), tree);
       if (path === undefined) return true;
       const target = placeOfFile(kind, use);
       // A volume at the same path was declared on purpose, so it wins.

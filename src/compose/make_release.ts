@@ -29,7 +29,7 @@ import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
 import { releaseServices } from "./service_digest.ts";
-import { plainDollars, type TreeUse } from "./tree_paths.ts";
+import { asPrinted, type TreeUse } from "./tree_paths.ts";
 
 /** All inputs of a release. */
 export interface ReleaseParts {
@@ -71,7 +71,7 @@ export function makeRelease(parts: ReleaseParts): Release {
   const model = rewriteModel(parts.rendered, {
     tree: parts.tree,
     stackDirectory: parts.stackDirectory,
-    placeOf: (path) => parts.live.placeOf(plainDollars(path)).replaceAll("$", "$$$$"),
+    placeOf: (path) => parts.live.placeOf(path),
   });
   const { configuration, configurationPaths = {} } = parts.closure;
   const { envFiles: own, configurationEnvFiles = [] } = parts.invocation;
@@ -189,10 +189,11 @@ function withLabels(
   digests: ReadonlyMap<string, string>,
 ): ComposeModel {
   const stable = stableLabels(parts);
-  const labelled = (object: JsonObject, extra: Record<string, string>) => ({
-    ...object,
-    labels: { ...withoutOurs(labelsOf(object)), ...stable, ...extra },
-  });
+  const labelled = (object: JsonObject, extra: Record<string, string>) => {
+    const ours = Object.entries({ ...stable, ...extra })
+      .map(([name, text]) => [name, asPrinted(text)]);
+    return { ...object, labels: { ...withoutOurs(labelsOf(object)), ...Object.fromEntries(ours) } };
+  };
   const own = serviceLabels(parts);
   const withServices = mapServices(
     model,

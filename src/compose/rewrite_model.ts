@@ -9,9 +9,9 @@ import {
   servicesOf,
   textAt,
 } from "./model.ts";
-import { insideTree } from "./tree_paths.ts";
+import { asPrinted, printedInside } from "./tree_paths.ts";
 
-/** The paths of a rendered model after rewriting. */
+/** The paths of a rendered model after rewriting, all with plain dollars. */
 interface StablePaths {
   /** Directory the model was rendered against. */
   readonly tree: string;
@@ -58,7 +58,7 @@ export function withBuildArguments(
   args: Readonly<Record<string, string>>,
 ): ComposeModel {
   const added = Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, value.replaceAll("$", "$$$$")]),
+    Object.entries(args).map(([name, value]) => [name, asPrinted(value)]),
   );
   return mapArguments(model, (own) => ({ ...own, ...added }));
 }
@@ -100,13 +100,18 @@ function argumentsOf(build: JsonObject): JsonObject {
   );
 }
 
+/** A path below the stack's directory, as it stands in a rendered model. */
+function stable({ stackDirectory }: StablePaths, place: string): string {
+  return asPrinted(join(stackDirectory, place));
+}
+
 function rewriteBinds(service: JsonObject, paths: StablePaths): JsonObject {
   return mapMounts(service, (mount) => {
     const path = mount["type"] === "bind"
-      ? insideTree(textAt(mount, "source"), paths.tree)
+      ? printedInside(textAt(mount, "source"), paths.tree)
       : undefined;
     if (path === undefined) return mount;
-    return { ...mount, source: join(paths.stackDirectory, paths.placeOf(path)) };
+    return { ...mount, source: stable(paths, paths.placeOf(path)) };
   });
 }
 
@@ -117,9 +122,11 @@ function rewriteFiles(
 ): { readonly [key: string]: unknown } {
   if (!isObject(model[kind])) return {};
   const rewritten = Object.entries(objectAt(model, kind)).map(([name, resource]) => {
-    const path = isObject(resource) ? insideTree(textAt(resource, "file"), paths.tree) : undefined;
+    const path = isObject(resource)
+      ? printedInside(textAt(resource, "file"), paths.tree)
+      : undefined;
     if (!isObject(resource) || path === undefined) return [name, resource];
-    return [name, { ...resource, file: join(paths.stackDirectory, paths.placeOf(path)) }];
+    return [name, { ...resource, file: stable(paths, paths.placeOf(path)) }];
   });
   return { [kind]: Object.fromEntries(rewritten) };
 }
@@ -136,12 +143,11 @@ function rewriteVolumes(
   if (!isObject(model["volumes"])) return {};
   const rewritten = Object.entries(model["volumes"]).map(([name, volume]) => {
     const options = isObject(volume) ? objectAt(volume, "driver_opts") : {};
-    const path = insideTree(textAt(options, "device"), paths.tree);
+    const path = printedInside(textAt(options, "device"), paths.tree);
     if (!isObject(volume) || path === undefined) return [name, volume];
     const place = paths.placeOf(path);
     const live = place.startsWith("live/") ? place : join("live", path);
-    const device = join(paths.stackDirectory, live);
-    return [name, { ...volume, driver_opts: { ...options, device } }];
+    return [name, { ...volume, driver_opts: { ...options, device: stable(paths, live) } }];
   });
   return { volumes: Object.fromEntries(rewritten) };
 }
@@ -149,18 +155,18 @@ function rewriteVolumes(
 function rewriteBuild(service: JsonObject, paths: StablePaths): JsonObject {
   const build = service["build"];
   if (!isObject(build)) return service;
-  const stable = (value: unknown): unknown => {
-    const path = typeof value === "string" ? insideTree(value, paths.tree) : undefined;
-    return path === undefined ? value : join(paths.stackDirectory, "current", path);
+  const current = (value: unknown): unknown => {
+    const path = typeof value === "string" ? printedInside(value, paths.tree) : undefined;
+    return path === undefined ? value : stable(paths, join("current", path));
   };
   const additional = Object.entries(objectAt(build, "additional_contexts"))
-    .map(([name, context]) => [name, stable(context)]);
+    .map(([name, context]) => [name, current(context)]);
   return {
     ...service,
     build: {
       ...build,
-      ...(build["context"] === undefined ? {} : { context: stable(build["context"]) }),
-      ...(build["dockerfile"] === undefined ? {} : { dockerfile: stable(build["dockerfile"]) }),
+      ...(build["context"] === undefined ? {} : { context: current(build["context"]) }),
+      ...(build["dockerfile"] === undefined ? {} : { dockerfile: current(build["dockerfile"]) }),
       ...(additional.length === 0 ? {} : { additional_contexts: Object.fromEntries(additional) }),
     },
   };

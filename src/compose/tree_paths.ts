@@ -22,12 +22,22 @@ export function treeUses(model: ComposeModel, tree: string): TreeUse[] {
     ...bindUses(name, service, model, tree),
     ...fileUses(name, service, model, tree),
     ...buildUses(name, service, model, tree),
-  ]).map((use) => ({ ...use, path: plainDollars(use.path) }));
+  ]);
 }
 
 /** A text of a rendered model with plain dollars: compose doubles each dollar that it prints. */
 export function plainDollars(text: string): string {
   return text.replaceAll("$$", "$");
+}
+
+/** A text as compose prints it, for a rendered model: compose undoes that when it acts. */
+export function asPrinted(text: string): string {
+  return text.replaceAll("$", "$$$$");
+}
+
+/** The path in `tree`, with plain dollars, that a text of a rendered model names; see {@link insideTree}. */
+export function printedInside(printed: string, tree: string): string | undefined {
+  return insideTree(plainDollars(printed), tree);
 }
 
 /** `path` relative to `tree`; `undefined` if it lies outside. */
@@ -47,7 +57,7 @@ type UsesOf = (
 
 const bindUses: UsesOf = (service, definition, model, tree) =>
   objectsAt(definition, "volumes").flatMap((volume) => {
-    const path = insideTree(mountedPath(volume, model), tree);
+    const path = printedInside(mountedPath(volume, model), tree);
     if (path === undefined) return [];
     const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
     // A named volume is another stack's to mount, too, and another key's that has its name.
@@ -68,7 +78,8 @@ const fileUses: UsesOf = (service, definition, model, tree) => {
   const uses = (kind: "config" | "secret", references: readonly JsonObject[]) =>
     references.flatMap((reference) => {
       const item = textAt(reference, "source");
-      const path = insideTree(textAt(objectAt(objectAt(model, `${kind}s`), item), "file"), tree);
+      const { file } = objectAt(objectAt(model, `${kind}s`), item);
+      const path = typeof file === "string" ? printedInside(file, tree) : undefined;
       if (path === undefined) return [];
       return [{ service, kind, item, path, writable: false, required: true }];
     });
@@ -87,7 +98,7 @@ const buildUses: UsesOf = (service, definition, model, tree) => {
   );
   const context = textAt(build, "context");
   const use = (path: unknown, required: boolean): TreeUse[] => {
-    const inside = typeof path === "string" ? insideTree(path, tree) : undefined;
+    const inside = typeof path === "string" ? printedInside(path, tree) : undefined;
     if (inside === undefined) return [];
     return [{ service, kind: "build", item: "", path: inside, writable: false, required }];
   };

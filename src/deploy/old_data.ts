@@ -8,7 +8,7 @@ import {
   type ObservedStack,
   type StackKey,
 } from "../model/mod.ts";
-import { insideTree, objectsAt, servicesOf, textAt } from "../compose/mod.ts";
+import { insideTree, objectsAt, printedInside, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
 import { observe } from "./observe.ts";
@@ -123,7 +123,7 @@ function liveMounts(model: ComposeModel, hostLive: string) {
   return Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
     objectsAt(definition, "volumes").flatMap((volume) => {
       const path = volume["type"] === "bind"
-        ? insideTree(textAt(volume, "source"), hostLive)
+        ? printedInside(textAt(volume, "source"), hostLive)
         : undefined;
       return path === undefined ? [] : [{ service, target: textAt(volume, "target"), path }];
     })

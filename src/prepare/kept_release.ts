@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { isObject } from "../compose/mod.ts";
+import { asPrinted, isObject } from "../compose/mod.ts";
 import { type ReleaseOnDisk, stackDirectories } from "../deploy/mod.ts";
 import { isStackwrightError, type Release, StackwrightError } from "../model/mod.ts";
 import { SILENT_LOG } from "../system/mod.ts";
@@ -48,7 +48,7 @@ export function isRefusal(error: unknown): boolean {
 /** The model with paths of the stack's own directories replaced by paths of the tree. */
 function inTree(parts: PrepareParts, release: Release, tree: string): Release["model"] {
   const { current, live } = stackDirectories(parts.host.dataDir, release.key);
-  const own = [current, live].map((each) => join(each, "/"));
+  const own = [current, live].map((each) => asPrinted(join(each, "/")));
   const back = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(back);
     if (isObject(value)) {
@@ -56,7 +56,7 @@ function inTree(parts: PrepareParts, release: Release, tree: string): Release["m
     }
     if (typeof value !== "string") return value;
     const at = own.find((each) => `${value}/`.startsWith(each));
-    return at === undefined ? value : join(tree, value.slice(at.length));
+    return at === undefined ? value : join(asPrinted(tree), value.slice(at.length));
   };
   return back(release.model) as Release["model"];
 }

@@ -2,9 +2,9 @@ import { basename, join } from "node:path";
 import {
   type Copy,
   type IgnoredUses,
-  insideTree,
   objectsAt,
   plainDollars,
+  printedInside,
   serviceOf,
   textAt,
   type TreeUse,
@@ -109,7 +109,7 @@ function isNamedVolume({ kind, service, item }: TreeUse, model: ComposeModel, tr
   return kind === "bind" &&
     !objectsAt(serviceOf(model, service), "volumes").some((each) =>
       each["type"] === "bind" && textAt(each, "target") === item &&
-      insideTree(textAt(each, "source"), tree) !== undefined
+      printedInside(textAt(each, "source"), tree) !== undefined
     );
 }
 

@@ -65,6 +65,48 @@ describe("makeRelease()", () => {
     ]);
   });
 
+  it("says all that it adds as compose prints it: a dollar of ours names no variable", () => {
+    const [tree, stackDirectory] = ["/d$x/t", "/d$x/s"];
+    const file = "/d$$x/t/a$$b";
+    const rendered = {
+      name: "shop",
+      services: {
+        web: {
+          image: "x",
+          build: { context: file },
+          volumes: [{ type: "bind", source: file, target: "/x", read_only: true }],
+        },
+      },
+      secrets: { s: { file } },
+      volumes: { v: { driver_opts: { device: file } } },
+    };
+    const uses = treeUses(rendered, tree);
+    assert.deepEqual(uses.map(({ kind, path }) => [kind, path]), [
+      ["bind", "a$b"],
+      ["build", "a$b"],
+    ]);
+    const source = { kind: "git", url: "file:///e${NOPE:-}", name: "local/e${NOPE:-}" } as const;
+    const { model } = makeRelease(parts({
+      ...{ rendered, uses, tree, stackDirectory, revision: { ...revision, source } },
+      live: livePaths(uses, new Set(), () => true),
+      inPlace: { uses: new Set(), signals: new Map(), warnings: [] },
+    }));
+    const { services, secrets, volumes } = model as Record<string, Record<string, unknown>>;
+    const web = services?.["web"] as typeof rendered.services.web & { labels: unknown };
+    assert.equal(web.volumes[0]?.source, "/d$$x/s/current/a$$b");
+    assert.equal(web.build.context, "/d$$x/s/current/a$$b");
+    assert.deepEqual(secrets?.["s"], { file: "/d$$x/s/current/a$$b" });
+    assert.match(JSON.stringify(volumes), /"device":"\/d\$\$x\/s\/live\/a\$\$b"/);
+    for (const each of [web, volumes?.["v"]]) {
+      const { labels } = each as { labels: Record<string, string> };
+      assert.equal(labels[LABELS.sourceName], "local/e$${NOPE:-}");
+    }
+    assert.equal(
+      (web.labels as Record<string, string>)[LABELS.sourceConfiguration],
+      "local/e$${NOPE:-}",
+    );
+  });
+
   it("labels objects as ours, whatever labels of ours an author wrote", () => {
     const forged = Object.fromEntries(OURS.map((name) => [name, "forged"]));
     const labels = { ...forged, "stackwright.deployment.autostart": "true", mine: "1" };
