@@ -5,7 +5,7 @@ import { env } from "node:process";
 import { describe, it } from "node:test";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { randomFrom } from "../fakes/random.ts";
-import { repositoryFrom } from "./guard_cases.ts";
+import { COMPOSE_FILES, repositoryFrom } from "./guard_cases.ts";
 import { GuardWorld, type Outcome } from "./guard_world.ts";
 
 /** Repositories that are tried; `./scripts/test all` asks for more. */
@@ -30,11 +30,12 @@ for (const plugin of composePlugins()) {
         for (let seed = SEED; seed < SEED + CASES; seed++) {
           const repository = repositoryFrom(randomFrom(seed));
           const outcome: Outcome = await world.try(repository);
-          const { end, unseen, message } = outcome;
+          const { end, unseen, otherwise, message } = outcome;
           ends[end]++;
-          const text = repository.get("app/compose.yaml");
+          const text = COMPOSE_FILES.map((path) => repository.get(path)).join("\n=== more\n");
           const how: string =
             `GUARD_SEED=${seed} GUARD_CASES=1 shows it again\n${text}\n${message}`;
+          assert.deepEqual(otherwise, [], `compose acts otherwise than was rendered; ${how}`);
           assert.deepEqual(unseen, [], `compose (${end}) read what nobody had looked at; ${how}`);
         }
         // Else nothing was tried.

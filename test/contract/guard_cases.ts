@@ -13,6 +13,9 @@ export const INCLUDED = ["inc1.yml", "inc2.yml", "inc3.yml"] as const;
 export const EXTENDED = ["ext1.yml", "ext2.yml"] as const;
 export const DOTENV = ["a.env", "b.env"] as const;
 
+/** The compose files of a project; the second may be missing. */
+export const COMPOSE_FILES = ["app/compose.yaml", "app/more.yaml"] as const;
+
 /** A repository whose compose files name each other and files with variables in every way there is. */
 export function repositoryFrom(random: Random): Repository {
   const files = new Map<string, string>();
@@ -36,9 +39,23 @@ export function repositoryFrom(random: Random): Repository {
     if (chance(random, 9)) files.set(at(".env"), dotenvText(random, `${id}dot`));
   }
   const model = composeModel(random, { place: "app", rank: 0, extendedRank: 0, service: "web" });
-  const text = written(random, model);
-  files.set("app/compose.yaml", chance(random, 4) ? mutated(random, text) : text);
+  const second = () => written(random, secondModel(random));
+  const text = written(random, model) + (chance(random, 4) ? `\n---\n${second()}` : "");
+  const [first, more] = COMPOSE_FILES;
+  files.set(first, chance(random, 4) ? mutated(random, text) : text);
+  if (chance(random, 2)) files.set(more, second());
   return files;
+}
+
+/** What another compose file, or document, says of the same services: nothing of some of them. */
+function secondModel(random: Random): Value {
+  const own = { place: "app", rank: INCLUDED.length, extendedRank: 0, service: "web" };
+  // Compose merges it with what the first file extends, key by key.
+  const renamed = { extends: { service: "base" } };
+  if (chance(random, 2)) return { services: { base: null, web: renamed } };
+  const again = () => pick(random, [() => null, () => renamed, () => service(random, own)])();
+  const names = ["web", "webb", "base"].filter(() => chance(random, 2));
+  return { services: Object.fromEntries(names.map((name) => [name, again()])) };
 }
 
 interface Own {
@@ -62,6 +79,9 @@ export function composeModel(random: Random, own: Own): Value {
   }
   const services: Record<string, Value> = { [own.service]: service(random, own) };
   if (chance(random, 3)) services[`${own.service}b`] = service(random, own);
+  // Only files that are extended may have a service without a key.
+  if (own.extendedRank > 0) services["nul"] = null;
+  else if (own.service === "web" && chance(random, 2)) services["base"] = service(random, own);
   model["services"] = services;
   return model;
 }
@@ -81,7 +101,7 @@ function includeEntry(random: Random, place: string, names: readonly string[]): 
 function service(random: Random, { place, extendedRank, service: name }: Own): Value {
   const names = EXTENDED.slice(extendedRank);
   const extended = names.length > 0 && chance(random, 2)
-    ? { extends: { file: pathTo(random, place, names), service: "base" } }
+    ? { extends: extendsEntry(random, pathTo(random, place, names)) }
     : {};
   const env: Value = either(random, {
     path: pathTo(random, place, DOTENV),
@@ -98,6 +118,11 @@ function service(random: Random, { place, extendedRank, service: name }: Own): V
     ...(chance(random, 9) ? { profiles: ["p"] } : {}),
     ...(chance(random, 4) ? { labels: { n: payload(random) } } : {}),
   };
+}
+
+function extendsEntry(random: Random, file: string): Value {
+  const service = either(random, "base", "nul");
+  return chance(random, 9) ? { service } : { file, service };
 }
 
 const UP = ["${UP}", "${NONE:-..}", "${UP:+..}", ".${DOT}", "d/../.."] as const;

@@ -16,7 +16,16 @@ import { guardRendering } from "../../src/prepare/compose_guard.ts";
 import { interpolate } from "../../src/prepare/interpolate.ts";
 import type { PrepareParts } from "../../src/prepare/parts.ts";
 import { createTurns, type Files, systemClock, systemFiles } from "../../src/system/mod.ts";
-import { DOTENV, EXTENDED, INCLUDED, PLACES, type Repository } from "./guard_cases.ts";
+import { canonicalJson, normalModel, withPlainKeys } from "../../src/compose/mod.ts";
+import { actingCall } from "../../src/deploy/compose/environment.ts";
+import {
+  COMPOSE_FILES,
+  DOTENV,
+  EXTENDED,
+  INCLUDED,
+  PLACES,
+  type Repository,
+} from "./guard_cases.ts";
 
 /** Directories around a checkout, the outermost first, in which all files are somebody else's. */
 const AROUND = ["", "l1", "l1/l2", "home"] as const;
@@ -32,6 +41,8 @@ export interface Outcome {
   readonly message: string;
   /** Files that compose read although nobody had looked where they lie; relative to the outermost directory. */
   readonly unseen: readonly string[];
+  /** What compose does otherwise than the rendered model says when it is handed that to act on it. */
+  readonly otherwise: readonly string[];
 }
 
 /** A checkout with directories around it that have files of the same names, and a compose to read it. */
@@ -76,7 +87,7 @@ export class GuardWorld {
     const project: ComposeProject = {
       name: "guarded",
       directory: join(tree, "app"),
-      files: [join(tree, "app/compose.yaml")],
+      files: COMPOSE_FILES.filter((path) => repository.has(path)).map((path) => join(tree, path)),
       envFiles: [join(tree, "app/a.env")],
       profiles: [],
     };
@@ -84,19 +95,48 @@ export class GuardWorld {
     try {
       await this.#guard(project, tree, looked);
     } catch (error) {
-      return { end: "refused", message: error instanceof Error ? error.message : "", unseen: [] };
+      const message = error instanceof Error ? error.message : "";
+      return { end: "refused", message, unseen: [], otherwise: [] };
     }
     const files = [...this.#others, ...[...repository.keys()].map((path) => join(TREE, path))]
       .map((path) => join(this.#root, path));
-    for (const file of files) utimesSync(file, LONG_AGO, LATER);
-    const { code, output } = await this.#config(project);
-    const unseen = files.filter((file) => statSync(file).atimeMs !== LONG_AGO.getTime())
-      .filter((file) => !looked.has(file));
+    const { read, code, output } = await this.#reading(files, () => this.#config(project));
     return {
       end: code === 0 ? "rendered" : "failed",
       message: output,
-      unseen: unseen.map((file) => file.slice(this.#root.length + 1)),
+      unseen: read.filter((file) => !looked.has(file))
+        .map((file) => file.slice(this.#root.length + 1)),
+      otherwise: code === 0 ? await this.#otherwise(project, output, files) : [],
     };
+  }
+
+  /** Has compose evaluate what it is handed of a printed model when it acts, which must change nothing. */
+  async #otherwise(
+    project: ComposeProject,
+    printed: string,
+    files: readonly string[],
+  ): Promise<string[]> {
+    const directory = join(this.#root, "l1/l2/current");
+    mkdirSync(directory, { recursive: true });
+    const normal = (text: string) => normalModel(withPlainKeys(JSON.parse(text)), true);
+    const handed = actingCall(this.#env, {}, normal(printed), { makesContainers: true });
+    const acting = { ...project, directory, files: ["-"], envFiles: ["/dev/null"] };
+    const { read, code, output } = await this.#reading(
+      files,
+      () => this.#config(acting, jsonForYaml(handed.model), handed.environment),
+    );
+    if (code !== 0) return [output];
+    const before = canonicalJson(normalModel(handed.model, true));
+    const after = canonicalJson(normal(output));
+    return [...read.map((each) => `reads ${each}`), ...(before === after ? [] : [before, after])];
+  }
+
+  /** Has compose work, and answers which of the files it read. */
+  async #reading<T>(files: readonly string[], work: () => Promise<T>) {
+    for (const file of files) utimesSync(file, LONG_AGO, LATER);
+    const result = await work();
+    const read = files.filter((file) => statSync(file).atimeMs !== LONG_AGO.getTime());
+    return { ...result, read };
   }
 
   close(): void {
@@ -140,7 +180,11 @@ export class GuardWorld {
     );
   }
 
-  #config(project: ComposeProject, stdin = ""): Promise<{ code: number; output: string }> {
+  #config(
+    project: ComposeProject,
+    stdin = "",
+    env = this.#env,
+  ): Promise<{ code: number; output: string }> {
     const [program = "", ...first] = this.#program;
     const args = [
       ...first,
@@ -154,7 +198,7 @@ export class GuardWorld {
       "--format",
       "json",
     ];
-    const child = spawn(program, args, { cwd: project.directory, env: this.#env });
+    const child = spawn(program, args, { cwd: project.directory, env });
     let [output, errors] = ["", ""];
     child.stdout.on("data", (data) => output += data);
     child.stderr.on("data", (data) => errors += data);

@@ -125,6 +125,27 @@ const READS: readonly Attack[] = [
     says: /web: extends of a service without a key/,
   }))),
   {
+    title:
+      "a directory, once it builds, by extends of a service without a key, and a second document",
+    files: ({ outside }) => ({
+      "compose.yaml": [
+        {
+          services: {
+            s2: service({}),
+            web: service({
+              image: "swt-path:1",
+              build: { context: ".", dockerfile_inline: `FROM ${IMAGE}\nCOPY --from=h / /h/\n` },
+              extends: { file: "o.yml", service: "nul" },
+            }),
+          },
+        },
+        { services: { s2: null, web: { extends: { service: "s2" } } } },
+      ].map((each) => JSON.stringify(each)).join("\n---\n"),
+      "o.yml": { services: { nul: null, s2: { build: { additional_contexts: { h: outside } } } } },
+    }),
+    says: /web: extends of a service without a key/,
+  },
+  {
     title: "extends that climbs out",
     files: ({ climbing }) =>
       web({ extends: { file: `${climbing}/compose.yaml`, service: "prey" } }),
