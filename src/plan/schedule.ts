@@ -15,14 +15,21 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
   "@hourly": "0 * * * *",
 };
 const MINUTE_MS = 60_000;
-/** Milliseconds within which no zone changes its clocks twice. */
+/** Milliseconds within which no zone changes its clocks twice; no two offsets are so far apart. */
 const SETTLED_MS = 2 * 24 * 60 * MINUTE_MS;
+/**
+ * Milliseconds after which a firing counts as none. Years repeat after 28, and after 40 where one in
+ * between is no leap year: what all that while falls only into times that the clocks skip never fires.
+ */
+const FARTHEST_MS = 50 * 365.25 * 24 * 60 * MINUTE_MS;
+/** The last 28 years before those at which the library ends its search: each kind of year is there. */
+const ALL_YEARS = new Date(Date.UTC(2972, 0, 1) - 1);
 /** Offsets to remember: one for each {@link SETTLED_MS} of five years. */
 const MOST_REMEMBERED = 1000;
 
 /** A parsed schedule. It holds about 100 KB once used: keep few, and not for long. */
 export interface Schedule {
-  /** The first firing after an instant; `undefined` when there is none. */
+  /** The first firing after an instant; `undefined` when there is none within 50 years. */
   next(after: Date): Date | undefined;
   /** The last firing at or before an instant, as long as it is after `since`. */
   last(at: Date, since: Date): Date | undefined;
@@ -60,7 +67,7 @@ export function checkSchedule(
   if (EVERY.test(text)) return undefined;
   try {
     // Without the zone: its clocks make this a hundred times as slow, and there are many jobs.
-    if (cron(DESCRIPTORS[text] ?? text).nextRun(now) === null) return "it never fires";
+    if (cron(text).nextRun(now) === null) return "it never fires";
   } catch (error) {
     return messageOf(error);
   }
@@ -83,19 +90,24 @@ function every(text: string): Next {
  * finds the instants: the library itself would fire at skipped times, and once at repeated ones.
  */
 function byClock(expression: string, zone: string): Next {
-  const pattern = cron(DESCRIPTORS[expression] ?? expression);
+  const pattern = cron(expression);
   const offset = offsets(zone);
   return rememberingLast((after) => {
-    for (let from = after.getTime();;) {
+    const last = after.getTime() + FARTHEST_MS;
+    for (let from = after.getTime(); from < last;) {
       // The next firing is after `from`, and clocks may have changed at that instant.
       const ahead = offset(from + 1);
       const shown = pattern.nextRun(new Date(from + ahead));
       if (shown === null) return undefined;
       const instant = shown.getTime() - ahead;
-      const change = changeWithin(offset, from + 1, instant);
-      if (change === undefined) return new Date(instant);
-      from = change - 1;
+      const near = Math.min(instant, from + 1 + SETTLED_MS);
+      const change = changeBetween(offset, from + 1, near);
+      if (change !== undefined) from = change - 1;
+      else if (near === instant) return new Date(instant);
+      // In between clocks show other times, whatever they change: only those near it matter.
+      else from = Math.max(near - 1, instant - SETTLED_MS);
     }
+    return undefined;
   });
 }
 
@@ -110,25 +122,17 @@ function rememberingLast(next: Next): Next {
   };
 }
 
-/** The first instant up to `to` at which the offset from UTC is not that at `from`. */
-function changeWithin(offset: (time: number) => number, from: number, to: number) {
-  const ahead = offset(from);
-  for (let before = from; before < to;) {
-    // Looks at multiples of `SETTLED_MS`, whose offsets are remembered.
-    let after = Math.min((Math.floor(before / SETTLED_MS) + 1) * SETTLED_MS, to);
-    if (offset(after) === ahead) {
-      before = after;
-      continue;
-    }
-    // Clocks change at full minutes.
-    while (after - before > MINUTE_MS) {
-      const middle = Math.floor((before + after) / 2);
-      if (offset(middle) === ahead) before = middle;
-      else after = middle;
-    }
-    return Math.floor(after / MINUTE_MS) * MINUTE_MS;
+/** The instant from which the offset from UTC is that at `after`; not if it is so at `before`. */
+function changeBetween(offset: (time: number) => number, before: number, after: number) {
+  const ahead = offset(before);
+  if (offset(after) === ahead) return undefined;
+  // Clocks change at full minutes.
+  while (after - before > MINUTE_MS) {
+    const middle = Math.floor((before + after) / 2);
+    if (offset(middle) === ahead) before = middle;
+    else after = middle;
   }
-  return undefined;
+  return Math.floor(after / MINUTE_MS) * MINUTE_MS;
 }
 
 const CLOCK = {
@@ -164,26 +168,25 @@ function offsets(timeZone: string): (time: number) => number {
   };
 }
 
-/** Goes back in doubling steps to find a firing, then forward to the last one. */
+/** Halves the time in which the last firing is, until there is no room for another one. */
 function lastOf(next: Next, at: Date, since: Date): Date | undefined {
   let found = next(since);
   if (found === undefined || found > at) return undefined;
-  const span = at.getTime() - since.getTime();
-  for (let back = MINUTE_MS; back < span; back *= 2) {
-    const later = next(new Date(at.getTime() - back));
-    if (later === undefined || later > at) continue;
-    found = later;
-    break;
-  }
-  for (let later = next(found); later !== undefined && later <= at; later = next(found)) {
-    found = later;
+  for (let to = at.getTime(); to - found.getTime() >= MINUTE_MS;) {
+    const middle = Math.floor((found.getTime() + to) / 2);
+    const later = next(new Date(middle));
+    if (later !== undefined && later <= at) found = later;
+    else to = middle;
   }
   return found;
 }
 
-function cron(expression: string): Cron {
+/** Reads five fields or a descriptor, as times of UTC. */
+function cron(expression: string): Pick<Cron, "nextRun"> {
+  let pattern: Cron;
   try {
-    return new Cron(expression, { utcOffset: 0, mode: "5-part", paused: true });
+    const fields = DESCRIPTORS[expression] ?? expression;
+    pattern = new Cron(fields, { utcOffset: 0, mode: "5-part", paused: true });
   } catch (error) {
     throw errors.bad_request(
       `${JSON.stringify(expression)} is no schedule: ` +
@@ -191,4 +194,6 @@ function cron(expression: string): Cron {
       { cause: error },
     );
   }
+  // Asked about another time, the library would look through 400 years.
+  return pattern.nextRun(ALL_YEARS) === null ? { nextRun: () => null } : pattern;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkSchedule, nextFiring } from "../../../src/plan/schedule.ts";
-import { processorMs } from "../processor_time.ts";
+import { checkSchedule, nextFiring, readSchedule } from "../../../src/plan/schedule.ts";
+import { processorMs, takesAtMost } from "../processor_time.ts";
 
 const NOW = "2026-03-10T11:07:30.500Z"; // a Tuesday
 
@@ -32,6 +32,17 @@ describe("nextFiring()", () => {
     ["30 2 * * *", "Europe/Berlin", "2026-10-26T01:30:00Z", "2026-10-25T01:30:00Z"],
     ["0 3 * * *", "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T00:59:59Z"],
     ["0 0 29 2 *", "Europe/Berlin", "2028-02-28T23:00:00Z"],
+    // Leap days that are a Sunday come every 28 years, and after 40 across 2100.
+    ["0 0 * 2 0#5", "UTC", "2032-02-29T00:00:00Z"],
+    ["0 0 * 2 0#5", "Europe/Berlin", "2128-02-28T23:00:00Z", "2088-03-01T00:00:00Z"],
+    // Only on the days on which clocks skip that time.
+    ["30 1 * 3 0L", "Europe/Dublin", undefined],
+    ["*/7 2 * 3 0#2,0#2", "America/New_York", undefined],
+    ["30 2 * 10 0#1", "Australia/Melbourne", undefined],
+    ["30 1,4 * 3 0L", "Europe/Dublin", "2026-03-29T03:30:00Z"],
+    // The day that Samoa skipped, and an hour of Morocco's that moves with Ramadan.
+    ["0 12 30 12 *", "Pacific/Apia", "2012-12-29T22:00:00Z", "2010-12-31T00:00:00Z"],
+    ["30 2 * 3 0#3", "Africa/Casablanca", "2027-03-21T01:30:00Z", "2026-03-16T00:00:00Z"],
     // A firing is after the time asked about, never at it.
     ["0 12 * * *", "UTC", "2026-03-11T12:00:00Z", "2026-03-10T12:00:00Z"],
   ];
@@ -47,6 +58,49 @@ describe("nextFiring()", () => {
       assert.throws(() => nextFiring(schedule, new Date(NOW), "UTC"), { code: "bad_request" });
     });
   }
+});
+
+/** Milliseconds of the processor that the slowest of these schedules may take. */
+const MOST_MS = 40;
+
+describe("schedules that fire rarely or never", () => {
+  // Only at hours that clocks skip; on a leap day that is a Sunday; never.
+  const days = ["3 0L", "3 0#2", "3 0#5", "4 5L", "9 0L", "10 0#1", "2 0#5"];
+  const patterns = [...days.map((day) => `30 0,1,2,3 * ${day}`), "0 0 31W,31 2,4,6,9,11 *"];
+  for (const hour of [0, 1, 2, 3]) patterns.push(...days.map((day) => `*/7 ${hour} * ${day}`));
+  it("are looked at in milliseconds in every zone", async () => {
+    let never = 0;
+    for (const [index, zone] of Intl.supportedValuesOf("timeZone").entries()) {
+      // Each zone has every fourth of them.
+      for (const pattern of patterns.filter((_, at) => at % 4 === index % 4)) {
+        const look = () => {
+          if (nextFiring(pattern, new Date(NOW), zone) === undefined) never++;
+        };
+        assert.ok(await takesAtMost(MOST_MS, look), `${pattern} in ${zone}`);
+      }
+    }
+    assert.ok(never > 100, `${never}`);
+  });
+
+  it("are checked in milliseconds", async () => {
+    for (const pattern of patterns) {
+      const check = () => {
+        for (let count = 0; count < 10; count++) checkSchedule(pattern, { now: new Date(NOW) });
+      };
+      assert.ok(await takesAtMost(2 * MOST_MS, check), pattern);
+    }
+  });
+
+  it("are searched for the last start of the longest window in milliseconds", async () => {
+    const since = new Date(Date.parse(NOW) - 366 * 24 * 3_600_000);
+    // The last start is many months back, after thousands of others.
+    const schedule = readSchedule("* * * 4 *", "Europe/Berlin");
+    const look = () => {
+      const last = schedule.last(new Date(NOW), since)?.toISOString();
+      assert.equal(last, "2025-04-30T21:59:00.000Z");
+    };
+    assert.ok(await takesAtMost(MOST_MS, look));
+  });
 });
 
 describe("checkSchedule()", () => {
