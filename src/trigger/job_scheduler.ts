@@ -195,7 +195,8 @@ export class JobScheduler {
     this.#arm();
   }
 
-  *#due(): Generator<JobToStart<ScheduledJob>> {
+  /** The jobs that are due; `undefined` for each that is left out, which was planned as well. */
+  *#due(): Generator<JobToStart<ScheduledJob> | undefined> {
     const hadToWait = this.#isCrowded;
     this.#isCrowded = false;
     for (const [name, { job, spec, next }] of this.#planned.all()) {
@@ -215,7 +216,7 @@ export class JobScheduler {
       // Firings that passed while the machine slept count as one.
       this.#planned.again(name);
       if (isLeftOut) this.#leaveOut(job, spec);
-      else yield { job, how: {} };
+      yield isLeftOut ? undefined : { job, how: {} };
     }
   }
 
@@ -224,7 +225,7 @@ export class JobScheduler {
     return this.#active.ofSource(source) >= (this.#parts.mostRuns ?? Infinity) / 4;
   }
 
-  #startAll(runs: Iterable<JobToStart<ScheduledJob>>): Promise<void> {
+  #startAll(runs: Iterable<JobToStart<ScheduledJob> | undefined>): Promise<void> {
     const { clock, log, mostRuns = Infinity } = this.#parts;
     const start = ({ job, how }: JobToStart<ScheduledJob>) =>
       this.#start(job, { origin: "automatic", ...how });

@@ -19,15 +19,16 @@ interface StartParts<Job> {
 
 /** Milliseconds between two looks whether there are fewer of them. */
 const ROOM_MS = 1000;
-/** Characters of texts that take as long to process as starting a run. */
+/** Characters of texts that take as long to process as planning the next run and starting this one. */
 const A_RUN = 8 * 1024;
 
 /**
  * Starts runs of one engine's jobs with pauses, each when few enough are under way; what is due is
- * asked for then. Returns early when the signal aborts; rejects only with what `runs` throws.
+ * asked for then; `undefined` is one that took time and is not started. Returns early when the signal
+ * aborts; rejects only with what `runs` throws.
  */
 export async function startRuns<Job>(
-  runs: Iterable<JobToStart<Job>>,
+  runs: Iterable<JobToStart<Job> | undefined>,
   { clock, log, active, mostRuns, start }: StartParts<Job>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -45,7 +46,7 @@ export async function startRuns<Job>(
     if (signal.aborted) return;
     const { done, value } = iterator.next();
     if (done === true) return;
-    start(value);
+    if (value !== undefined) start(value);
     await pauses.after(A_RUN);
   }
 }

@@ -7,6 +7,7 @@ import { noMeter } from "../../../src/system/mod.ts";
 import { JobScheduler, type ScheduledJob, SharedEvents } from "../../../src/trigger/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { longestStretch } from "../processor_time.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -177,6 +178,29 @@ describe("the scheduler of jobs", () => {
     done();
     await clock.advance(60 * 60_000);
     assert.deepEqual(started, ["other", "careful", "other"]);
+    await end();
+  });
+
+  it("lets others work while thousands of jobs that run are left out", async () => {
+    const more = { skip_running: "true" };
+    const jobs = Array.from({ length: 2000 }, (_, at) => ({
+      ...job(`j${at}`, "0 0 * 2 0#5", more),
+      isRunning: true,
+    }));
+    // A leap day that is a Sunday: the next one is 28 years away.
+    const { clock, started, log, end } = setUp(jobs, "2032-02-28T22:59:59Z");
+    const until = async (count: number) => {
+      while (log.lines.length < count || clock.sleepers !== 1) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    await until(jobs.length);
+    const longest = await longestStretch(async () => {
+      await clock.advance(1000);
+      await until(2 * jobs.length);
+    });
+    assert.deepEqual(started, []);
+    assert.ok(longest < 300, `${longest} ms`);
     await end();
   });
 
