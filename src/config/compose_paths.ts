@@ -7,6 +7,7 @@ import {
   type StackwrightError,
 } from "../model/mod.ts";
 import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
+import { mergedValues } from "./merged_values.ts";
 import { invalidInput } from "./problem_sink.ts";
 import { hasAlias, hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
 import {
@@ -55,6 +56,8 @@ export const UNSURE_IN_PATHS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\uf
 
 /** Most files that one compose file may name. */
 const MOST_NAMED = 2000;
+/** Most values of all documents of a file, with what merge keys bring in. */
+const MOST_VALUES = 100_000;
 
 /** Tags that every YAML parser reads alike, and those of compose itself. */
 const TAGS =
@@ -185,6 +188,7 @@ function documentsOf(text: string, file: string): ReadDocument[] {
     if (error !== undefined) refuse(error.pos[0], yamlMessage(error));
   }
   requireSureWords(text, refuse);
+  let values = 0;
   return documents.map((document) => {
     const twice = keyGivenTwice(document);
     if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
@@ -200,6 +204,13 @@ function documentsOf(text: string, file: string): ReadDocument[] {
       },
     });
     requireSureInclude(document, refuse);
+    values += mergedValues(document);
+    if (values > MOST_VALUES) {
+      const message =
+        "its merge keys << bring in too much: with all that they bring in, it has more " +
+        `than ${MOST_VALUES} values`;
+      throw refused(file, { line: 1, message });
+    }
     return { document: valueOf(document, file), unsure: unsurePaths(document) };
   });
 }

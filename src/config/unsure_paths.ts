@@ -66,8 +66,8 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && (key.value === "<<" || typeof key.value === "symbol");
 }
 
-/** The node of each alias, found in one pass: the library looks through the document for every one. */
-function aliasTargets(document: Document): ReadonlyMap<unknown, unknown> {
+/** Nodes of all aliases, found in one pass: the library looks through the document for every one. */
+export function aliasTargets(document: Document): ReadonlyMap<unknown, unknown> {
   const anchors = new Map<string, unknown>();
   const targets = new Map<unknown, unknown>();
   visit(document, {

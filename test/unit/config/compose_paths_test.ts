@@ -234,4 +234,38 @@ describe("composePaths()", () => {
     const read = () => assert.throws(() => composePaths(text, "c.yaml"), /Excessive alias count/);
     assert.ok(await takesAtMost(1000, read));
   });
+
+  it("refuses merge keys that bring in too much", async () => {
+    const keys = Array.from({ length: 1000 }, (_, key) => `k${key}`).join(",");
+    const merged = (at: number, times: number) =>
+      `x-${at}: &a${at} {${keys}}\nm-${at}: {<<: [${`*a${at},`.repeat(times)}]}\n`;
+    const anchors = Array.from({ length: 15 }, (_, at) => merged(at, 99));
+    const read = () =>
+      assert.throws(() => composePaths(anchors.join(""), "c.yaml"), /bring in too/);
+    assert.ok(await takesAtMost(1000, read));
+    // Those of several documents together.
+    composePaths(merged(0, 60), "c.yaml");
+    const documents = [merged(0, 60), merged(0, 60)].join("---\n");
+    assert.throws(() => composePaths(documents, "c.yaml"), /bring in too/);
+    // Doubled thirty times.
+    const doubled = Array.from(
+      { length: 30 },
+      (_, at) => `x-${at + 1}: &a${at + 1} {<<: [*a${at}, *a${at}]}\n`,
+    );
+    const start = "x-0: &a0 {image: b}\n";
+    assert.throws(() => composePaths(start + doubled.join(""), "c.yaml"), /bring in too/);
+    // Of itself, and through an alias of a list.
+    assert.throws(() => composePaths("x: &a {b: {<<: *a}}", "c.yaml"), /bring in too/);
+    const list = `x: &a [${"*b,".repeat(300)}]\ny: {<<: *a}\n`;
+    const big = `z: &b {${Array.from({ length: 500 }, (_, at) => `k${at}`)}}\n`;
+    assert.throws(() => composePaths(big + list, "c.yaml"), /bring in too/);
+  });
+
+  it("reads many services that have much in common", () => {
+    const entries = Array.from({ length: 500 }, (_, at) => `  K${at}: v\n`).join("");
+    const merge = "    <<: *common\n    environment: {<<: *env, OWN: a}\n";
+    const services = Array.from({ length: 90 }, (_, at) => `  s${at}:\n${merge}`).join("");
+    const first = `x-env: &env\n${entries}x-common: &common\n  env_file: a\n${entries}`;
+    assert.equal(composePaths(`${first}services:\n${services}`, "c.yaml").files.length, 90);
+  });
 });
