@@ -3,10 +3,19 @@ import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/co
 import { HOME_PATH, isConfigFileName, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
-import { errors, type StackwrightError } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import { type Files, readText, type Turns } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 import { FilesLookedAt } from "./files_looked_at.ts";
+import { GuardRefusals } from "./guard_refusals.ts";
+import {
+  type IncludeChain,
+  kindAt,
+  longerChain,
+  NOT_INCLUDED,
+  placedAgain,
+  placesFrom,
+} from "./include_bases.ts";
 import { countSigns } from "./recorded_bounds.ts";
 
 /** A project about to be rendered. Paths are absolute. */
@@ -28,7 +37,10 @@ interface GuardParts {
 /** A compose file to be checked. */
 interface Pending {
   readonly file: string;
-  /** Directories its paths may be relative to: versions of compose differ. */
+  /**
+   * Directories its paths may be relative to: versions of compose differ, and one may read a file from
+   * one of them and take the paths in it from another.
+   */
   readonly bases: readonly string[];
   /**
    * Further directories that an include's `project_directory` and `env_file` may be relative to:
@@ -36,6 +48,7 @@ interface Pending {
    * anywhere; only paths resolved from them are checked.
    */
   readonly working: readonly string[];
+  readonly chain: IncludeChain;
   /** Whether compose reads it with a dotenv file of its own, whose variables are unknown here. */
   readonly ownVariables: boolean;
 }
@@ -88,6 +101,7 @@ class Guard {
   readonly #parts: GuardParts;
   readonly #signal: AbortSignal;
   readonly #tree: RealTree;
+  readonly #refusals: GuardRefusals;
   readonly #queue: Pending[];
   readonly #seen = new Set<string>();
   readonly #readAll = countSigns();
@@ -101,11 +115,13 @@ class Guard {
     this.#parts = parts;
     this.#signal = signal;
     this.#tree = new RealTree(parts.files, project.tree);
+    this.#refusals = new GuardRefusals(project.tree);
     this.looked = new FilesLookedAt(parts.files);
     this.#queue = project.composeFiles.map((file) => ({
       file,
       bases: [project.directory],
       working: [],
+      chain: NOT_INCLUDED,
       ownVariables: false,
     }));
   }
@@ -124,7 +140,7 @@ class Guard {
 
   async #look(at: Pending): Promise<void> {
     // Compose itself reports a missing file, with the one that names it.
-    const name = this.#shown(at.file);
+    const name = this.#refusals.shown(at.file);
     await this.looked.note(at.file);
     const size = (await this.#parts.files.stat(at.file))?.size ?? 0;
     if (size > MOST_BYTES) {
@@ -151,9 +167,8 @@ class Guard {
     }
     for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
     for (const file of [...found.extended, ...found.unsure.extended]) {
-      for (const target of await this.#resolve(at, value(file), at.bases)) {
-        this.#push(target, { bases: [posix.dirname(target)], working: [] }, at.ownVariables);
-      }
+      const targets = await this.#resolve(at, value(file), at.bases);
+      this.#push(targets, { ...at, bases: targets.map(posix.dirname), working: [] });
     }
     for (const include of found.includes) {
       await this.#include(at, {
@@ -166,32 +181,61 @@ class Guard {
 
   async #include(at: Pending, include: ComposeInclude): Promise<void> {
     const { directory, envFiles } = this.#project;
-    const own = [...new Set([...at.bases, ...at.working, directory])];
-    const resolved = (paths: readonly string[], bases: readonly string[]) =>
-      Promise.all(paths.map((path) => this.#resolve(at, path, bases)));
+    const { paths, projectDirectory } = include;
     // Compose takes the working directory for it.
-    if (include.paths.includes("")) throw this.#unclear(at, "", "is what an include names");
-    const targets = await resolved(include.paths, at.bases);
-    const beside = (targets[0] ?? []).map((target) => posix.dirname(target));
+    if (paths.includes("")) throw this.#refusals.unclear(at.file, "", "is what an include names");
+    const chain = longerChain(at.chain, paths, projectDirectory);
+    if (at.chain.hasDirectory && chain.climbs) throw this.#refusals.climbs(at.file, paths[0] ?? "");
+    const own = this.#starts(at);
+    const { targets, beside } = await this.#included(at, paths, own);
     // Early versions resolve some paths against this directory, others against the file's own.
-    const bases = include.projectDirectory === ""
+    const bases = projectDirectory === ""
       ? beside
-      : [...await this.#projectDirectories(at, include.projectDirectory, own), ...beside];
+      : [...await this.#projectDirectories(at, projectDirectory, own), ...beside];
     const dotenv = include.envFiles.length === 0
       ? bases.map((base) => posix.join(base, ".env"))
-      : (await resolved(include.envFiles, [...own, ...bases])).flat();
+      : await this.#resolveAll(at, include.envFiles, [...own, ...bases]);
     await this.#addVariableFiles(dotenv);
     const known = new Set(envFiles);
     const isOwn = async (file: string) =>
       !known.has(file) && await this.#parts.files.stat(file) !== undefined;
     const hasOwn = (await Promise.all(dotenv.map(isOwn))).includes(true);
-    this.#count(at.bases.length * bases.length);
-    const working = at.bases.flatMap((from) =>
-      bases.map((base) => posix.join(directory, posix.relative(from, base)))
-    );
-    for (const target of targets.flat()) {
-      this.#push(target, { bases, working }, at.ownVariables || hasOwn);
+    const working = placesFrom(directory, include);
+    const ownVariables = at.ownVariables || hasOwn;
+    this.#push(targets, { bases, working, chain, ownVariables });
+  }
+
+  /** Directories that an include in a file may be relative to, as versions of compose take it. */
+  #starts(at: Pending): string[] {
+    const { directory } = this.#project;
+    const own = [...new Set([...at.bases, ...at.working, directory])];
+    if (!at.chain.hasDirectory) return own;
+    this.#count(own.length ** 2);
+    return placedAgain(own, directory);
+  }
+
+  /** The files that an include names, and the directories that their own paths may be relative to. */
+  async #included(at: Pending, paths: readonly string[], own: readonly string[]) {
+    const { files } = this.#parts;
+    const bases = at.chain.hasDirectory ? own : at.bases;
+    const found: { targets: string[]; beside: string[] } = { targets: [], beside: [] };
+    for (const [index, path] of paths.entries()) {
+      const targets = await this.#resolve(at, path, bases);
+      const kinds = await Promise.all(targets.map((target) => kindAt(files, target)));
+      // Some versions would take the file's name for a directory of its own.
+      if (kinds.includes("directory")) {
+        throw this.#refusals.unclear(at.file, path, "leads to a directory");
+      }
+      if (index === 0) found.beside.push(...targets.map(posix.dirname));
+      const here = posix.join(this.#project.directory, path);
+      // Early versions take a missing file from where they run, and its paths from the base of this one.
+      if (kinds.includes(undefined) && await kindAt(files, here) !== undefined) {
+        targets.push(await this.#inside(at, path, here));
+        found.beside.push(...own);
+      }
+      found.targets.push(...targets);
     }
+    return found;
   }
 
   async #addVariableFiles(files: readonly string[]): Promise<void> {
@@ -207,24 +251,22 @@ class Guard {
     path: string,
     bases: readonly string[],
   ): Promise<string[]> {
-    const places = await this.#resolve(at, path, bases);
     const { files } = this.#parts;
+    const places = await this.#resolve(at, path, bases);
     for (const place of [...places]) {
-      const info = await files.stat(await files.realPath(place) ?? place);
-      if (info?.kind !== "directory") {
-        places.push(await this.#inside(at, path, posix.dirname(place)));
-      }
+      if (await kindAt(files, place) === "directory") continue;
+      places.push(await this.#inside(at, path, posix.dirname(place)));
     }
     return places;
   }
 
-  #push(
-    file: string,
-    { bases, working }: Pick<Pending, "bases" | "working">,
-    ownVariables: boolean,
-  ): void {
-    const next = { bases: [...new Set(bases)], working: [...new Set(working)] };
-    this.#queue.push({ file, ...next, ownVariables });
+  /** Looks at each of the files later, as one from any of the bases. */
+  #push(targets: readonly string[], how: Omit<Pending, "file">): void {
+    const { chain, ownVariables } = how;
+    const [bases, working] = [[...new Set(how.bases)], [...new Set(how.working)]];
+    for (const file of new Set(targets)) {
+      this.#queue.push({ file, bases, working, chain, ownVariables });
+    }
   }
 
   /** The interpolated texts, by those with a variable. */
@@ -232,12 +274,7 @@ class Guard {
     const open = [...new Set(texts.filter((text) => text.includes("$")))];
     if (open.length === 0) return new Map();
     this.interpolates = true;
-    if (at.ownVariables) {
-      throw errors.config_invalid(
-        `${this.#shown(at.file)}: the path ${JSON.stringify(open[0])} holds a variable, and the ` +
-          "file is included with a dotenv file of its own; write the path without variables",
-      );
-    }
+    if (at.ownVariables) throw this.#refusals.variable(at.file, open[0] ?? "");
     const values = await this.#parts.interpolate(open);
     return new Map(open.map((text, index) => [text, values[index] ?? ""]));
   }
@@ -246,62 +283,34 @@ class Guard {
   async #resolve(at: Pending, path: string, bases: readonly string[]): Promise<string[]> {
     if (path === "") return [];
     if (UNSURE_IN_PATHS.test(path)) {
-      throw this.#unclear(
-        at,
-        path,
-        "holds control characters, which versions of compose read apart",
-      );
+      const why = "holds control characters, which versions of compose read apart";
+      throw this.#refusals.unclear(at.file, path, why);
     }
-    if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#escapes(at, path);
+    if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#refusals.escapes(at.file, path);
     const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
     this.#count(targets.length);
     for (const target of targets) await this.#inside(at, path, target);
     return targets;
   }
 
+  async #resolveAll(at: Pending, paths: readonly string[], bases: readonly string[]) {
+    return (await Promise.all(paths.map((path) => this.#resolve(at, path, bases)))).flat();
+  }
+
   /** The target of a path, checked to lie in the tree and to have no `~` that compose expands. */
   async #inside(at: Pending, path: string, target: string): Promise<string> {
     const place = insideTree(target, this.#project.tree);
-    if (place === undefined || await this.#tree.leadsOut(target)) throw this.#escapes(at, path);
+    if (place === undefined || await this.#tree.leadsOut(target)) {
+      throw this.#refusals.escapes(at.file, path);
+    }
     const real = await this.#parts.files.realPath(target) ?? target;
-    if (isConfigFileName(posix.basename(real))) throw this.#isConfiguration(at, path);
-    if (!HOME_PATH.test(place)) return target;
-    const told = JSON.stringify(path.slice(0, 200));
-    throw errors.path_escapes(
-      `${this.#shown(at.file)}: ${told} leads by way of a name that begins ` +
-        "with ~, which docker compose may take for the home directory: give it another name",
-    );
+    if (isConfigFileName(posix.basename(real))) throw this.#refusals.configuration(at.file, path);
+    if (HOME_PATH.test(place)) throw this.#refusals.home(at.file, path);
+    return target;
   }
 
   #count(places: number): void {
     this.#places += places;
     if (this.#places > MOST_PLACES) throw tooManyFiles();
-  }
-
-  #unclear(at: Pending, path: string, why: string): StackwrightError {
-    const told = JSON.stringify(path.slice(0, 200));
-    return errors.config_invalid(`${this.#shown(at.file)}: the path ${told} ${why}: change it`);
-  }
-
-  #escapes(at: Pending, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.#shown(at.file)}: ${JSON.stringify(path.slice(0, 200))} lies outside the ` +
-        "repository: a deployment may only read files of its own source; put the file into the " +
-        "repository, or use a submodule",
-    );
-  }
-
-  /** Encrypted ones stay so until another deployment of the commit mounts them: the guard saw no paths. */
-  #isConfiguration(at: Pending, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.#shown(at.file)}: ${
-        JSON.stringify(path.slice(0, 200))
-      } is a deployment configuration, ` +
-        "which no compose file may name: give what is meant another name",
-    );
-  }
-
-  #shown(file: string): string {
-    return insideTree(file, this.#project.tree) ?? posix.basename(file);
   }
 }

@@ -18,6 +18,47 @@ export const COMPOSE_FILES = ["app/compose.yaml", "app/more.yaml"] as const;
 
 /** A repository whose compose files name each other and files with variables in every way there is. */
 export function repositoryFrom(random: Random): Repository {
+  return chance(random, 3) ? nestedFrom(random) : variedFrom(random);
+}
+
+/**
+ * A repository in which each included file includes the next one, and the last of them extends another:
+ * by project directories that climb, and by some that are not there.
+ */
+function nestedFrom(random: Random): Repository {
+  const files = new Map<string, string>();
+  const json = (value: Value) => JSON.stringify(value);
+  const env_file = (place: string) => [
+    { path: pathTo(random, place, DOTENV), required: false },
+    { path: DOTENV[0], required: false },
+  ];
+  const include = (place: string, name: string) => {
+    const path = pathTo(random, place, [name]);
+    if (chance(random, 2)) return { include: [path] };
+    const base = chance(random, 4)
+      ? pick(random, ["none", "d/none", ".."])
+      : directory(random, place);
+    return { include: [{ path, project_directory: base }] };
+  };
+  const base = (place: string, more: Record<string, Value> = {}) =>
+    json({ services: { base: { image: "x", ...more, env_file: env_file(place) } } });
+  const extended = (place: string, name: string) => ({
+    extends: { file: pathTo(random, place, [name]), service: "base" },
+  });
+  for (const place of PLACES) {
+    const at = (name: string) => posix.join(place, name);
+    files.set(at(INCLUDED[0]), json(include(place, INCLUDED[1])));
+    files.set(at(INCLUDED[1]), json(include(place, INCLUDED[2])));
+    files.set(at(INCLUDED[2]), base(place, extended(place, EXTENDED[0])));
+    files.set(at(EXTENDED[0]), base(place, chance(random, 2) ? extended(place, EXTENDED[1]) : {}));
+    files.set(at(EXTENDED[1]), base(place));
+    for (const name of DOTENV) files.set(at(name), "");
+  }
+  files.set("app/compose.yaml", json(include("app", INCLUDED[0])));
+  return files;
+}
+
+function variedFrom(random: Random): Repository {
   const files = new Map<string, string>();
   for (const place of PLACES) {
     const at = (name: string) => place === "" ? name : `${place}/${name}`;

@@ -471,6 +471,46 @@ const READS: readonly Attack[] = [
   },
 ];
 
+/** Levels of directories below the root of a tree: more than lie above it. */
+const DEEP = Array.from({ length: 30 }, (_, at) => `${at}`).join("/");
+const UP = DEEP.replace(/\d+/g, "..");
+const CLIMBS = /project_directory: no path of the includes/;
+
+/** Includes in includes, whose paths versions of compose put behind each other in several ways. */
+const NESTED: readonly Attack[] = [
+  {
+    title: "extends below three includes, that takes a file of one directory as one of another",
+    configuration: () => ({ working_dir: `t2/t/${DEEP}` }),
+    files: ({ outside }) => ({
+      [`t2/t/${DEEP}/compose.yaml`]: { include: [{ path: "i1.yml", project_directory: UP }] },
+      [`t2/t/${DEEP}/i1.yml`]: { include: [{ path: "i2.yml", project_directory: "app" }] },
+      ...Object.fromEntries(["t2/t", `t2/t/${DEEP}`].flatMap((at) => [
+        [`${at}/i2.yml`, { include: [{ path: "i3.yml", project_directory: "c" }] }],
+        [`${at}/app/i3.yml`, one({ extends: { file: "../ext.yml", service: "web" } })],
+        [`${at}/app/c/k`, ""],
+      ])),
+      [`t2/t/${DEEP}/app/ext.yml`]: {
+        services: {
+          web: { env_file: [{ path: `${UP}/../../..${outside}/x.env`, required: false }] },
+        },
+      },
+      "t2/t/app/ext.yml": { services: { web: { labels: { x: "y" } } } },
+    }),
+    says: CLIMBS,
+  },
+  {
+    title: "env_file of a file below two includes, behind what leads to the first of them twice",
+    configuration: () => ({ working_dir: DEEP }),
+    files: ({ outside }) => ({
+      [`${DEEP}/compose.yaml`]: { include: [`${UP}/i1.yml`] },
+      "i1.yml": { include: [{ path: "i2.yml", project_directory: "." }] },
+      "i2.yml": { include: ["i3.yml"] },
+      "i3.yml": one({ env_file: `${outside.slice(1)}/x.env` }),
+    }),
+    says: CLIMBS,
+  },
+];
+
 const BUILDS: readonly Attack[] = [
   { title: "build context outside", files: ({ outside }) => building({ context: outside }) },
   {
@@ -761,7 +801,7 @@ export interface NamedAttack extends Attack {
 
 /** Everything that repositories try in order to get at files that are not theirs. */
 export const PATH_ATTACKS: readonly NamedAttack[] = [
-  ...named("reading", READS, LEAVES),
+  ...named("reading", [...READS, ...NESTED], LEAVES),
   ...named("building", BUILDS, LEAVES),
   ...named("mounting", MOUNTS, OURS),
 ];

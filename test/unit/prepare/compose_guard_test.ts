@@ -130,6 +130,58 @@ describe("guardRendering()", () => {
   });
 });
 
+describe("guardRendering() of includes", () => {
+  const of = (files: Readonly<Record<string, string>>): Repository => (path) => files[path];
+
+  it("looks at what an extended file names as if it lay beside each file that may be meant", async () => {
+    const files = (env_file: string) =>
+      of({
+        "compose.yaml": "include: [{path: a/b.yaml, project_directory: none}]\n",
+        "a/b.yaml": "services: {a: {extends: {file: ../d/e.yaml, service: a}}}\n",
+        "d/e.yaml": `services: {a: {env_file: ${env_file}}}\n`,
+        "a/d/e.yaml": "services: {a: {}}\n",
+      });
+    await assert.rejects(guard(files("../x.env")), { code: "path_escapes" });
+  });
+
+  it("looks where compose runs for a file that is not where it should be, as early versions do", async () => {
+    const files = (env_file: string) =>
+      of({
+        "compose.yaml": "include: [a/b.yaml]\n",
+        "a/b.yaml": "include: [c.yaml]\n",
+        "c.yaml": `services: {a: {env_file: ${env_file}}}\n`,
+      });
+    await guard(files("x.env"));
+    await assert.rejects(guard(files("/x.env")), { code: "path_escapes", message: /^c\.yaml: / });
+  });
+
+  it("takes includes below one with a project directory unless one of all has a path that climbs", async () => {
+    const files = (directory: string, path: string) =>
+      of({
+        "compose.yaml": `include: [{path: a/b.yaml, project_directory: ${directory}}]\n`,
+        "a/b.yaml": `include: [${path}]\n`,
+        "a/c.yaml": "include: [{path: e.yaml, project_directory: d}]\n",
+        "a/e.yaml": "services: {a: {env_file: x.env}}\n",
+      });
+    const directories = ["/t/a", "/t/a/d"];
+    const { files: found } = await guard(files("a", "c.yaml"), directories);
+    for (const each of ["/t/a/d/x.env", "/t/a/x.env"]) assert.ok(found.includes(each), each);
+    const climbing = guard(files("a", "x/../../a/c.yaml"), directories);
+    await assert.rejects(climbing, { code: "config_invalid", message: /no path of the includes/ });
+    await assert.rejects(guard(files("../t/a", "c.yaml"), directories), {
+      message: /a\/b\.yaml: it includes "c\.yaml", below an include with a project_directory/,
+    });
+  });
+
+  it("refuses includes below each other that may lie in too many directories", async () => {
+    const chain: Repository = (path) => {
+      const next = Number(/(\d+)\.yaml$/.exec(path)?.[1] ?? 0) + 1;
+      return `include: [{path: d${next}/${next}.yaml, project_directory: p${next}}]\n`;
+    };
+    await assert.rejects(guard(chain), /at more than 20000 places/);
+  });
+});
+
 describe("composeInputs()", () => {
   it("takes as many paths as are recorded of a release, there or not, and refuses more", async () => {
     assert.equal((await follow(naming(2, 2000))).paths.length, 4004);
