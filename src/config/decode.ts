@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { clip, describeLocated, type Located, type LocatedMap } from "./located.ts";
+import { clip } from "../model/mod.ts";
+import { describeLocated, type Located, type LocatedMap } from "./located.ts";
 import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
 import { joinPath, type ProblemSink } from "./problem_sink.ts";
 import { booleanOf, firstMessage, leafValue, plainValue } from "./leaf_value.ts";

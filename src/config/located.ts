@@ -1,3 +1,5 @@
+import { clip } from "../model/mod.ts";
+
 /** The position of a value in its text; both 1-based, columns in UTF-16 units as editors count. */
 export interface Position {
   readonly line: number;
@@ -68,11 +70,6 @@ export function describeLocated(node: Located): string {
         ? `the text ${JSON.stringify(clip(node.value, SHOWN))}`
         : clip(node.text, SHOWN);
   }
-}
-
-/** `text` cut to `length` characters, with an ellipsis when something is missing. */
-export function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
 /**

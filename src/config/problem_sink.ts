@@ -1,5 +1,11 @@
-import { type ErrorCode, formatProblem, type Problem, StackwrightError } from "../model/mod.ts";
-import { clip, type Position } from "./located.ts";
+import {
+  clip,
+  type ErrorCode,
+  formatProblem,
+  type Problem,
+  StackwrightError,
+} from "../model/mod.ts";
+import type { Position } from "./located.ts";
 
 /** Says that the value at a dotted key path breaks a rule. */
 export type Report = (path: string, message: string) => void;

@@ -4,6 +4,7 @@ import {
   badImageName,
   BEHAVIOUR_LABELS,
   behaviourLabel,
+  clip,
   type Deployment,
   errors,
   isStackwrightError,
@@ -17,7 +18,6 @@ import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { REMOTE } from "./compose_references.ts";
 import { readJobLabels } from "./job_labels.ts";
-import { clip } from "./located.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 

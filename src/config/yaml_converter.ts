@@ -11,7 +11,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { clip, type Located, type LocatedEntry, type Position } from "./located.ts";
+import { clip } from "../model/mod.ts";
+import type { Located, LocatedEntry, Position } from "./located.ts";
 import { DEEPEST } from "./located_json.ts";
 import type { ProblemSink } from "./problem_sink.ts";
 

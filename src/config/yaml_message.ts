@@ -1,4 +1,4 @@
-import { clip } from "./located.ts";
+import { clip } from "../model/mod.ts";
 
 /** The message of the YAML library without quoted pieces of the text, which may be passwords. */
 export function yamlMessage({ message }: Error): string {

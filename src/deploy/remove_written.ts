@@ -1,4 +1,4 @@
-import { errors } from "../model/mod.ts";
+import { clip, errors } from "../model/mod.ts";
 import type { Commands, Files } from "../system/mod.ts";
 
 /** Variables of the programs that copy and remove. */
@@ -26,7 +26,7 @@ export async function runOnFiles(
   const how = { env: PROGRAMS, keptBytes: 1000, endsWithUs: true };
   const { code } = await commands.run({ argv, onLine, ...how }, signal);
   const text = said.trim();
-  return { code, said: text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text };
+  return { code, said: clip(text, MOST_SAID) };
 }
 
 /**

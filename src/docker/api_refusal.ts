@@ -1,4 +1,10 @@
-import { errors, isStackwrightError, parseJson, type StackwrightError } from "../model/mod.ts";
+import {
+  clip,
+  errors,
+  isStackwrightError,
+  parseJson,
+  type StackwrightError,
+} from "../model/mod.ts";
 import { asRecord, asText } from "./json.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 import type { ApiRequest } from "./api_request.ts";
@@ -19,7 +25,7 @@ export async function refusal(
   response: TransportResponse,
 ): Promise<StackwrightError> {
   const text = await readText(response, ERROR_LIMIT).catch(() => "");
-  const reason = messageIn(text).slice(0, MOST_REASON);
+  const reason = clip(messageIn(text), MOST_REASON);
   return errors.engine_refused(
     `engine refused ${request.method} ${request.path}: ${response.status}` +
       (reason === "" ? "" : ` ${reason}`),

@@ -37,7 +37,8 @@ export function detailed(answer: JsonRecord): ContainerDetails {
       LONGEST_GRACE_SECONDS,
     ),
     error: asShown(state["Error"]),
-    healthOutput: asShown(asRecord(asList(health["Log"]).at(-1))["Output"]),
+    // The engine keeps its first 4096 bytes, and says so in three dots.
+    healthOutput: asShown(asRecord(asList(health["Log"]).at(-1))["Output"]).replace(/\.{3}$/, "…"),
     ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
     endpoints: endpointsOf(answer),

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { errors } from "../model/mod.ts";
+import { clip, errors } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
@@ -83,7 +83,8 @@ export async function* singleStream(chunks: AsyncIterable<Uint8Array>): AsyncGen
 
 /**
  * The lines of a log in the order in which they ended, limited to the last {@link LOG_LIMIT}
- * characters. Lines of the two streams are kept apart; carriage returns at line ends are removed.
+ * characters. Lines of the two streams are kept apart; carriage returns at line ends are removed. Of a
+ * line beyond the limit the beginning is kept.
  */
 export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<string[]> {
   const window = new LineWindow();
@@ -136,12 +137,10 @@ class LineSplitter {
     const lines = this.#decoder.decode(bytes, { stream: true }).split("\n");
     const last = lines.pop() ?? "";
     for (const line of lines) this.#window.add(this.#take(line));
+    // Of an endless line only the beginning is kept, to limit memory.
+    if (last === "" || this.#length >= LOG_LIMIT) return;
     this.#pieces.push(last);
     this.#length += last.length;
-    // Keeps only the end of an endless line, to limit memory.
-    if (this.#length <= 2 * LOG_LIMIT && this.#pieces.length <= LOG_LIMIT) return;
-    const tail = this.#pieces.join("").slice(-LOG_LIMIT);
-    [this.#pieces, this.#length] = [[tail], tail.length];
   }
 
   end(): void {
@@ -150,7 +149,7 @@ class LineSplitter {
   }
 
   #take(end: string): string {
-    const line = [...this.#pieces, end].join("").slice(-LOG_LIMIT).replace(/\r$/, "");
+    const line = clip([...this.#pieces, end].join("").replace(/\r$/, ""), LOG_LIMIT - 1);
     [this.#pieces, this.#length] = [[], 0];
     return line;
   }

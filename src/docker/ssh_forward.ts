@@ -2,14 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import * as fs from "node:fs/promises";
 import net, { type Socket } from "node:net";
 import { join } from "node:path";
+import { clip, lastWithin } from "../model/mod.ts";
 import { scratchPrefix } from "../system/mod.ts";
 import type { EngineEnvironment, SshEndpoint } from "./endpoint.ts";
 
 /** Seconds until SSH gives up connecting, and until it probes a silent machine. */
 const CONNECT_SECONDS = 10;
 const ALIVE_SECONDS = 15;
-/** Characters kept of SSH's messages. */
+/** Characters told of SSH's messages, which stand behind what the machine says first; and those kept. */
 const MOST_TROUBLE = 500;
+const MOST_SAID = 64 * 1024;
 
 /** Limit of connections at once, each a process; docker's own programs need some, too. */
 const MOST_CONNECTIONS = 64;
@@ -119,9 +121,9 @@ export class SshForward {
       else socket.destroy();
     };
     child.on("error", (error) => end(error.message));
-    child.stderr.on("data", (bytes) => said = (said + String(bytes)).slice(-MOST_TROUBLE));
+    child.stderr.on("data", (bytes) => said = clip(said + String(bytes), MOST_SAID));
     child.stdout.once("data", (bytes) => {
-      const begin = String(bytes).slice(0, MOST_TROUBLE);
+      const begin = clip(String(bytes), MOST_TROUBLE);
       answered = begin.slice(0, HTTP.length) === HTTP.slice(0, begin.length);
       this.trouble = answered
         ? ""
@@ -129,7 +131,10 @@ export class SshForward {
       if (!answered) child.kill("SIGKILL");
     });
     // "close" comes after the end of the streams, when all messages have arrived.
-    child.on("close", (code) => end(said.trim() || `ssh ended with ${code}`));
+    child.on(
+      "close",
+      (code) => end(lastWithin(said.trim(), MOST_TROUBLE) || `ssh ended with ${code}`),
+    );
     child.stdin.on("error", () => {});
     socket.pipe(child.stdin);
     child.stdout.pipe(socket, { end: false });

@@ -99,7 +99,8 @@ export function whoseLabels(value: Json | undefined): string {
   return first(LABELS.sourceConfiguration) || `${first(LABELS.sourceName)} ${stack}`.trim();
 }
 
-/** A text for people that an engine tells, of which the beginning is kept. */
+/** A text for people that an engine tells, of which the beginning is kept, with `…` where there is more. */
 export function asShown(value: Json | undefined, most: number = LONGEST_TEXT): string {
-  return beginning(asText(value), most);
+  const text = asText(value);
+  return text.length <= most ? text : `${beginning(text, most)}…`;
 }

@@ -25,6 +25,22 @@ export function beginning(text: string, most: number): string {
   return text.length <= most ? text : utf8(new TextEncoder().encode(text.slice(0, most)));
 }
 
+/**
+ * The first characters of a text, with `…` where something is missing. What is told of others is cut in
+ * this way alone: the redactor knows beginnings of secrets, before that sign, and nothing knows what is
+ * left of one that was cut in front.
+ */
+export function clip(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
+}
+
+/** The last lines of a text that have at most so many characters together; of a longer last line, its beginning. */
+export function lastWithin(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.indexOf("\n", text.length - most - 1);
+  return end < 0 ? clip(text.slice(text.lastIndexOf("\n") + 1), most) : text.slice(end + 1);
+}
+
 /** Compares texts by code units, for sorting in the same order everywhere. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

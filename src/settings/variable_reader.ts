@@ -1,6 +1,5 @@
 import { posix } from "node:path";
-import { messageOf, parseDuration, type Problem } from "../model/mod.ts";
-import { clip } from "../config/located.ts";
+import { clip, messageOf, parseDuration, type Problem } from "../model/mod.ts";
 import { type SettingName, SETTINGS_TABLE } from "./settings_table.ts";
 import type { SettingRow } from "./setting_row.ts";
 

@@ -33,8 +33,8 @@ export interface Command extends Limits {
    */
   readonly mostBytes?: number;
   /**
-   * Number of last bytes of standard output, and of standard error, that are kept: for programs that may
-   * print without end. Absent to keep all.
+   * Number of last bytes of standard output, and of standard error, that are kept, without the line that
+   * is cut there: for programs that may print without end. Absent to keep all.
    */
   readonly keptBytes?: number;
   /** Most bytes that the program may write into a directory; then its process group is killed. */

@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 import { growsTooMuch, printsTooMuch, timedOut, tookTooMuch } from "./command_errors.ts";
 import { watchGrowth } from "./growth_watch.ts";
 import { watchMemory } from "./memory_watch.ts";
-import { utf8 } from "../model/mod.ts";
+import { clip, utf8 } from "../model/mod.ts";
 
 /**
  * Calls `stop` with the reason when a program takes too much time, memory or disk, or the signal aborts. The
@@ -76,14 +76,17 @@ function lineSplitter(onLine: (line: string) => void) {
   return {
     push(chunk: Uint8Array) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
-      rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
-      lines.forEach(onLine);
+      // One character more than is told, so that what comes after the cut does not look like its rest.
+      rest = (lines.pop() ?? "").slice(0, LONGEST_LINE + 1);
+      for (const line of lines) onLine(clip(line, LONGEST_LINE));
     },
     end() {
-      if (rest !== "") onLine(rest);
+      if (rest !== "") onLine(clip(rest, LONGEST_LINE));
     },
   };
 }
+
+const NEWLINE = 10;
 
 /** Bytes of a piece that small chunks are put together in. */
 const PIECE = 16 * 1024;
@@ -96,6 +99,7 @@ class LastBytes {
   readonly #most: number;
   readonly #pieces: { readonly bytes: Uint8Array; used: number }[] = [];
   #length = 0;
+  #isCut = false;
 
   /** `most` are the bytes that are kept at least; pieces are kept as a whole. */
   constructor(most: number) {
@@ -115,12 +119,13 @@ class LastBytes {
     let first = this.#pieces[0];
     while (first !== undefined && this.#length - first.used >= this.#most) {
       this.#pieces.shift();
+      this.#isCut = true;
       this.#length -= first.used;
       first = this.#pieces[0];
     }
   }
 
-  /** What is kept, in one piece. */
+  /** What is kept, in one piece; from the beginning of a line on, as nothing masks the rest of a secret. */
   whole(): Uint8Array {
     const whole = new Uint8Array(this.#length);
     let offset = 0;
@@ -128,6 +133,8 @@ class LastBytes {
       whole.set(bytes.subarray(0, used), offset);
       offset += used;
     }
-    return whole;
+    if (!this.#isCut) return whole;
+    const end = whole.indexOf(NEWLINE);
+    return whole.subarray(end < 0 ? whole.length : end + 1);
   }
 }

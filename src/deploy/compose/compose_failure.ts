@@ -1,4 +1,10 @@
-import { type ErrorCode, isStackwrightError, StackwrightError, utf8 } from "../../model/mod.ts";
+import {
+  clip,
+  type ErrorCode,
+  isStackwrightError,
+  StackwrightError,
+  utf8,
+} from "../../model/mod.ts";
 import { type JsonObject, objectAt, textAt } from "../../compose/mod.ts";
 import type { ComposeArguments, ComposeProject } from "./command.ts";
 import {
@@ -93,7 +99,7 @@ function failedStep(stdout: string): string {
   const [what = "", ...printed] = step.trim().split("\n");
   const told = [what, ...printed.slice(-10)].join("\n");
   // With the sign of a cut, before which the beginning of a secret is hidden.
-  return step === "" ? "" : `${told.length > 4096 ? `${told.slice(0, 4096)}…` : told}\n`;
+  return step === "" ? "" : `${clip(told, 4096)}\n`;
 }
 
 const DAEMON = "Error response from daemon: ";
@@ -122,7 +128,7 @@ const LONGEST_LINE = 4000;
 function explain(args: ComposeArguments, stderr: string, services: JsonObject): string {
   const subcommand = args.find((each) => ["config", "pull", "build", "up"].includes(each));
   const lines = stderr.split("\n").filter((line) => line.trim() !== "").map((line) =>
-    line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.trimEnd()
+    clip(line.trimEnd(), LONGEST_LINE)
   );
   const telling = lines.filter((line) => !isProgress(line) && !/level=warning/.test(line));
   const told = subcommand === "pull" ? withImages(telling.slice(-MOST_LINES), services) : telling;
@@ -167,7 +173,7 @@ export function warnings(stderr: string): string[] {
     /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
   ).map(withoutValueInName)
     // Cut at its end, with an ellipsis: what masks secrets knows their beginnings there.
-    .map((each) => each.length > MOST_SAID ? `${each.slice(0, MOST_SAID)}…` : each);
+    .map((each) => clip(each, MOST_SAID));
   const more = all.length - told.length;
   return more > 0 ? [...told, `docker compose printed ${more} more warnings`] : told;
 }

@@ -1,4 +1,4 @@
-import { errors, messageOf, type Progress, StackwrightError, utf8 } from "../../model/mod.ts";
+import { errors, lastWithin, messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
 import { type Clock, createLimiter, type Log, withDeadline } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
 import type { FoundJob } from "./found_job.ts";
@@ -82,7 +82,7 @@ export interface OwnOfRun<Stopped> {
 const MOST_STOPS = 1000;
 /** Those that are stopped or started at once: hundreds would keep the engine busy for others. */
 const AT_ONCE = 16;
-/** Bytes of a failed run's output that its record keeps. */
+/** Characters of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 /** Lines of output that are requested from an engine. */
 const KEPT_LINES = 1000;
@@ -299,9 +299,6 @@ async function someAtOnce<Each>(
 
 /** The end of a run's output, to end a sentence with; empty without output. */
 function lastOutput(lines: readonly string[]): string {
-  const bytes = new TextEncoder().encode(lines.join("\n"));
-  const end = utf8(bytes.slice(-KEPT_OUTPUT));
-  // Half a word may be half a secret, which no masking recognizes.
-  const text = (bytes.length > KEPT_OUTPUT ? end.replace(/^\S+/, "") : end).trim();
+  const text = lastWithin(lines.join("\n").trim(), KEPT_OUTPUT).trim();
   return text === "" ? "" : `: ${text}`;
 }

@@ -1,3 +1,4 @@
+import { clip } from "../../model/mod.ts";
 import type { Commands } from "../../system/mod.ts";
 import type { ProgramFile } from "./program_file.ts";
 import { SopsFormatError } from "./sops_text.ts";
@@ -85,5 +86,5 @@ const NOT_FOUND = 127;
 function shortened(text: string): string {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const said = lines.slice(0, 6).join("; ");
-  return said === "" ? "nothing" : said.slice(0, 400);
+  return said === "" ? "nothing" : clip(said, 400);
 }

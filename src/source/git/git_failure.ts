@@ -1,4 +1,4 @@
-import { type ErrorCode, errors, StackwrightError } from "../../model/mod.ts";
+import { clip, type ErrorCode, errors, StackwrightError } from "../../model/mod.ts";
 
 /** Reasons for which git commands fail, as far as their English messages tell. */
 export type GitFailure =
@@ -193,7 +193,7 @@ function lastWords(stderr: string): string {
   const lines = stderr.split(/\r\n|\r|\n/).map((line) => line.trim()).filter((line) =>
     line !== "" && !PROGRESS.test(line) && !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line)
   );
-  return lines.slice(-4).join("; ").slice(0, 600);
+  return clip(lines.slice(-4).join("; "), 600);
 }
 
 const DAMAGED: unique symbol = Symbol("damaged mirror");

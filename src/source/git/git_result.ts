@@ -1,3 +1,4 @@
+import { clip } from "../../model/mod.ts";
 import type { CommandResult } from "../../system/mod.ts";
 import { damagedError, type GitFailure } from "./git_failure.ts";
 
@@ -9,5 +10,5 @@ export interface GitResult extends CommandResult {
 /** Throws the error of a damaged mirror when a local command with valid input failed. */
 export function requireSuccess(result: GitResult, doing: string): GitResult {
   if (result.failure === undefined) return result;
-  throw damagedError(`${doing} failed: ${result.stderr.trim().slice(0, 300)}`);
+  throw damagedError(`${doing} failed: ${clip(result.stderr.trim(), 300)}`);
 }

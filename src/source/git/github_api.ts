@@ -1,4 +1,11 @@
-import { errors, memberOf, messageOf, parseJson, type StackwrightError } from "../../model/mod.ts";
+import {
+  clip,
+  errors,
+  memberOf,
+  messageOf,
+  parseJson,
+  type StackwrightError,
+} from "../../model/mod.ts";
 import type { HttpAnswer, HttpClient } from "../../system/mod.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 
@@ -48,7 +55,7 @@ export async function askGitHub(
 
 function read({ status, body }: HttpAnswer, url: RepositoryUrl): unknown {
   const value = parseJson(body);
-  const said = textAt(value, "message").slice(0, 200);
+  const said = clip(textAt(value, "message"), 200);
   const because = said === "" ? "" : ` (${said})`;
   if (status >= 200 && status < 300) return value;
   if (status === 401) {

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { errors, type StackwrightError } from "../../model/mod.ts";
+import { clip, errors, type StackwrightError } from "../../model/mod.ts";
 import type { GitResult } from "../git/git_result.ts";
 import { damagedError } from "../git/git_failure.ts";
 import type { TreePart } from "./expanded_tree.ts";
@@ -28,7 +28,7 @@ export async function checkOut(
 }
 
 function refusal(result: GitResult, scratch: string, part: TreePart): StackwrightError {
-  const said = result.stderr.trim().split("\n").slice(0, 3).join("; ").slice(0, 300);
+  const said = clip(result.stderr.trim().split("\n").slice(0, 3).join("; "), 300);
   if (/invalid path/i.test(said)) {
     return errors.source_invalid(
       `the commit ${part.commit} holds a path that no checkout may create: ${said}`,

@@ -1,5 +1,6 @@
 import { dirname } from "node:path/posix";
 import {
+  clip,
   errors,
   type SourceLocation,
   StackwrightError,
@@ -136,7 +137,7 @@ async function readConfig(part: TreePart, signal: AbortSignal) {
   const args = ["config", `--blob=${entry.id}`, "--no-includes", "-z", "--list"];
   const result = await part.repository.mirror.run({ args }, signal);
   if (result.code !== 0 && /bad config|fatal:/.test(result.stderr)) {
-    throw invalid(part, `cannot be read: ${result.stderr.trim().slice(0, 200)}`);
+    throw invalid(part, `cannot be read: ${clip(result.stderr.trim(), 200)}`);
   }
   const { stdout } = requireSuccess(result, "reading .gitmodules");
   return parseSubmoduleConfig(utf8(stdout));

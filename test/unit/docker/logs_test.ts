@@ -84,11 +84,13 @@ describe("collectLines()", () => {
     assert.ok(kept.at(-1)?.startsWith("19x"));
   });
 
-  it("keeps the end of a line that never ends", async () => {
+  it("keeps the beginning of a line that never ends, and the next line", async () => {
     const endless = Buffer.concat([frame(1, "x".repeat(LOG_LIMIT)), frame(1, "the end")]);
     const [only, ...more] = await lines(endless, 1 << 16);
     assert.equal(more.length, 0);
-    assert.ok(only?.endsWith("the end") && only.length === LOG_LIMIT);
+    assert.ok(only?.endsWith("x…") && only.length === LOG_LIMIT);
+    const ended = Buffer.concat([endless, endless, frame(1, "\nnext")]);
+    assert.deepEqual(await lines(ended, 1 << 16), ["next"]);
   });
 });
 

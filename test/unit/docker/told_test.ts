@@ -122,7 +122,7 @@ describe("what an engine tells", () => {
     const text = "z".repeat(1_000_000);
     const State = { Error: text, Health: { Log: [{ Output: text }] } };
     const { error, healthOutput } = detailed({ State });
-    assert.deepEqual([error.length, healthOutput.length], [8192, 8192]);
+    assert.deepEqual([error.length, healthOutput.length], [8193, 8193]);
   });
 
   it("leaves out events of what has too long an id or name", async () => {

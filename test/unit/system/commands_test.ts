@@ -186,13 +186,16 @@ describe("systemCommands.run", () => {
   });
 
   it("run() keeps the end of what a program prints, where it is told how much", async () => {
-    const much = shell("head -c 2000000 /dev/zero; echo end; head -c 2000000 /dev/zero >&2", {
+    const much = shell("yes a line | head -n 300000 | tee /dev/stderr; echo end", {
       keptBytes: 1000,
     });
     const { stdout, stderr } = await systemCommands.run(much, never);
     assert.ok(stdout.length >= 1000 && stdout.length < 200_000, String(stdout.length));
     assert.ok(stderr.length >= 1000 && stderr.length < 200_000, String(stderr.length));
-    assert.equal(new TextDecoder().decode(stdout.subarray(-4)), "end\n");
+    assert.match(new TextDecoder().decode(stdout), /^(?:a line\n)+end\n$/);
+    // Of a line that is cut in front nothing masks what is left of a secret.
+    const cut = shell("head -c 2000000 /dev/zero; echo; echo end", { keptBytes: 1000 });
+    assert.equal(await output(cut), "end\n");
   });
 
   it("run() keeps what comes byte by byte in as much memory as what comes at once", () => {

@@ -93,6 +93,22 @@ describe("the run of a job in a container", () => {
     assert.equal(run.output, ": no space left");
   });
 
+  it("tells whole lines of much output, as nothing masks the rest of a secret", async () => {
+    const told = async (...printed: string[]) => {
+      const engine = engineAfter("running");
+      const { run } = await createRun(engine);
+      engine.containerLogs = () => Promise.resolve(printed);
+      await run.adopt("run-id", never);
+      await run.end(never);
+      return run.output;
+    };
+    const long = "w".repeat(16 * 1024 - 10);
+    assert.equal(await told("a pass phrase", long), `: ${long}`);
+    assert.equal(await told("a pass phrase", "next", long), `: next\n${long}`);
+    assert.equal(await told(`a pass phrase ${long}`, ""), `: a pass phrase ${"w".repeat(16370)}…`);
+    assert.equal(await told("", ""), "");
+  });
+
   it("is put away also where what it stopped cannot be started", async () => {
     const engine = engineAfter("running");
     const { run, log } = await createRun(engine);
