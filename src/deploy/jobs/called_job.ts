@@ -1,9 +1,11 @@
-import { labelsOf, servicesOf } from "../../compose/mod.ts";
+import { labelsOf, objectAt, servicesOf } from "../../compose/mod.ts";
 import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
   formatStackKey,
   formerOwner,
-  isJobService,
   LABELS,
+  MIGRATION_LABEL_PREFIX,
   type ObservedContainer,
   type Release,
   type StackKey,
@@ -46,8 +48,13 @@ interface Releases<R> {
   readonly history: readonly R[];
 }
 
-/** Services of a release by name: digest, and whether deployments start it. */
-type Said = ReadonlyMap<string, { readonly digest: string; readonly autostart: boolean }>;
+type Labels = Readonly<Record<string, string>>;
+
+/** Labels that say what a job does. */
+const JOB_LABELS: ReadonlySet<string> = new Set(
+  Object.values(BEHAVIOUR_LABELS).filter((each) => each.startsWith("stackwright.job."))
+    .flatMap((each) => [each, each.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)]),
+);
 
 /** Whether the newest release of a stack is being applied: the stack is ours before it has one. */
 function isApplying([newest]: readonly Recorded[]): boolean {
@@ -55,10 +62,10 @@ function isApplying([newest]: readonly Recorded[]): boolean {
 }
 
 /**
- * Tells whether a service was made a job by its author. Containers also carry their image's labels,
- * and an image's author must not have services run on a schedule, stop others or delay deployments.
- * So labels are taken from the recorded release of the container, and from the container only if
- * nothing is recorded of its stack.
+ * Tells whether a service was made a job by its author, and what it does. Containers also carry their
+ * image's labels, and an image's author must not have services run on a schedule, stop others or delay
+ * deployments. So which labels count is taken from the recorded release of the container, and from the
+ * container only if nothing is recorded of its stack.
  *
  * Each release, and the list of those of a stack, is read once, with a pause afterwards: a stack may have any number of jobs.
  */
@@ -66,36 +73,40 @@ class AuthorsJobs<R extends Recorded> {
   readonly #ledger: RecordedJobs<R>;
   readonly #pauses = createPauses(1);
   readonly #releases = new Map<string, Releases<R>>();
-  readonly #said = new Map<string, Said>();
-  readonly #called = new Map<string, ReadonlySet<string>>();
+  readonly #digests = new Map<string, Labels>();
+  readonly #names = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
 
   constructor(ledger: RecordedJobs<R>) {
     this.#ledger = ledger;
   }
 
-  /** Whether a container runs a job, or belongs to a service that its author made one. */
-  async isJob(
+  /**
+   * The labels of a container that runs a job, or belongs to a service that its author made one, without
+   * what others say of what the job does.
+   */
+  async labelsOf(
     key: StackKey,
     container: Pick<ObservedContainer, "service" | "labels" | "name">,
-  ): Promise<boolean> {
+  ): Promise<Labels | undefined> {
     const { labels, service } = container;
     const digest = labels[LABELS.digest];
     const { current, history } = await this.releasesOf(key);
     const isRecorded = current !== undefined || isApplying(history);
     // Anybody's container may have the name of a stack in a label, such as one that builds an image.
-    if (digest === undefined) return !isRecorded;
-    if (isExecution(container) || !isJobService(labels)) return true;
+    if (digest === undefined) return isRecorded ? undefined : labels;
+    if (isExecution(container)) return labels;
     // A release that is being deployed is in the history before its containers are made.
     const releases = [...current ? [current] : [], ...history];
     for (const each of releases) {
-      const found = (await this.#saidBy(each)).get(service);
-      if (found?.digest !== digest) continue;
-      // Jobs never have it, but before jobs existed every recorded service had it.
-      return !found.autostart || (await this.#calledBy(each)).has(service);
+      if ((await this.#digestsOf(each))[service] !== digest) continue;
+      return written(labels, (await this.#namesIn(each)).get(service));
     }
     // Of an older release, which left the container as it was.
-    for (const each of releases) if ((await this.#calledBy(each)).has(service)) return true;
-    return !isRecorded;
+    for (const each of releases) {
+      const found = written(labels, (await this.#namesIn(each)).get(service));
+      if (found !== undefined) return found;
+    }
+    return isRecorded ? undefined : labels;
   }
 
   /** Whether a release of a stack has the very service that a container is of. */
@@ -105,7 +116,7 @@ class AuthorsJobs<R extends Recorded> {
   ): Promise<boolean> {
     const { current, history } = await this.releasesOf(key);
     for (const each of [...current ? [current] : [], ...history]) {
-      if ((await this.#saidBy(each)).get(service)?.digest === labels[LABELS.digest]) return true;
+      if ((await this.#digestsOf(each))[service] === labels[LABELS.digest]) return true;
     }
     return false;
   }
@@ -121,21 +132,22 @@ class AuthorsJobs<R extends Recorded> {
     });
   }
 
-  #saidBy(release: R): Promise<Said> {
-    return this.#once(this.#said, release, () => {
+  /** Digests of a release's services by name. */
+  #digestsOf(release: R): Promise<Labels> {
+    return this.#once(this.#digests, release, () => {
       const services = this.#ledger.services(release);
-      return new Map(services.map(({ name, digest, expectation: { autostart } }) => [
-        name,
-        { digest, autostart },
-      ]));
+      return Object.fromEntries(services.map(({ name, digest }) => [name, digest]));
     });
   }
 
-  #calledBy(release: R): Promise<ReadonlySet<string>> {
-    return this.#once(this.#called, release, () => {
+  /** Names of the job labels that a release's author wrote, by service; those of a swarm stand in two places. */
+  #namesIn(release: R): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    return this.#once(this.#names, release, () => {
       const services = Object.entries(servicesOf(this.#ledger.open(release).model));
-      const called = services.filter(([, each]) => isJobService(labelsOf(each)));
-      return new Set(called.map(([name]) => name));
+      return new Map(services.map(([name, each]) => {
+        const all = { ...labelsOf(each), ...labelsOf(objectAt(each, "deploy")) };
+        return [name, new Set(Object.keys(all).filter((label) => JOB_LABELS.has(label)))];
+      }));
     });
   }
 
@@ -149,11 +161,18 @@ class AuthorsJobs<R extends Recorded> {
   }
 }
 
+/** Labels of a container without those on jobs that its author did not write; nothing where it is no job then. */
+function written(labels: Labels, names: ReadonlySet<string> = new Set()): Labels | undefined {
+  const own = Object.entries(labels).filter(([name]) => !JOB_LABELS.has(name) || names.has(name));
+  const kept = Object.fromEntries(own);
+  return behaviourLabel(kept, BEHAVIOUR_LABELS.jobEnabled) === undefined ? undefined : kept;
+}
+
 /**
  * Those of `jobs` that their authors made jobs, without those that another manager of this engine
  * deployed and runs: doco-cd, or another Stackwright, also under the name of a stack that is ours. A
  * stack whose first release is still being applied is ours, so its jobs are found as soon as their
- * containers exist.
+ * containers exist. Of their labels on jobs they have those of their authors.
  */
 export async function calledJobs<R extends Recorded>(
   ledger: RecordedJobs<R>,
@@ -170,10 +189,13 @@ export async function calledJobs<R extends Recorded>(
     // The new owner's deployment leaves what it has just so with its label, and others' with its leave.
     return !owner.adopted || isOwners && !await authors.isReleased(key, container);
   };
-  return await filtered(
-    jobs,
-    async (each) => !await isAnothers(each) && await authors.isJob(each.key, each.container),
-  );
+  const called: FoundJob[] = [];
+  for (const each of jobs) {
+    if (await isAnothers(each)) continue;
+    const labels = await authors.labelsOf(each.key, each.container);
+    if (labels !== undefined) called.push({ ...each, container: { ...each.container, labels } });
+  }
+  return called;
 }
 
 /**
@@ -185,14 +207,9 @@ export async function awaitedJobs<R extends Recorded>(
   running: readonly ObservedContainer[],
 ): Promise<ObservedContainer[]> {
   const authors = new AuthorsJobs(ledger);
-  return await filtered(
-    running,
-    async (each) => isJobRun(each) || await authors.isJob(key, each),
-  );
-}
-
-async function filtered<T>(values: readonly T[], isWanted: (value: T) => Promise<boolean>) {
-  const wanted: T[] = [];
-  for (const value of values) if (await isWanted(value)) wanted.push(value);
-  return wanted;
+  const awaited: ObservedContainer[] = [];
+  for (const each of running) {
+    if (isJobRun(each) || await authors.labelsOf(key, each) !== undefined) awaited.push(each);
+  }
+  return awaited;
 }

@@ -117,6 +117,37 @@ describe("calledJobs()", () => {
     assert.equal((await called()).length, 0);
   });
 
+  it("have the labels of their authors, and none of their image's, also of a newer release", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const wrote = { ...JOB, "cd.doco.job.schedule": "@daily", "stackwright.job.notify_on": "none" };
+    ledger.succeed(ledger.beginDeploy(release(wrote, "1")), {}, "done");
+    const image = {
+      "stackwright.job.stop_services": "other/web",
+      "stackwright.job.schedule": "@every 1s",
+      "cd.doco.job.max_duration": "1s",
+    };
+    const made = { [LABELS.manager]: "stackwright", other: "x" };
+    for (const digest of ["1", "0"]) {
+      const own = { ...wrote, ...made, [LABELS.digest]: digest };
+      const [found, more] = await calledJobs(ledger, [job(SHOP.name, { ...image, ...own })]);
+      assert.equal(more, undefined);
+      const [{ container }] = [job(SHOP.name, own)];
+      assert.deepEqual(found?.container.labels, container.labels, digest);
+    }
+    const forged = { ...made, [LABELS.digest]: "1", "stackwright.job.enabled": "false" };
+    ledger.succeed(ledger.beginDeploy(release({}, "1")), {}, "done");
+    assert.deepEqual(await calledJobs(ledger, [job(SHOP.name, forged)]), []);
+  });
+
+  it("are found in a swarm, where labels also stand below deploy", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const { model, ...rest } = release({}, "1");
+    const services = { web: { image: "web:1", deploy: { labels: JOB } } };
+    ledger.succeed(ledger.beginDeploy({ ...rest, model: { ...model, services } }), {}, "done");
+    const own = { ...JOB, [LABELS.manager]: "stackwright", [LABELS.digest]: "1" };
+    assert.equal((await calledJobs(ledger, [job(SHOP.name, own)])).length, 1);
+  });
+
   it("leaves out what another Stackwright on the engine deployed, which runs it itself", async () => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
