@@ -208,7 +208,7 @@ describe("perform()", () => {
     assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [
       ["error", "run failed"],
     ]);
-    assert.equal(log.lines[0]?.fields["message"], printed.slice(0, 500));
+    assert.equal(log.lines[0]?.fields["message"], `${printed.slice(0, 500)}…`);
   });
 
   it("masks words of its only stack in what ended it, of which no target was told", async () => {
