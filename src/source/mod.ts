@@ -7,6 +7,7 @@
 export * from "./git/credentials.ts";
 export { createGitSource, type GitSourceWithTrees } from "./git_source.ts";
 export { type GitSourceOptions } from "./git_source_options.ts";
+export { configEnvironment } from "./git/git_command.ts";
 export { createGitHubTokens } from "./git/github_tokens.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
 export type { MirrorStore } from "./git/mirror_store.ts";

@@ -218,6 +218,21 @@ describe("a hostile repository before the executable", { skip }, () => {
     await docker(world, "image", "rm", "--force", "swt-bare:1");
   });
 
+  it("starts no program by files of a checkout that look like another repository to git", async () => {
+    await world.repository.reset(good);
+    const config = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = /tmp\n" +
+      `\tfsmonitor = "touch '${proof}'; false"\n[remote "origin"]\n\turl = https://h.example/x\n`;
+    const looks = { HEAD: "ref: refs/heads/x\n", "refs/x": "x", "objects/x": "x", config };
+    const files = Object.entries(looks).map(([path, text]) => [`apps/shop/${path}`, text]);
+    await world.repository.commit({ ...Object.fromEntries(files), "apps/shop/sub/x": "x" });
+    const top = await world.repository.git("rev-parse", "--show-toplevel");
+    refused(await apply(join(top, "apps/shop")), /looks like a bare repository/);
+    const ended = await apply(join(top, "apps/shop/sub"));
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.match(ended.stdout, new RegExp(`"stack":"${world.stack}"`));
+    assert.equal(existsSync(proof), false, "a program of the repository's choice was started");
+  });
+
   const refusals: [string, Part, RegExp][] = [
     [
       "a remote build context",

@@ -1,10 +1,15 @@
 import { describe, it } from "node:test";
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { cp, realpath, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { polledDeployments, requestOf } from "../../../src/cli/checkout.ts";
 import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
-import { systemCommands } from "../../../src/system/mod.ts";
+import { systemCommands, systemFiles, withTemporaryDirectory } from "../../../src/system/mod.ts";
+import { createRepository, type FakeRepository } from "../../fakes/git_repository.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("a repository whose poll has deployments of its own", () => {
@@ -52,34 +57,164 @@ describe("a repository whose poll has deployments of its own", () => {
   }
 });
 
+/** What a directory of this machine stands for, and what was logged. */
+async function standsFor(directory: string) {
+  const log = createRecordingLog();
+  const env = { PATH: process.env["PATH"], HOME: dirname(directory) };
+  const system = { commands: systemCommands, files: systemFiles, env, log };
+  const named = { repository: basename(directory), cwd: dirname(directory) };
+  const request = await requestOf(
+    system as unknown as System,
+    { ...named, reference: "", target: "" },
+    new AbortController().signal,
+  );
+  return { request, said: log.lines.map(({ message }) => message).join() };
+}
+
+/** Runs `work` with a checkout with a commit, which a name for proofs and an empty directory lie beside. */
+async function withCheckout(
+  work: (parts: { repository: FakeRepository; top: string; outside: string }) => Promise<void>,
+) {
+  await withTemporaryDirectory(systemFiles, join(tmpdir(), "swt-checkout-"), async (made) => {
+    const directory = await realpath(made);
+    const repository = await createRepository(directory);
+    await repository.commit({ "apps/shop/compose.yaml": "services: {}\n" });
+    const top = await repository.git("rev-parse", "--show-toplevel");
+    await work({ repository, top, outside: directory });
+  });
+}
+
+/** Files of a commit that git takes for a repository: of another one's name, and with a program to run. */
+const bareLooking = (proof: string) => ({
+  "HEAD": "ref: refs/heads/main\n",
+  "refs/x": "x",
+  "objects/x": "x",
+  "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n" +
+    `\tfsmonitor = "touch ${proof}; false"\n[remote "origin"]\n\turl = https://h.example/victim\n`,
+});
+
+const below = (directory: string, files: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${directory}/${path}`, text]));
+
 describe("a checkout", () => {
   const origins = [
     ["https://h.example/o/r.git", "h.example/o/r"],
-    ["../git/o/r.git", "local/src/git/o/r.git"],
+    ["../git/o/r.git", "/git/o/r.git"],
   ];
-  for (const [origin = "", identity] of origins) {
-    it(`stands for the repository that it was cloned from: ${origin}`, async () => {
-      const said: Record<string, string> = { "--is-bare-repository": "false", "--get": origin };
-      const run = ({ argv }: { readonly argv: readonly string[] }) => {
-        const stdout = new TextEncoder().encode(said[argv.at(4) ?? ""] ?? "");
-        return Promise.resolve({ code: 0, stdout, stderr: "" });
-      };
-      const system = { commands: { run }, env: {}, log: createRecordingLog() };
-      const named = { repository: "shop", cwd: "/src", reference: "", target: "" };
-      const { signal } = new AbortController();
-      assert.deepEqual(await requestOf(system as unknown as System, named, signal), {
-        url: "/src/shop",
-        reference: "HEAD",
-        target: "",
-        identity,
-      });
-    });
+  for (const [origin = "", identity = ""] of origins) {
+    it(`stands for the repository that it was cloned from: ${origin}`, () =>
+      withCheckout(async ({ repository, top, outside }) => {
+        await repository.git("config", "remote.origin.url", origin);
+        const expected = identity.startsWith("/") ? `local${outside}${identity}` : identity;
+        const request = { url: top, reference: "HEAD", target: "", identity: expected };
+        assert.deepEqual(await standsFor(top), { request, said: "" });
+        // So does any place in it, other than one where git itself would look for a bare repository.
+        assert.deepEqual((await standsFor(join(top, "apps/shop"))).request, request);
+        await writeFile(join(top, "new"), "");
+        assert.match((await standsFor(top)).said, /has changes that are not committed/);
+      }));
   }
+
+  it("is known by its own configuration alone, and a link to it by the link", () =>
+    withCheckout(async ({ repository, top, outside }) => {
+      await writeFile(
+        join(outside, ".gitconfig"),
+        '[remote "origin"]\n\turl = https://h.example/x\n',
+      );
+      await repository.git("remote", "remove", "origin");
+      await symlink(top, join(outside, "link"));
+      for (const place of [top, join(outside, "link")]) {
+        const { request } = await standsFor(place);
+        assert.deepEqual(request, { url: place, reference: "HEAD", target: "" });
+      }
+    }));
+
+  it("is one also as another worktree and as a submodule", () =>
+    withCheckout(async ({ repository, top, outside }) => {
+      await repository.git("config", "remote.origin.url", "https://h.example/o/r");
+      await repository.git("worktree", "add", "--quiet", join(outside, "tree"), "HEAD");
+      const allow = ["-c", "protocol.file.allow=always"];
+      await repository.git(...allow, "submodule", "--quiet", "add", repository.path, "sub");
+      const tree = await standsFor(join(outside, "tree/apps"));
+      assert.equal(tree.request.identity, "h.example/o/r");
+      assert.equal(tree.request.url, join(outside, "tree"));
+      assert.equal(tree.said, "");
+      const sub = await standsFor(join(top, "sub"));
+      assert.equal(sub.request.identity, `local${repository.path}`);
+    }));
+
+  it("with files that look like a bare repository stays the one it is, and runs nothing", () =>
+    withCheckout(async ({ repository, top, outside }) => {
+      const proof = join(outside, "proof");
+      await repository.git("config", "remote.origin.url", "https://h.example/o/r");
+      await repository.commit({
+        ...below("apps/shop", bareLooking(proof)),
+        ...bareLooking(proof),
+        "apps/shop/sub/x": "x",
+      });
+      await assert.rejects(standsFor(join(top, "apps/shop")), /looks like a bare repository and/);
+      for (const place of [top, join(top, "apps"), join(top, "apps/shop/sub")]) {
+        const { request, said } = await standsFor(place);
+        assert.deepEqual([request.url, request.identity, said], [top, "h.example/o/r", ""], place);
+      }
+      // Without its `.git`, as from an archive: no repository, or one that nobody else's name is taken from.
+      await rm(join(top, ".git"), { recursive: true });
+      for (const place of [top, join(top, "apps/shop"), join(top, "apps/shop/sub")]) {
+        await assert.rejects(standsFor(place), /is no Git repository/, place);
+      }
+      await writeFile(
+        join(top, "config"),
+        '[core]\n\trepositoryformatversion = 0\n\tbare = true\n[remote "origin"]\n\turl = /x\n',
+      );
+      assert.deepEqual((await standsFor(top)).request, { url: top, reference: "HEAD", target: "" });
+      assert.equal(existsSync(proof), false, "a program was started");
+    }));
+
+  it("runs no program that its own or a person's configuration names", () =>
+    withCheckout(async ({ repository, top, outside }) => {
+      const proof = join(outside, "proof");
+      const program = `touch ${proof}; cat`;
+      await repository.commit({
+        ".gitattributes": "*.yaml filter=a=b\n*.x filter=own\n",
+        "a.x": "",
+      });
+      await repository.git("config", "filter.a=b.clean", program);
+      await repository.git("config", "filter.a=b.required", "true");
+      await repository.git("config", "core.fsmonitor", program);
+      await repository.git("config", "core.hooksPath", outside);
+      await writeFile(join(outside, ".gitconfig"), `[filter "own"]\n\tprocess = "${program}"\n`);
+      await writeFile(join(outside, "post-index-change"), `#!/bin/sh\n${program}\n`, {
+        mode: 0o755,
+      });
+      // What has another time is read again.
+      for (const path of ["a.x", "apps/shop/compose.yaml"]) await utimes(join(top, path), 1, 1);
+      assert.equal((await standsFor(top)).said, "");
+      assert.equal(existsSync(proof), false, "a program was started");
+    }));
+
+  it("is told from a bare repository, which stands for itself", () =>
+    withCheckout(async ({ repository, top, outside }) => {
+      const { path } = repository;
+      await repository.git("--git-dir", path, "config", "remote.origin.url", "https://h.example/x");
+      const hidden = join(outside, "bare/.git");
+      await cp(path, hidden, { recursive: true });
+      for (const place of [path, hidden, dirname(hidden)]) {
+        const { request } = await standsFor(place);
+        assert.deepEqual(request, { url: place, reference: "HEAD", target: "" });
+      }
+      await cp(path, join(top, "x.git"), { recursive: true });
+      await assert.rejects(
+        standsFor(join(top, "x.git")),
+        /name that one, or file:\/\/.*x\.git for/,
+      );
+      await assert.rejects(standsFor(join(path, "refs")), /is no Git repository/);
+    }));
 
   it("of another user is not said to be no repository", async () => {
     const stderr = "fatal: detected dubious ownership in repository at '/src/shop'\nTo add an …\n";
     const run = () => Promise.resolve({ code: 128, stdout: new Uint8Array(), stderr });
-    const system = { commands: { run }, env: {}, log: createRecordingLog() };
+    const log = createRecordingLog();
+    const system = { commands: { run }, files: systemFiles, env: {}, log };
     const named = { repository: "shop", cwd: "/src", reference: "", target: "" };
     const asked = requestOf(system as unknown as System, named, new AbortController().signal);
     await assert.rejects(
@@ -89,9 +224,9 @@ describe("a checkout", () => {
   });
 
   it("that is not there is not said to be no repository", async () => {
-    const system = { commands: systemCommands, env: process.env, log: createRecordingLog() };
-    const named = { repository: "/nowhere/at/all", cwd: "/", reference: "", target: "" };
-    const asked = requestOf(system as unknown as System, named, new AbortController().signal);
-    await assert.rejects(asked, /^[^:]*: \/nowhere\/at\/all cannot be opened: No such file or dir/);
+    await assert.rejects(
+      standsFor("/nowhere/at/all"),
+      /^[^:]*: \/nowhere\/at\/all cannot be opened: No such file or dir/,
+    );
   });
 });
