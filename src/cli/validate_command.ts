@@ -1,5 +1,10 @@
-import { basename, join, posix, resolve } from "node:path";
-import { type DeclaredStack, MOST_BYTES, validateCheckout } from "../config/mod.ts";
+import { basename, join, posix, relative, resolve } from "node:path";
+import {
+  type DeclaredStack,
+  isConfigFileName,
+  MOST_BYTES,
+  validateCheckout,
+} from "../config/mod.ts";
 import { errors, formatProblem, messageOf, type Problem, utf8 } from "../model/mod.ts";
 import { checkSchedule, requireSupported } from "../plan/mod.ts";
 import { parseReference } from "../source/mod.ts";
@@ -30,8 +35,10 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
       throw errors.not_found(`${root} is not a directory: name a checkout`);
     }
     const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
+    const { inside, links } = await placesIn(root);
     const read = async (path: string) => {
-      const bytes = await systemFiles.readIfExists(join(root, path));
+      const place = await inside(path);
+      const bytes = place === undefined ? undefined : await systemFiles.readIfExists(place);
       if (bytes === undefined) return undefined;
       const text = utf8(bytes);
       // What is wrong is described with the values that are there.
@@ -42,19 +49,21 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
     };
     const result = await validateCheckout({
       name: basename(root),
-      names: () => systemFiles.list(join(root, baseDir)),
-      exists: async (path) => {
-        const real = await systemFiles.realPath(join(root, path));
-        return real !== undefined && (await systemFiles.stat(real))?.kind === "file";
+      names: async () => {
+        const place = await inside(baseDir, "directory");
+        return place === undefined ? [] : await systemFiles.list(place);
       },
+      exists: async (path) => await inside(path) !== undefined,
       read,
-      list: (path) => listFiles(root, path),
+      list: async (path) =>
+        await inside(path, "directory") === undefined ? new Map() : await listFiles(root, path),
     }, {
       baseDir,
       checkSchedule: (schedule) => checkSchedule(schedule, { now: systemClock.now() }),
       isSchedulerOff: !new VariableReader(io.env, readFileNow).boolean("SCHEDULER_ENABLED"),
     });
-    const { files, stacks, warnings } = result;
+    const { files, stacks } = result;
+    const warnings = [...result.warnings, ...[...links].map((file) => ({ file, message: LINK }))];
     const problems = [...result.problems, ...stacks.flatMap(notSupported)];
     const valid = problems.length === 0;
     const deployments = stacks.length;
@@ -70,6 +79,31 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
     return valid ? EXIT.ok : EXIT.failed;
   },
 };
+
+const LINK =
+  "a link that is not followed: it leads to nothing of the checkout, or is a configuration";
+
+/**
+ * Finds files and directories of a checkout, with links resolved: its authors may put links there to
+ * anything of this machine, `.git` with its credentials too, and what is wrong is told with values. As
+ * the service does, takes no link for a configuration. Links that are asked for in vain are in `links`.
+ */
+async function placesIn(root: string) {
+  const top = await systemFiles.realPath(root) ?? root;
+  const links = new Set<string>();
+  const inside = async (path: string, kind: "file" | "directory" = "file") => {
+    const real = await systemFiles.realPath(join(top, path));
+    const way = real === undefined ? [".."] : relative(top, real).split("/");
+    const isOurs = !way.some((name) => name === ".." || name === ".git") &&
+      (real === join(top, path) || !isConfigFileName(basename(path)));
+    if (real !== undefined && isOurs) {
+      return (await systemFiles.stat(real))?.kind === kind ? real : undefined;
+    }
+    if ((await systemFiles.stat(join(top, path)))?.kind === "symlink") links.add(path);
+    return undefined;
+  };
+  return { inside, links };
+}
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

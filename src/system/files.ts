@@ -77,7 +77,7 @@ export interface Files {
   replaceLink(target: string, path: string): Promise<void>;
   /** Target of a symbolic link, or `undefined` when there is none. */
   readLink(path: string): Promise<string | undefined>;
-  /** The path with every link resolved, or `undefined` when it leads nowhere. */
+  /** The path with every link resolved, or `undefined` when it leads nowhere, in a circle too. */
   realPath(path: string): Promise<string | undefined>;
   chmod(path: string, mode: number): Promise<void>;
   /** Room on the disk that a path lies on; `undefined` when nothing is there. */

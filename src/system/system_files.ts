@@ -135,7 +135,7 @@ export const systemFiles: Files = {
     }
   },
   readLink: (path) => missingAsUndefined(fs.readlink(path)),
-  realPath: (path) => missingAsUndefined(fs.realpath(path)),
+  realPath: (path) => codesAsUndefined(["ENOENT", "ENOTDIR", "ELOOP"], fs.realpath(path)),
   chmod: (path, mode) => fs.chmod(path, mode),
   async room(path) {
     const info = await missingAsUndefined(fs.statfs(path));

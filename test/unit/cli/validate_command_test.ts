@@ -215,4 +215,63 @@ describe("stackwright validate", () => {
       assert.match(out, /c\.yaml does not exist/);
     });
   });
+
+  const outside = {
+    "outside/file.yaml": "hunter2: x\n",
+    "outside/ops/compose.yaml": "hunter2: x\n",
+  };
+  const links: [
+    what: string,
+    Files,
+    links: Record<string, string>,
+    env?: Record<string, string>,
+  ][] = [
+    ["a configuration", {}, { ".stackwright.yaml": "../outside/file.yaml" }],
+    ["a configuration of the checkout", { "real.yaml": "hunter2: x\n" }, {
+      ".stackwright.yaml": "real.yaml",
+    }],
+    ["git's own configuration", { ".git/config": "hunter2: x\n" }, {
+      ".stackwright.yaml": ".git/config",
+    }],
+    ["a compose file", { ".stackwright.yaml": "name: web\n" }, {
+      "compose.yaml": "../outside/file.yaml",
+    }],
+    ["a compose file in .git", {
+      ".stackwright.yaml": "name: web\n",
+      ".git/config": "hunter2: x\n",
+    }, {
+      "compose.yaml": ".git/config",
+    }],
+    ["a working directory", { ".stackwright.yaml": "name: web\nworking_dir: ops\n" }, {
+      "ops": "../outside/ops",
+    }],
+    [
+      "a directory in which stacks are discovered",
+      { ".stackwright.yaml": "working_dir: all\nauto_discovery: {enabled: true}\n" },
+      { "all": "../outside" },
+    ],
+    ["a directory of configurations", {}, { "ops": "../outside/ops" }, {
+      DEPLOY_CONFIG_BASE_DIR: "ops",
+    }],
+    ["a device", { ".stackwright.yaml": "name: web\n" }, { "compose.yaml": "/dev/zero" }],
+    ["itself", { ".stackwright.yaml": "name: web\n" }, { "compose.yaml": "compose.yaml" }],
+  ];
+  for (const [what, files, made, env = {}] of links) {
+    it(`validate follows no link out of the checkout to ${what}`, async () => {
+      const below = Object.entries(files).map(([path, text]) => [`in/${path}`, text]);
+      await withFiles(
+        { "in/x": "", ...Object.fromEntries(below), ...outside },
+        async (directory) => {
+          for (const [path, target] of Object.entries(made)) {
+            await symlink(target, join(directory, "in", path));
+          }
+          const { code, out } = await run(["validate", join(directory, "in")], { env });
+          assert.equal(code, EXIT.failed, out);
+          assert.doesNotMatch(out, /hunter2|ops\/compose/);
+          const [path] = Object.keys(made);
+          assert.ok(out.includes(`warning: ${path}: a link that is not followed`), out);
+        },
+      );
+    });
+  }
 });
