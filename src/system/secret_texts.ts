@@ -196,6 +196,12 @@ const SEPARATED = new RegExp(`(${SEPARATORS.source})`);
 /** Words, numbers, and words with a number (`postgres16`, `512m`); so is every beginning of one. */
 const NAME = /^(?:[\p{L}]+\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3}|[a-zA-Z0-9]{1,4})$/u;
 
+/** Words of dates with a time (`27T23`, `20261127T230000Z`), durations and versions, which are said of all stacks. */
+const TOLD =
+  /^(?:\d{0,8}T\d{0,6}Z?|\d{1,9}Z|(?:\d{1,9}(?:ms|us|µs|ns|[wdhms])){1,8}\d{0,9}|v?\d{1,4}(?:alpha|beta|rc|pre|dev|post)\d{0,4})$/i;
+
+const isName = (word: string) => NAME.test(word) || TOLD.test(word);
+
 /** Pieces of a secret between other signs; shorter ones are not {@link worthHiding}, rare letters count twice. */
 const LONG_PIECES = /[\p{L}\d]{3,}/gu;
 
@@ -203,22 +209,22 @@ const LONG_PIECES = /[\p{L}\d]{3,}/gu;
 const WORD =
   /^(?:(?:\p{Lu}?\p{Ll}+(?:\p{Lu}\p{Ll}{2,})*|\p{Lu}+)\d{0,4}|\d+|\d{1,6}[a-zA-Z]{1,3})$/u;
 
-/** True unless a text is made of {@link NAME}s. */
+/** True unless a text is made of {@link NAME}s and of what is {@link TOLD}. */
 export function looksRandom(value: string): boolean {
   if (value.length < SHORTEST_UNNAMED) return false;
   const text = value.trim();
   if (text.length < SHORTEST_UNNAMED || ORDINARY.test(text)) return false;
   if (/^[\w./:-]+@sha256:[0-9a-f]{64}$/.test(text)) return false;
-  return text.split(SEPARATORS).some((word) => word !== "" && !NAME.test(word));
+  return text.split(SEPARATORS).some((word) => word !== "" && !isName(word));
 }
 
 /** Length from which the beginnings of a text look random; infinite where none does. */
 export function beginsRandom(text: string): number {
   let at = 0;
   for (const part of text.split(SEPARATED)) {
-    if (!NAME.test(part) && !SEPARATED.test(part) && part !== "") {
+    if (!isName(part) && !SEPARATED.test(part) && part !== "") {
       let length = 1;
-      while (NAME.test(part.slice(0, length))) length++;
+      while (isName(part.slice(0, length))) length++;
       return Math.max(SHORTEST_UNNAMED, at + length);
     }
     at += part.length;

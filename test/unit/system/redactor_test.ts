@@ -479,6 +479,18 @@ describe("createRedactor", () => {
     assert.equal(redactor.redact("canary-4711 nest-4711"), "*** ***");
   });
 
+  it("redact() hides a date, a time or a duration only in texts about the stack that has it", () => {
+    const own = stackAsOwner(stackKey("default", "evil"));
+    const other = stackAsOwner(stackKey("default", "shop"));
+    const redactor = createRedactor();
+    const told = ["2026-11-27T23", "27T23:30:00.000Z", "1h30m15s", "20261127T233000Z"];
+    for (const each of told) redactor.add(each, own);
+    for (const each of told) {
+      assert.equal(redactor.redact(`until ${each}`, other), `until ${each}`);
+      assert.equal(redactor.redact(`until ${each}`, own), "until ***");
+    }
+  });
+
   it("add() ignores what is too short to be told from ordinary words", () => {
     const short = "x".repeat(SHORTEST_SECRET - 1);
     assert.equal(redact(`${short}${short}`, short, "", " "), `${short}${short}`);

@@ -187,6 +187,29 @@ describe("what is taken apart", () => {
       assert.equal(worthHiding(text), false, text);
       assert.equal(looksRandom(text), false, text);
     }
+    // Dates, times, durations and versions, and any part of one.
+    const times = ["2026-11-27T23:30:00.000Z", "2026-11-27T23:30:00+01:00", "20261127T233000Z"];
+    for (
+      const text of [...times, "1h30m15s", "1h2m3.123456789s", "v1.22.0-beta12.3", "1.0.0rc12"]
+    ) {
+      for (let at = 0; at < text.length; at++) {
+        assert.equal(
+          looksRandom(text.slice(at)),
+          false,
+          text,
+        );
+      }
+      for (let to = 0; to < text.length; to++) {
+        assert.equal(
+          looksRandom(text.slice(0, to)),
+          false,
+          text,
+        );
+      }
+    }
+    for (const text of ["27T23x9Kq2", "1h30m15sQ7", "T8aZ91kZ2"]) {
+      assert.ok(looksRandom(text), text);
+    }
     assert.equal(worthHiding("12345678"), true);
     assert.equal(worthHiding("hunter"), true);
   });
