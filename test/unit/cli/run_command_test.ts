@@ -74,8 +74,8 @@ describe("runCommand for version and schema", () => {
 });
 
 it("runCommand() says what the system refuses in its words, without a stack", () =>
-  withFiles({ ".stackwright.yaml/file": "" }, async (directory) => {
-    const { code, err } = await run(["validate", directory]);
+  withFiles({ "plan.json/file": "" }, async (cwd) => {
+    const { code, err } = await run(["apply", "--plan", "plan.json"], { cwd });
     assert.equal(code, EXIT.failed);
     assert.match(err, /^stackwright: EISDIR: [^\n]*\n$/);
   }));
