@@ -40,7 +40,10 @@ export async function composeFindings(
       continue;
     }
     takesBack ||= /!(?:reset|override)\b/.test(text);
-    const { problems, warnings, references } = validateCompose(text, next, jobs);
+    const { problems, warnings, references } = validateCompose(text, {
+      ...next,
+      isPaused: deployment.pause,
+    }, jobs);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
     for (const { key, path, base: inside, where = { path: key } } of references) {

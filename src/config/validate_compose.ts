@@ -9,6 +9,7 @@ import {
   errors,
   isStackwrightError,
   MIGRATION_LABEL_PREFIX,
+  peerImage,
   type Problem,
   recordOf,
   writtenLabel,
@@ -51,7 +52,11 @@ export interface JobChecks {
 /** Checks a compose file without an engine, as far as its text and its names tell. */
 export function validateCompose(
   text: string,
-  { file, base }: { readonly file: string; readonly base: string },
+  { file, base, isPaused = false }: {
+    readonly file: string;
+    readonly base: string;
+    readonly isPaused?: boolean;
+  },
   jobs: JobChecks = {},
 ): ComposeFindings {
   try {
@@ -65,7 +70,7 @@ export function validateCompose(
     const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
     const labels = labelFindings(read, jobs);
     return {
-      problems: [...problems, ...imageProblems(read), ...labels.problems],
+      problems: [...problems, ...imageProblems(read, isPaused), ...labels.problems],
       warnings: [...misspelledKeys(read), ...labels.warnings],
       references: referencesOf(paths, base, read),
     };
@@ -129,14 +134,19 @@ function linePlace({ lines }: Pick<ComposeText, "lines">, offset: number) {
 /** A path with a variable, or one that does not begin in the checkout. */
 const UNKNOWN = /\$|^[/~]/;
 
-/** Invalid names of images; skips names with variables, whose values are unknown here. */
-function imageProblems({ file, documents, lines }: ComposeText): Problem[] {
+/** Invalid names of images, and images of other managers; skips names with variables, whose values are unknown here. */
+function imageProblems(
+  { file, documents, lines }: ComposeText,
+  isPaused: boolean,
+): Problem[] {
   return documents.flatMap((document) => {
     const services = recordOf(recordOf(document.toJS())["services"]);
     return Object.entries(services).flatMap(([service, value]) => {
       const image = recordOf(value)["image"];
       if (typeof image !== "string" || image.includes("$")) return [];
-      const message = badImageName(image);
+      // Rendering tells of a service with profiles, which may not be wanted.
+      const isWanted = !isPaused && recordOf(value)["profiles"] === undefined;
+      const message = badImageName(image) ?? (isWanted ? peerImage(image) : undefined);
       if (message === undefined) return [];
       const place = lineOf({ documents: [document], lines }, ["services", service, "image"]);
       return [{ file, path: `services.${service}.image`, ...place, message }];

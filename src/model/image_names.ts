@@ -67,3 +67,18 @@ export function badImageName(reference: string): string | undefined {
   const but = name === reference ? "it" : "all but its registry, tag and digest";
   return `${reference.slice(0, 200)} is no name of an image: ${but} has to be in lower case`;
 }
+
+/**
+ * A sentence about an image of doco-cd, whose containers deploy what Stackwright deploys; `undefined` for
+ * any other image. A registry's copy has the same last part of its name.
+ */
+export function peerImage(reference: string): string | undefined {
+  const [named = ""] = reference.split("@");
+  if (!/(?:^|\/)doco-cd(?::[^/]*)?$/.test(named)) return undefined;
+  return `${
+    reference.slice(0, 200)
+  } is doco-cd, which is not started beside Stackwright: each would ` +
+    "undo the other's deployments. Take it out of what is deployed, or hold it back with pause: true; " +
+    "once its other stacks have moved, destroy: true removes it, and its volumes unless " +
+    "destroy.remove_volumes is false";
+}

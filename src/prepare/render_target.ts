@@ -17,6 +17,7 @@ import {
   type ComposeModel,
   errors,
   isStackwrightError,
+  peerImage,
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
@@ -257,10 +258,14 @@ function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void 
   throw errors.config_invalid(`deployment ${key.name}: ${tooLarge}`);
 }
 
-/** Checks the names of images in clearer words than the engine's. Throws `config_invalid`. */
+/**
+ * Checks the names of images in clearer words than the engine's, and that none is another manager of
+ * the same stacks: adopting that manager's own stack would start it again. Throws `config_invalid`.
+ */
 function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
   const found = Object.entries(servicesOf(model)).flatMap(([service, definition]) => {
-    const why = badImageName(textAt(definition, "image"));
+    const image = textAt(definition, "image");
+    const why = badImageName(image) ?? peerImage(image);
     return why === undefined ? [] : [`services.${service}.image: ${why}`];
   });
   if (found.length === 0) return;

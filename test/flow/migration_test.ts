@@ -45,6 +45,11 @@ async function resources(world: World): Promise<unknown> {
   };
 }
 
+/** The working directory of the world's repository. */
+async function checkoutOf(world: World): Promise<string> {
+  return await world.repository.git("rev-parse", "--show-toplevel");
+}
+
 for (const engine of await engines()) {
   describe(`containers of another manager on the ${engine} engine`, () => {
     it("stay as they are while paused, are shown by plan, and are replaced once", () =>
@@ -75,6 +80,30 @@ for (const engine of await engines()) {
         assert.deepEqual(await resources(world), had);
         await pollTo(world, "skipped");
         assert.deepEqual(await ids(world), adopted);
+      }));
+
+    it("that are doco-cd itself are not started again", () =>
+      inWorld(engine, async (world) => {
+        await startElsewhere(world);
+        const before = await ids(world);
+        const old = composeFile({ web: service({ image: "registry.example/doco-cd:1" }) });
+        const files = (more: object = {}) => ({
+          ".doco-cd.yml": configFile({ name: world.stack, ...more }),
+          "compose.yaml": old,
+        });
+        await world.repository.commit(files());
+        world.proxy.reset();
+        const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
+        assert.match(err, /services\.web\.image: registry\.example\/doco-cd:1 is doco-cd/);
+        const run = await pollTo(world, "failed");
+        assert.match(JSON.stringify(run), /is not started beside Stackwright/);
+        await world.repository.commit(files({ pause: true }));
+        await pollTo(world, "skipped");
+        assert.equal(world.proxy.mutations(), 0);
+        assert.deepEqual(await ids(world), before);
+
+        await world.repository.commit(files({ destroy: true }));
+        await commandTo(world, 0, ["validate", await checkoutOf(world)]);
       }));
 
     it("find what they wrote through relative mounts when it was copied to its place here", () =>

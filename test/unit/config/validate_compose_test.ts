@@ -45,6 +45,17 @@ describe("validateCompose()", () => {
     assert.deepEqual(variable.problems, []);
   });
 
+  it("finds doco-cd itself, unless it is paused or of a profile", () => {
+    const text = (more = "") =>
+      `services:\n  app:\n    image: ghcr.io/kimdre/doco-cd:latest\n${more}`;
+    const at = { file: "c.yaml", base: "." };
+    const [found] = validateCompose(text(), at).problems;
+    assert.equal(found?.line, 3);
+    assert.match(found?.message ?? "", /^ghcr.io\/kimdre\/doco-cd:latest is doco-cd, /);
+    assert.deepEqual(validateCompose(text("    profiles: [old]\n"), at).problems, []);
+    assert.deepEqual(validateCompose(text(), { ...at, isPaused: true }).problems, []);
+  });
+
   it("warns of a label with our prefix, or doco-cd's, that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { badImageName } from "../../../src/model/mod.ts";
+import { badImageName, peerImage } from "../../../src/model/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("badImageName()", () => {
@@ -71,6 +71,34 @@ describe("badImageName()", () => {
   ) {
     it(`has nothing against ${JSON.stringify(reference)}`, () => {
       assert.equal(badImageName(reference), undefined);
+    });
+  }
+});
+
+describe("peerImage()", () => {
+  for (
+    const reference of [
+      "ghcr.io/kimdre/doco-cd",
+      "ghcr.io/kimdre/doco-cd:latest",
+      "localhost:5000/mirror/doco-cd:0.49@sha256:0a",
+      "doco-cd:m1x",
+    ]
+  ) {
+    it(`finds ${reference}`, () => assert.match(peerImage(reference) ?? "", /pause: true/));
+  }
+
+  for (
+    const reference of [
+      "",
+      "doco",
+      "me/doco-cd-ui:1",
+      "doco-cd/app",
+      "a/not-doco-cd",
+      "app:doco-cd",
+    ]
+  ) {
+    it(`has nothing against ${JSON.stringify(reference)}`, () => {
+      assert.equal(peerImage(reference), undefined);
     });
   }
 });
