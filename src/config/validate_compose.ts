@@ -9,6 +9,8 @@ import {
   errors,
   isStackwrightError,
   MIGRATION_LABEL_PREFIX,
+  ownVariable,
+  ownVariablesIn,
   peerImage,
   type Problem,
   recordOf,
@@ -71,13 +73,22 @@ export function validateCompose(
     const labels = labelFindings(read, jobs);
     return {
       problems: [...problems, ...imageProblems(read, isPaused), ...labels.problems],
-      warnings: [...misspelledKeys(read), ...labels.warnings],
+      warnings: [...misspelledKeys(read), ...ownVariables(text, file), ...labels.warnings],
       references: referencesOf(paths, base, read),
     };
   } catch (error) {
     if (!isStackwrightError(error, "config_invalid")) throw error;
     return { problems: error.problems, warnings: [], references: [] };
   }
+}
+
+/** Warnings of variables that would be those of our process. */
+function ownVariables(text: string, file: string): Problem[] {
+  return [...ownVariablesIn(text)].map(([name, line]) => ({
+    file,
+    line,
+    message: ownVariable(name),
+  }));
 }
 
 /** The references with known paths: below the root of the checkout, and without variables. */

@@ -18,6 +18,7 @@ export * from "./image_names.ts";
 export * from "./labels.ts";
 export * from "./most_containers.ts";
 export * from "./observed.ts";
+export * from "./own_variables.ts";
 export * from "./service_place.ts";
 export * from "./source_failure.ts";
 export * from "./person_hold.ts";

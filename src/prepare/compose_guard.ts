@@ -3,7 +3,7 @@ import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/co
 import { HOME_PATH, isConfigFileName, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
-import { errors } from "../model/mod.ts";
+import { errors, ownVariablesIn } from "../model/mod.ts";
 import { type Files, readText, type Turns } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
 import { FilesLookedAt } from "./files_looked_at.ts";
@@ -73,6 +73,7 @@ export async function guardRendering(
   return {
     files: [...guard.variableFiles],
     interpolates: guard.interpolates,
+    own: guard.own,
     states: guard.looked.states,
     areSame: () => guard.looked.areSame(),
   };
@@ -84,6 +85,8 @@ export interface GuardedInputs {
   readonly files: readonly string[];
   /** Whether a path has variables: rendering must use the same variables as the guard. */
   readonly interpolates: boolean;
+  /** Variables of our own environment that compose files interpolate, with the file of the first use. */
+  readonly own: ReadonlyMap<string, string>;
   /**
    * Digests of all files that {@link areSame} is about, by absolute path, with those that are missing:
    * what compose reads differs only where one of them does.
@@ -108,6 +111,7 @@ class Guard {
   #places = 0;
   readonly looked: FilesLookedAt;
   readonly variableFiles = new Set<string>();
+  readonly own = new Map<string, string>();
   interpolates = false;
 
   constructor(project: GuardedProject, parts: GuardParts, signal: AbortSignal) {
@@ -152,6 +156,9 @@ class Guard {
     if (text === undefined) return;
     const found = await this.#parts.turns.take(() => {
       this.#readAll(text);
+      for (const each of ownVariablesIn(text).keys()) {
+        this.own.set(each, this.own.get(each) ?? name);
+      }
       return composePaths(text, name);
     }, this.#signal);
     const values = await this.#values(at, [

@@ -17,6 +17,7 @@ import {
   type ComposeModel,
   errors,
   isStackwrightError,
+  ownVariable,
   peerImage,
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
@@ -91,6 +92,7 @@ export async function renderTarget(
   await plain.hideDotenv([...project.envFiles, ...named.others], signal);
   const guard = () => requireSafeInputs(parts, project, tree, variables, signal);
   const model = await guardedRendering(guard, async (guarded, requireSame) => {
+    noteOwn(parts, target, guarded);
     await plain.hideDotenv(guarded.files, signal);
     const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
     const call = { project, variables, collectsSeldom, requireSame };
@@ -181,6 +183,14 @@ function noteUnused({ log }: PrepareParts, { key }: ResolvedTarget, inputs: Comp
       stack: key.name,
       context: key.context,
     });
+  }
+}
+
+/** Warns of variables that compose files take from our own environment: other hosts have others. */
+function noteOwn({ log, host }: PrepareParts, { key }: ResolvedTarget, { own }: GuardedInputs) {
+  for (const [name, file] of own) {
+    if (!host.compose.hasOwn(name)) continue;
+    log.warning(`${file}: ${ownVariable(name)}`, { stack: key.name, context: key.context });
   }
 }
 

@@ -187,6 +187,17 @@ describe("stackwright plan", () => {
       }
     }));
 
+  it("warns of variables that are those of our process, if set, as a deployment does", () =>
+    inWorld("fake", async (world) => {
+      const environment = { A: "${HOME}", B: "${XDG_RUNTIME_DIR-}" };
+      await commit(world, { "compose.yaml": composeFile({ web: service({ environment }) }) });
+      const { err } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.match(err, /compose\.yaml: \$\{HOME\} is the one of Stackwright's own process/);
+      assert.doesNotMatch(err, /\{XDG_RUNTIME_DIR\} is/);
+      await pollTo(world, "succeeded");
+      assert.match(JSON.stringify(world.lines), /\{HOME\} is the one of Stackwright/);
+    }));
+
   it("says when nothing would be deployed, as by a misspelled profile", () =>
     inWorld("fake", async (world) => {
       await commit(

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type ComposeModel, errors } from "../../model/mod.ts";
+import { type ComposeModel, errors, OWN_VARIABLES } from "../../model/mod.ts";
 import {
   handedOver,
   isObject,
@@ -38,16 +38,6 @@ const STEERS_PROGRAMS = new RegExp(
   "i",
 );
 
-/**
- * Variables of our own environment that docker needs to find the engine and credentials. Compose
- * files can interpolate all of them, so none may be a secret: proxies are left out.
- */
-const INHERITED = [
-  ...["PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "SSL_CERT_FILE", "SSL_CERT_DIR"],
-  ...["BUILDX_CONFIG", "DOCKER_HOST", "DOCKER_CONFIG", "DOCKER_API_VERSION"],
-  ...["DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"],
-];
-
 /** No remote compose files: only files of the deployment's own source are checked and recorded. */
 const NO_REMOTE_FILES = {
   COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
@@ -77,7 +67,9 @@ const AS_A_PLUGIN = { DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND: "docker" } as cons
 export function programEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const inherited = INHERITED.flatMap((name) => env[name] === undefined ? [] : [[name, env[name]]]);
+  const inherited = OWN_VARIABLES.flatMap((name) =>
+    env[name] === undefined ? [] : [[name, env[name]]]
+  );
   return { ...Object.fromEntries(inherited), ...AS_A_PLUGIN };
 }
 

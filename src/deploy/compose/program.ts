@@ -101,6 +101,11 @@ export class Compose {
     return this.#known.version ?? "";
   }
 
+  /** Whether the program is started with a variable of our own, which compose files can interpolate. */
+  hasOwn(name: string): boolean {
+    return this.#parts.programEnvironment[name] !== undefined;
+  }
+
   /** Reads compose files as compose does. Throws `render_failed` with compose's own message. */
   async render(call: ComposeCall, signal: AbortSignal): Promise<ComposeModel> {
     const { rendering, renders } = this.#parts;

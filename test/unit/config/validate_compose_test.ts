@@ -56,6 +56,13 @@ describe("validateCompose()", () => {
     assert.deepEqual(validateCompose(text(), { ...at, isPaused: true }).problems, []);
   });
 
+  it("warns of variables that would be those of Stackwright's process", () => {
+    const text = "services:\n  a:\n    image: a\n    volumes: ['${HOME}/x:/x']\n";
+    const [warning, ...more] = validateCompose(text, { file: "c.yaml", base: "." }).warnings;
+    assert.deepEqual([warning?.line, more], [4, []]);
+    assert.match(warning?.message ?? "", /^\$\{HOME\} is the one of Stackwright's own process/);
+  });
+
   it("warns of a label with our prefix, or doco-cd's, that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",
