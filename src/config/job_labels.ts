@@ -39,6 +39,7 @@ export interface LabelledJob {
 
 /** A scheduled job, as the labels of its service describe it. */
 export interface JobSpec {
+  /** Whether it runs here: false, too, where its labels name an instance that runs it. */
   readonly enabled: boolean;
   /** Cron expression, with its zone prefix if it has one; empty where it is not enabled. */
   readonly schedule: string;
@@ -76,7 +77,7 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
   const tasks = positive(labels, L.jobSwarmReplicas);
   if (enabled) flag(labels, L.jobWaitRunning, true);
   return {
-    enabled,
+    enabled: enabled && !isOthersJob(labels),
     schedule,
     mode: modeOf(labels),
     skipRunning: flag(labels, L.jobSkipRunning, false),
@@ -84,6 +85,11 @@ export function readJobLabels(labels: Labels, own: StopService): JobSpec | undef
     stopServices: stopServices(labels, own),
     ...filled({ stopTimeoutSeconds: timeout, swarmReplicas: tasks, maxSeconds: most }),
   };
+}
+
+/** Whether a job is left to an instance that its labels name. */
+export function isOthersJob(labels: Labels): boolean {
+  return (behaviourLabel(labels, BEHAVIOUR_LABELS.jobOwner) ?? "").trim() !== "";
 }
 
 function requireSchedule(labels: Labels, schedule: string): void {

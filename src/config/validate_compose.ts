@@ -7,6 +7,7 @@ import {
   clip,
   type Deployment,
   errors,
+  isJobService,
   isStackwrightError,
   MIGRATION_LABEL_PREFIX,
   ownVariable,
@@ -20,7 +21,7 @@ import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { REMOTE } from "./compose_references.ts";
-import { readJobLabels } from "./job_labels.ts";
+import { isOthersJob, readJobLabels } from "./job_labels.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
@@ -240,7 +241,10 @@ const PREFIXES = ["stackwright.", MIGRATION_LABEL_PREFIX];
 /** Most reported labels of one service: more are hardly typing mistakes. */
 const MOST_MISSPELLED = 10;
 
-/** At most `most` messages about unknown labels with our prefix or doco-cd's, which do nothing. */
+/**
+ * At most `most` messages about labels with our prefix or doco-cd's that do not do what their author may
+ * expect: unknown ones, and the owner of a job.
+ */
 export function misspelledLabels(
   labels: Readonly<Record<string, string>>,
   most = MOST_MISSPELLED,
@@ -251,11 +255,18 @@ export function misspelledLabels(
     const rest = name.slice(prefix?.length);
     return prefix === undefined || known.includes(rest) ? [] : [{ name, prefix, rest }];
   });
-  return unknown.slice(0, Math.min(most, MOST_MISSPELLED)).map(({ name, prefix, rest }) => {
-    const near = nearestKey(rest, known);
-    const advice = near === undefined ? "" : `: did you mean ${prefix}${near}?`;
-    return `${clip(name, 80)} is no label of Stackwright and has no effect${advice}`;
-  });
+  const owner = writtenLabel(labels, BEHAVIOUR_LABELS.jobOwner);
+  const others = isJobService(labels) && isOthersJob(labels) && most > 0
+    ? [`${owner} names another instance, so the job does not run here: remove the label to run it`]
+    : [];
+  const left = Math.min(most - others.length, MOST_MISSPELLED);
+  return others.concat(
+    unknown.slice(0, left).map(({ name, prefix, rest }) => {
+      const near = nearestKey(rest, known);
+      const advice = near === undefined ? "" : `: did you mean ${prefix}${near}?`;
+      return `${clip(name, 80)} is no label of Stackwright and has no effect${advice}`;
+    }),
+  );
 }
 
 /** The labels of each service, written as a map or as a list. */

@@ -91,6 +91,8 @@ export const BEHAVIOUR_LABELS = {
   jobSwarmReplicas: "stackwright.job.swarm.replicas",
   /** The longest that a run may take; the peer has no such label. */
   jobMaxDuration: "stackwright.job.max_duration",
+  /** Instance of doco-cd that alone runs the job; Stackwright is none of them. */
+  jobOwner: "stackwright.job.owner",
 } as const;
 
 /** True for the labels of a service that is a scheduled job. */

@@ -45,6 +45,13 @@ describe("readJobLabels()", () => {
     assert.deepEqual(read(all, "cd.doco.job."), spec);
   });
 
+  it("leaves a job to the instance that its labels name", () => {
+    for (const prefix of ["stackwright.job.", "cd.doco.job."]) {
+      assert.equal(read({ ...GOOD, owner: "host-b" }, prefix)?.enabled, false);
+      assert.equal(read({ ...GOOD, owner: " " }, prefix)?.enabled, true);
+    }
+  });
+
   const wrong: [labels: Record<string, string>, problem: RegExp][] = [
     [{ enabled: "maybe" }, /enabled: expected true or false, found "maybe"/],
     [{ enabled: "true" }, /schedule: a job that is enabled needs a schedule/],

@@ -63,6 +63,20 @@ describe("validateCompose()", () => {
     assert.match(warning?.message ?? "", /^\$\{HOME\} is the one of Stackwright's own process/);
   });
 
+  it("warns of a job that is left to another instance", () => {
+    const text = (enabled: boolean) =>
+      "services: {a: {labels: {cd.doco.job.owner: b, cd.doco.job.schedule: '@every 1h', " +
+      `cd.doco.job.enabled: ${enabled}}}}`;
+    const warnings = (enabled: boolean) =>
+      validateCompose(text(enabled), { file: "c.yaml", base: "." }).warnings
+        .map(({ message }) => message);
+    assert.deepEqual(warnings(false), []);
+    assert.deepEqual(warnings(true), [
+      "cd.doco.job.owner names another instance, so the job does not run here: remove the label " +
+      "to run it",
+    ]);
+  });
+
   it("warns of a label with our prefix, or doco-cd's, that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",
