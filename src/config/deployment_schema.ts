@@ -113,7 +113,7 @@ export const deploymentSchema = closed({
   compose_files: field(
     scalars().min(1),
     "Compose files, merged in this order; every one must exist. Unset, the first that exists of " +
-      "the default names.",
+      "the default names, or else docker-compose.yaml or docker-compose.yml.",
   ),
   environment: field(scalarMap(), "Variables for interpolation in the compose files."),
   env_files: field(

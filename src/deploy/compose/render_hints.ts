@@ -5,6 +5,10 @@ const HINTS: readonly (readonly [says: RegExp, hint: (kind: string) => string])[
     (kind) => `declare it below ${kind}s:, or take it from the service`,
   ],
   [/depends on undefined service/, () => "name a service of the project, or say required: false"],
+  [
+    /unsupported env_file format/,
+    () => "this compose is too old for format: install compose 2.30 or newer, or write NAME=value",
+  ],
   [/env file .*not found/, () => "commit it, or write {path: …, required: false}"],
   [/open \S+: no such file or directory/, () => "commit it, or take out what names it"],
   [

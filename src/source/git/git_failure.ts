@@ -62,7 +62,7 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
   ],
   [
     "transient",
-    /requested URL returned error: (?:408|429|5\d\d)|early EOF|unexpected disconnect|the remote end hung up|RPC failed|TLS connect(?:ion)? error|kex_exchange_identification|Broken pipe|Empty reply/i,
+    /requested URL returned error: (?:408|429|5\d\d)|early EOF|unexpected disconnect|the remote end hung up|RPC failed|TLS connect(?:ion)? error|kex_exchange_identification|Broken pipe|Empty reply|TLS connection was non-properly terminated/i,
   ],
   [
     "unreachable",

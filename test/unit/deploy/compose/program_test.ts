@@ -526,6 +526,15 @@ const FAILURES: readonly {
       "in its compose files: compose knows no such key there: look for a misspelled or wrongly indented one",
   },
   {
+    what: "a format of an env_file that a newer compose knows",
+    run: (compose) => compose.render(CALL, SIGNAL),
+    code: "render_failed",
+    stderr: 'unsupported env_file format "raw"\n',
+    message: 'docker compose config failed: unsupported env_file format "raw"\n' +
+      "in its compose files: this compose is too old for format: install compose 2.30 or newer, " +
+      "or write NAME=value",
+  },
+  {
     what: "a value that cannot be interpolated",
     run: (compose) => compose.render(CALL, SIGNAL),
     code: "render_failed",

@@ -37,6 +37,11 @@ describe("classifyFailure()", () => {
       ["transient", "fatal: unable to access 'https://h/': The requested URL returned error: 503"],
       [
         "transient",
+        "fatal: unable to access 'https://h/': GnuTLS recv error (-110): The TLS connection was " +
+        "non-properly terminated.",
+      ],
+      [
+        "transient",
         "error: RPC failed; curl 56\nfatal: early EOF\nfatal: fetch-pack: invalid index-pack output",
       ],
       ["too_large", "fatal: fetch-pack: invalid index-pack output\n"],
