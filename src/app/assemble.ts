@@ -133,7 +133,7 @@ export async function assemble(
       trees: settings.deploy.artifactGcEnabled && scratchDir === undefined
         ? treeCollector(settings, system, { ...made, engines })
         : NO_COLLECTOR,
-      options: pipelineOptions(settings, system, heldUntil),
+      options: withScratch(pipelineOptions(settings, system, heldUntil), scratchDir),
     };
   });
   return {
@@ -257,6 +257,15 @@ function windowsInForce(
 ): readonly SyncWindow[] {
   if (serves) service.set(NAME, JSON.stringify(settings.syncWindows ?? []));
   return settings.syncWindows ?? JSON.parse(service.get(NAME) ?? "[]");
+}
+
+/** The same options for a plan: its trees are not to be mounted either, nor what lies beside them. */
+function withScratch(
+  options: PipelineParts["options"],
+  scratchDir: string | undefined,
+): PipelineParts["options"] {
+  if (scratchDir === undefined) return options;
+  return { ...options, protectedPaths: [...options.protectedPaths, scratchDir] };
 }
 
 /** The options of the pipeline in the settings. */

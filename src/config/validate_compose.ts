@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isNode, isScalar, isSeq, LineCounter } from "yaml";
+import { isScalar, isSeq, LineCounter } from "yaml";
 import {
   badImageName,
   BEHAVIOUR_LABELS,
@@ -19,6 +19,8 @@ import {
 } from "../model/mod.ts";
 import { parseYaml } from "./bounded_yaml.ts";
 import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
+import { lineOf, linePlace } from "./compose_lines.ts";
+import { mountsOutside } from "./mounts_outside.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
 import { REMOTE } from "./compose_references.ts";
 import { isOthersJob, readJobLabels } from "./job_labels.ts";
@@ -73,7 +75,12 @@ export function validateCompose(
     const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
     const labels = labelFindings(read, jobs);
     return {
-      problems: [...problems, ...imageProblems(read, isPaused), ...labels.problems],
+      problems: [
+        ...problems,
+        ...imageProblems(read, isPaused),
+        ...mountsOutside(read, base),
+        ...labels.problems,
+      ],
       warnings: [...misspelledKeys(read), ...ownVariables(text, file), ...labels.warnings],
       references: referencesOf(paths, base, read),
     };
@@ -123,24 +130,6 @@ function referencesOf(
     note("env_file", path, { where });
   }
   return found;
-}
-
-/** The line of a key of a compose file; none where a merge brings it. */
-function lineOf(
-  { documents, lines }: Pick<ComposeText, "documents" | "lines">,
-  keys: readonly string[],
-): Pick<Problem, "line" | "column"> {
-  for (const document of documents) {
-    const node = document.getIn(keys, true);
-    const range = isNode(node) ? node.range : undefined;
-    if (range) return linePlace({ lines }, range[0]);
-  }
-  return {};
-}
-
-function linePlace({ lines }: Pick<ComposeText, "lines">, offset: number) {
-  const { line, col } = lines.linePos(offset);
-  return { line, column: col };
 }
 
 /** A path with a variable, or one that does not begin in the checkout. */

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path/posix";
 import {
   type FollowedPath,
   insideTree,
@@ -53,7 +53,9 @@ export async function requireNotOurs(
   if (mayBeLive === true && await isOfOneStack(parts, path, real)) return;
   const { paths, scratch } = parts.places;
   const isIn = (inner: string, outer: string) => pathRelation(inner, outer) === "inside";
-  if (paths.some((mine) => reached.some((each) => isIn(each, mine)))) throw ours(name, what);
+  if (paths.some((mine) => reached.some((each) => isIn(each, mine)))) {
+    throw ours(name, what, shownPath(path, tree));
+  }
   if ([...paths, ...scratch].some((mine) => reached.some((each) => isIn(mine, each)))) {
     parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);
   }
@@ -96,9 +98,16 @@ export function cannotFollow(
   return errors.path_escapes(`deployment ${name}: ${why}`, { cause });
 }
 
-/** The error for a mount of our data. */
-export function ours(name: string, what: string): StackwrightError {
+/** A path as it may be written: a tree has a name that no author knows. */
+function shownPath(path: string, tree: string): string {
+  if (insideTree(path, dirname(tree)) === undefined) return path;
+  return `${relative(tree, path)} from the root of the repository, which leads out of it`;
+}
+
+/** The error for a mount of our data; `where` is its path, if known. */
+export function ours(name: string, what: string, where = ""): StackwrightError {
   return errors.path_escapes(
-    `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may`,
+    `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may` +
+      (where === "" ? "" : ` (${where})`),
   );
 }

@@ -198,6 +198,18 @@ describe("stackwright plan", () => {
       assert.match(JSON.stringify(world.lines), /\{HOME\} is the one of Stackwright/);
     }));
 
+  it("refuses a mount that leads out of the repository, as validate and a deployment do", () =>
+    inWorld("fake", async (world) => {
+      const volumes = ["../up:/up"];
+      await commit(world, { "compose.yaml": composeFile({ web: service({ volumes }) }) });
+      const says = /\.\.\/up from the root of the repository, which leads out of it/;
+      const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(err, says);
+      assert.match(JSON.stringify(await pollTo(world, "failed")), says);
+      const checked = await commandTo(world, 1, ["validate", await checkout(world)]);
+      assert.match(checked.out + checked.err, /volume \.\.\/up leads out of the repository/);
+    }));
+
   it("says when nothing would be deployed, as by a misspelled profile", () =>
     inWorld("fake", async (world) => {
       await commit(

@@ -77,6 +77,23 @@ describe("validateCompose()", () => {
     ]);
   });
 
+  it("finds mounts that lead out of the repository", () => {
+    const text = "services:\n  a:\n    volumes:\n      - ../up:/up\n" +
+      "      - {type: bind, source: ./../../in/x, target: /x}\n      - ./in:/in\n" +
+      "      - data:/data\n      - ../$A/b:/b\n      - ../../../../../../etc:/etc\n";
+    const found = (base: string) =>
+      validateCompose(text, { file: "c.yaml", base }).problems
+        .map(({ line, message }) => `${line} ${message.slice(0, 40)}`);
+    assert.deepEqual(
+      found("."),
+      [
+        "4 volume ../up leads out of the repository,",
+        "5 volume ./../../in/x leads out of the rep",
+      ].map((each) => each.slice(0, 42)),
+    );
+    assert.deepEqual(found("one/two"), []);
+  });
+
   it("warns of a label with our prefix, or doco-cd's, that is none of ours, and of no other", () => {
     const labels = [
       "stackwright.deployment.autostrt: x",
