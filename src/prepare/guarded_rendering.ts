@@ -1,5 +1,5 @@
 import { errors } from "../model/mod.ts";
-import type { GuardedInputs } from "./compose_guard.ts";
+import type { GuardedInputs } from "./guarded_inputs.ts";
 
 /**
  * Renders what a guard looked at: compose reads the same files later, and another deployment of the

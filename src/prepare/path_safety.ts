@@ -15,7 +15,8 @@ import {
   withPlainDollars,
 } from "../deploy/mod.ts";
 import { fewWarnings } from "./few_warnings.ts";
-import { type GuardedInputs, guardRendering } from "./compose_guard.ts";
+import { guardRendering } from "./compose_guard.ts";
+import type { GuardedInputs } from "./guarded_inputs.ts";
 import { interpolate } from "./interpolate.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { cannotFollow, type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";

@@ -23,7 +23,7 @@ import {
 import type { ComposeCall } from "../deploy/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
-import type { GuardedInputs } from "./compose_guard.ts";
+import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
