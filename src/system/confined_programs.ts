@@ -1,6 +1,8 @@
+import { Buffer } from "node:buffer";
 import process from "node:process";
 import type { Command, Commands } from "./command.ts";
 import { canConfine, confineThread, type Kept } from "./landlock.ts";
+import { systemFiles } from "./system_files.ts";
 
 /** First word of the command line of a process that confines itself and becomes a program. */
 export const CONFINED = "confined-program";
@@ -14,8 +16,9 @@ const LIBRARIES = [
   ...["/nix/store", "/gnu/store", "/etc/ld.so.cache", "/etc/ld.so.preload"],
 ];
 
-/** Loaders of programs, which the kernel starts with them. */
+/** Loaders of programs, which the kernel starts with them, and where programs are wrapped by programs. */
 const LOADERS = [
+  ...["/nix/store", "/gnu/store"],
   ...["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"],
   ...["/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"],
 ];
@@ -56,15 +59,25 @@ export async function becomeConfined(
   const kept = (rights: Kept["rights"], places: readonly string[]) =>
     places.map((path): Kept => ({ path, rights }));
   try {
-    await confineThread([
-      ...kept("read", [...LIBRARIES, ...paths]),
-      ...kept("execute", [own, program, ...LOADERS]),
-      ...kept("write", ["/dev/null"]),
-    ]);
+    // A script that somebody put in its place starts programs: that is what it is for.
+    if (!await isScript(own)) {
+      await confineThread([
+        ...kept("read", [...LIBRARIES, ...paths]),
+        ...kept("execute", [own, program, ...LOADERS]),
+        ...kept("write", ["/dev/null"]),
+      ]);
+    }
     process.execve?.(program, [program, ...rest], process.env as Record<string, string>);
     throw new Error("this runtime cannot replace itself by another program");
   } catch (error) {
     tell(`stackwright: cannot start ${program} confined: ${error}\n`);
     return 126;
   }
+}
+
+async function isScript(path: string): Promise<boolean> {
+  for await (const piece of systemFiles.readInPieces(path)) {
+    return Buffer.from(piece.subarray(0, 2)).toString() === "#!";
+  }
+  return false;
 }

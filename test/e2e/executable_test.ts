@@ -176,6 +176,10 @@ describe("a program that only may read some files", () => {
         '"$@" /bin/sh "$0" -- /bin/sh -c "/bin/cat own/file" 2>&1',
         /ermission denied/,
       ],
+      "is left as it is where it is a script": [
+        'printf "#!/bin/sh\\ncat file\\n" >s && chmod +x s && "$@" "$0/s" "$0/own" -- "$0/s"',
+        /^theirs\n$/,
+      ],
     } as const;
     for (const [what, [script, said]] of Object.entries(cases)) {
       it(`${what}: ${program.title}`, { skip: NO_LANDLOCK }, async () => {
