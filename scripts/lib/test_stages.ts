@@ -23,7 +23,7 @@ export interface Stage {
   readonly env?: Readonly<Record<string, string>>;
   /** Added to `env` without `all`: what makes it a sample, so that everything takes ten minutes. */
   readonly sample?: Readonly<Record<string, string>>;
-  /** Whether also `all` wants it only when its group is named beside it: it repeats a sweep with more. */
+  /** Whether also `all` wants it only when its group is named beside it: it repeats what others do. */
   readonly isExtra?: boolean;
   /** Of its files those that share an isolate without `all`: what they import is compiled once. */
   readonly shares?: readonly string[];
@@ -180,8 +180,8 @@ function guardCases(count = 500, firstSeed = 1001): Stage {
 }
 
 /**
- * All unit tests on both runtimes, and those that calculate for long. What only calculates is on one
- * runtime without `all`: it asks neither files nor sockets nor programs, where they differ most. Sweeps
+ * All unit tests, and those that calculate for long. What only calculates is on Bun as well where units are
+ * named (`all unit`): it asks neither files nor sockets nor programs, where the runtimes differ most. Sweeps
  * are whole on one runtime only.
  */
 function unitTests(root: string): Stage[] {
@@ -201,7 +201,12 @@ function unitTests(root: string): Stage[] {
       "unit tests on Bun that ask files, sockets or programs",
       files.filter((file) => !calculations.includes(file)),
     ),
-    { ...onBun("unit tests on Bun that only calculate", calculations), repeats: true },
+    // Five minutes: the others on Bun, and the executable end to end, run most of this code as well.
+    {
+      ...onBun("unit tests on Bun that only calculate", calculations),
+      repeats: true,
+      isExtra: true,
+    },
     {
       ...denoTests("unit", "5,000 decisions about sync windows", [
         "test/unit/plan/sync_windows_oracle_test.ts",
