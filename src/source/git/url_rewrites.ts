@@ -70,7 +70,10 @@ export function reachedAs(
     /^([^/]+)_(\d+)\//,
     (_, host, port) => port === "0" ? `${host}/` : `${host}:${port}/`,
   );
-  const ways = ["https://", "http://", "ssh://"].map((scheme) => rewrite(scheme + address));
+  // A name has no `.git`, and a rule may lead to this machine, where it counts.
+  const ways = ["https://", "http://", "ssh://"].flatMap((scheme) =>
+    ["", ".git"].map((suffix) => rewrite(scheme + address + suffix))
+  );
   return ways.filter((each) => each !== undefined);
 }
 
