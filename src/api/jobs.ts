@@ -22,6 +22,7 @@ import {
   type RunWorkParts,
   waitInput,
 } from "./run_work.ts";
+import { lastJobRuns } from "./job_runs.ts";
 import { timestamp } from "./stack_parts.ts";
 
 /** A service with the labels of a job, and facts about its runs. */
@@ -63,9 +64,6 @@ export const jobView = z.strictObject({
 });
 
 type JobView = z.output<typeof jobView>;
-
-/** Newest runs among which the last one of each job is looked for. */
-const MOST_RUNS = 200;
 
 const listInput = z.strictObject({
   stack: z.string().optional().describe("Only jobs of this stack."),
@@ -158,12 +156,9 @@ function chosen(all: readonly JobFacts[], name: string, stack: string | undefine
 /** The last run of a job; `null` when it is not known. */
 function lastRuns({ runs, timeZone }: JobOperationParts) {
   const view = createRunView(timeZone);
-  const known = runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" });
+  const lastRunOf = lastJobRuns(runs);
   return ({ key, name }: JobFacts): JobView["last_run"] => {
-    const last = known.find(({ repository, targets }) =>
-      repository === `scheduled:${name}` &&
-      targets.some(({ context, stack }) => stack === key.name && context === key.context)
-    );
+    const last = lastRunOf(key, name);
     return last === undefined ? null : view(last);
   };
 }

@@ -4,6 +4,7 @@ import { beginning, filled, formatStackKey, isStackwrightError, type Run } from 
 import type { FoundJob } from "../deploy/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createPauses, type TimeFormat } from "../system/mod.ts";
+import { lastJobRuns } from "./job_runs.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { Seen } from "./what_runs.ts";
 
@@ -38,8 +39,6 @@ export const stackJobView = z.strictObject({
 /** See {@link stackJobView}. */
 export type StackJobView = z.output<typeof stackJobView>;
 
-/** Newest runs of jobs among which the last one of each is looked for. */
-const MOST_RUNS = 200;
 /** Jobs of a stack that are told of, and characters of what each said; of one stack, and in a list. */
 const TOLD = { jobs: 100, message: 2000 } as const;
 const LISTED = { jobs: 20, message: 300 } as const;
@@ -139,18 +138,10 @@ function lastRuns(
   runs: Pick<RunStore, "list">,
   most: number,
 ): (job: FoundJob) => StackJob["lastRun"] {
-  const known = new Map<string, Run>();
-  for (const run of runs.list({ limit: MOST_RUNS, trigger: "scheduled_job" })) {
-    const [target] = run.targets;
-    const hasEnded = run.status === "succeeded" || run.status === "failed";
-    if (target === undefined || !hasEnded) continue;
-    const name = `${
-      formatStackKey({ context: target.context, name: target.stack })
-    } ${run.repository}`;
-    if (!known.has(name)) known.set(name, run);
-  }
+  const hasEnded = ({ status }: Run) => status === "succeeded" || status === "failed";
+  const lastRunOf = lastJobRuns(runs, hasEnded);
   return ({ key, container }) => {
-    const run = known.get(`${formatStackKey(key)} scheduled:${container.name}`);
+    const run = lastRunOf(key, container.name);
     if (run?.status !== "succeeded" && run?.status !== "failed") return undefined;
     const { id, status, finishedAt, updatedAt, targets: [target] } = run;
     const message = beginning(target?.message ?? run.message, most);
