@@ -3,9 +3,6 @@ import type { Engine } from "../docker/mod.ts";
 import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
-/** Label of a swarm task with the name of its service. */
-const SWARM_SERVICE = "com.docker.swarm.service.name";
-
 /**
  * Refuses work on the project or stack that runs this process: anybody who can push to a source
  * could end the service that way, and a container cannot finish its own replacement.
@@ -29,7 +26,8 @@ export async function requireNotOwnProject(
 }
 
 /**
- * Refuses a job that would stop this process, since nobody would start it again.
+ * Refuses a job that would stop this process, or what runs beside it in its project or stack, such as a
+ * proxy to the engine: without that nobody could start either again.
  *
  * Throws `conflict`.
  */
@@ -41,15 +39,17 @@ export async function requireNotStopped(
   if (stops.length === 0) return;
   const own = (await host.own(signal))?.container;
   if (own === undefined) return;
-  const task = own.labels[SWARM_SERVICE];
-  const isUs = (project: string, service: string) =>
-    own.labels[COMPOSE_LABELS.project] === project && own.service === service ||
+  const stack = own.labels[STACK_LABELS.namespace];
+  const isOurs = ({ project, service }: { project: string; service: string }) =>
+    own.labels[COMPOSE_LABELS.project] === project ||
     // The full name, since a stack's name may contain the separator as well.
-    task === `${project}_${service}`;
-  if (!stops.some(({ project, service }) => isUs(project, service))) return;
+    stack !== undefined && `${project}_${service}`.startsWith(`${stack}_`);
+  const found = stops.find(isOurs);
+  if (found === undefined) return;
   throw errors.conflict(
-    `the job was not run: it stops Stackwright itself (container ${own.name}), which nobody would ` +
-      "start again; take that out of stop_services",
+    `the job was not run: it stops ${found.project}/${found.service}, which belongs to the project that ` +
+      `Stackwright itself runs in (container ${own.name}), and might not be started again; take that ` +
+      "out of stop_services",
   );
 }
 

@@ -94,6 +94,11 @@ export class PlainSecrets {
     });
   }
 
+  /** The variables of the dotenv files that were read. */
+  get dotenvNames(): ReadonlySet<string> {
+    return new Set(Object.keys(this.#dotenv));
+  }
+
   /** Whether a file that was read, or was too large for that, may name {@link COLLECTOR}. */
   get namesCollector(): boolean {
     return this.#namesCollector;

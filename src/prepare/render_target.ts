@@ -27,18 +27,17 @@ import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
+import { invocationOf } from "./invocation.ts";
 import { requireShortEnvironment } from "./long_values.ts";
 import { operation } from "./measure.ts";
 import { modelValues } from "./model_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
-import { envFilesIn, renderProject } from "./render_project.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 import { requirePlain, type RevealedInputs, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { filesOwner, hidingOwner } from "./target.ts";
-import { variablesBesideFiles } from "./variables.ts";
 
 /** A rendered target with its inputs. */
 export interface RenderedTarget {
@@ -83,13 +82,18 @@ export async function renderTarget(
   plain.hideDecrypted(revealed.secrets);
   const beside = await configurationFiles(parts, target, signal);
   plain.hideDecrypted(beside?.secrets ?? []);
-  const { invocation, project } = await invocationOf(parts, target, { inputs, tree, beside });
+  const { invocation, project } = await invocationOf(
+    parts,
+    target,
+    { inputs, tree, beside, plain },
+    signal,
+  );
   target.progress("rendering");
   const variables = invocation.environment;
   plain.hideVariables({ ...deployment.build.args, ...variables });
   const named = namedFiles(inputs, tree);
   await plain.hideCompose(named.compose, signal);
-  await plain.hideDotenv([...project.envFiles, ...named.others], signal);
+  await plain.hideDotenv(named.others, signal);
   const guard = () => requireSafeInputs(parts, project, tree, variables, signal);
   const model = await guardedRendering(guard, async (guarded, requireSame) => {
     noteOwn(parts, target, guarded);
@@ -238,27 +242,6 @@ async function writeTree(
   const named = [deployment.workingDir, ...inputs.composeFiles, ...inputs.envFiles];
   await requireInside(parts, tree, named);
   return tree;
-}
-
-/** Invocation of compose: variables win over dotenv files, except for those of `PASS_ENV`. */
-async function invocationOf(
-  parts: PrepareParts,
-  target: ResolvedTarget,
-  { inputs, tree, beside }: Pick<RenderedTarget, "inputs" | "tree" | "beside">,
-) {
-  const trees = { tree, configurationTree: beside?.tree };
-  const dotenv = {
-    envFiles: inputs.envFiles,
-    ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
-  };
-  const environment = await variablesBesideFiles(parts, target, "/", envFilesIn(trees, dotenv));
-  const invocation: ComposeInvocation = {
-    environment,
-    ...dotenv,
-    profiles: target.deployment.profiles,
-    secretVariables: Object.keys(target.secrets),
-  };
-  return { invocation, project: renderProject(target, trees, inputs.composeFiles, invocation) };
 }
 
 /** Checks the size before other checks process the model. Throws `config_invalid`. */

@@ -47,7 +47,7 @@ describe("requireNotStopped()", () => {
     ], NO_SIGNAL);
 
   it("refuses a job that stops the service that this process is of", async () => {
-    const refused = { code: "conflict", message: /stops Stackwright itself \(container ours\)/ };
+    const refused = { code: "conflict", message: /Stackwright itself runs in \(container ours\)/ };
     await assert.rejects(require(project, "app"), refused);
     await assert.rejects(require(task, "app"), refused);
     const parts = [{ project: "a", service: "b_c" }];
@@ -58,9 +58,16 @@ describe("requireNotStopped()", () => {
     await assert.rejects(requireNotStopped(named, parts, NO_SIGNAL), refused);
   });
 
+  it("refuses one that stops what runs beside it, such as its way to the engine", async () => {
+    const refused = { code: "conflict", message: /it stops stackwright\/proxy, which belongs to/ };
+    await assert.rejects(require(project, "proxy"), refused);
+    await assert.rejects(require(task, "proxy"), refused);
+  });
+
   it("has nothing against jobs that stop others, or where this process runs in no container", async () => {
-    await require(project, "proxy");
-    await require(task, "proxy");
+    const others = [{ project: "blog", service: "db" }, { project: "stackwrights", service: "db" }];
+    await requireNotStopped(project, others, NO_SIGNAL);
+    await requireNotStopped(task, others, NO_SIGNAL);
     await require(host(), "app");
   });
 });
