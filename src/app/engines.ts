@@ -6,7 +6,8 @@ import { type Host, requireNothingOurs } from "../prepare/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { type Meter, withDeadline } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
-import { findHostDataDirectory, findOwnContainer } from "./host_data_directory.ts";
+import { findHostDataDirectory } from "./host_data_directory.ts";
+import { findOwnContainer } from "./own_container.ts";
 import { onceDone, remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 

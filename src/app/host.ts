@@ -9,6 +9,7 @@ import {
   proxyVariables,
   rendersAtOnce,
 } from "../deploy/mod.ts";
+import { localPath } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
@@ -23,7 +24,8 @@ import {
 } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import { clientConfigDir, type KnownEngine } from "./engines.ts";
-import { findHostDataDirectory, findLocalPath, findOwnContainer } from "./host_data_directory.ts";
+import { findHostDataDirectory } from "./host_data_directory.ts";
+import { findOwnContainer } from "./own_container.ts";
 import { remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
@@ -79,6 +81,7 @@ export async function createHost(
   const ports = { engine, compose, commands, files, log, secrets, meter, clock };
   const parts = { ...ports, programEnvironment: program, clientConfigFile, ...more };
   const data = known.dataDir ?? hostDir;
+  const own = remembered(clock, Infinity, (within) => findOwnContainer({ files, engine }, within));
   return {
     engine,
     info: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {
@@ -99,10 +102,16 @@ export async function createHost(
       ? dir
       : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
     ...(socket === undefined ? {} : { socket }),
-    own: remembered(clock, Infinity, (within) => findOwnContainer({ files, engine }, within)),
+    own,
     localPath: (path, within) =>
-      sharesFiles ? findLocalPath({ files, engine }, path, within) : Promise.resolve(undefined),
+      sharesFiles ? pathHere(own, path, within) : Promise.resolve(undefined),
   };
+}
+
+/** Path at which this process sees a path of the engine's host; `undefined` where no mount has it. */
+async function pathHere(own: Host["own"], path: string, signal: AbortSignal) {
+  const { mounts = [] } = await own(signal) ?? {};
+  return mounts.length === 0 ? path : localPath(path, mounts);
 }
 
 /** Makes the compose program for the engine of a context. */

@@ -1,39 +1,6 @@
-import {
-  type ContainerDetails,
-  type Engine,
-  hostPath,
-  localPath,
-  ownContainerId,
-} from "../docker/mod.ts";
+import { hostPath } from "../docker/mod.ts";
 import { errors } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
-
-/** Ports for inspecting the container that this process runs in. */
-interface OwnParts {
-  readonly files: Pick<Files, "readIfExists">;
-  readonly engine: Pick<Engine, "inspectContainer">;
-}
-
-/** The container of this process; `undefined` on a host, or if the engine does not have it. */
-export async function findOwnContainer(
-  { files, engine }: OwnParts,
-  signal: AbortSignal,
-): Promise<ContainerDetails | undefined> {
-  const id = ownContainerId(await readText(files, "/proc/self/mountinfo") ?? "");
-  const found = id === undefined ? undefined : await engine.inspectContainer(id, signal);
-  // Engines find containers by name, too: on another engine one may be named like this id.
-  return found?.container.id === id ? found : undefined;
-}
-
-/** Path at which this process sees a path of the engine's host; `undefined` where no mount has it. */
-export async function findLocalPath(
-  parts: OwnParts,
-  path: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { mounts = [] } = await findOwnContainer(parts, signal) ?? {};
-  return mounts.length === 0 ? path : localPath(path, mounts);
-}
+import { findOwnContainer, type OwnParts } from "./own_container.ts";
 
 /**
  * Path of the data directory on the engine's host, which containers mount from: the same on a host;

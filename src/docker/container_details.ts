@@ -41,6 +41,7 @@ export function detailed(answer: JsonRecord): ContainerDetails {
     healthOutput: asShown(asRecord(asList(health["Log"]).at(-1))["Output"]).replace(/\.{3}$/, "…"),
     ...lastCheckOf(asList(health["Log"]).at(-1)),
     mounts: asList(answer["Mounts"]).map((each) => mountOf(asRecord(each))),
+    ...upperDirectoryOf(asRecord(asRecord(answer["GraphDriver"])["Data"])),
     endpoints: endpointsOf(answer),
     host,
   };
@@ -91,6 +92,11 @@ function mountOf(mount: JsonRecord): ContainerMount {
     destination: asName(mount["Destination"]),
     writable: mount["RW"] !== false,
   };
+}
+
+function upperDirectoryOf(layer: JsonRecord): Pick<ContainerDetails, "upperDirectory"> {
+  const upperDirectory = asName(layer["UpperDir"]);
+  return upperDirectory === "" ? {} : { upperDirectory };
 }
 
 function inspectedStatus(

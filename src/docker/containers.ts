@@ -5,7 +5,7 @@ import { isEverybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { LOG_LIMIT_MS, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
-import { BINDS, bindsOf, readingContainers } from "./observed_container.ts";
+import { BINDS, bindsOf, JOINS, joinsOf, readingContainers } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
 import { asName, whoseLabels } from "./told.ts";
 
@@ -22,10 +22,10 @@ export function containerCalls(api: EngineApi) {
     listContainers: sharingLists((labels, signal) => {
       const query = { all: true, ...labelFilters(labels) };
       const hasBinds = !isEverybodys(labels);
-      const reading = readingContainers(labels, hasBinds ? BINDS : {}, (entry, read) => {
+      const reading = readingContainers(labels, hasBinds ? BINDS : JOINS, (entry, read) => {
         const container = read(entry);
         api.turns.owners.see(container);
-        return hasBinds ? { ...container, binds: bindsOf(entry) } : container;
+        return { ...container, ...hasBinds ? { binds: bindsOf(entry) } : joinsOf(entry) };
       });
       return api.list({ ...LIST, query }, reading, signal);
     }),

@@ -89,6 +89,8 @@ export interface ContainerDetails {
   /** The last completed health check; absent without one. */
   readonly lastCheck?: { readonly beganAt: Date; readonly passed: boolean };
   readonly mounts: readonly ContainerMount[];
+  /** Directory of its own layer on the engine's host; absent where the engine's store names none. */
+  readonly upperDirectory?: string;
   /** Endpoints by the name of the network. */
   readonly endpoints?: Readonly<Record<string, ContainerEndpoint>>;
   /** Host configuration as the engine reports it, by the names of `HostConfig`. */

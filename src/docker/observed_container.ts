@@ -101,6 +101,18 @@ function nameOf(names: readonly string[]): string {
   return asName(own).replace(/^\//, "");
 }
 
+/** The member of an entry that {@link joinsOf} reads. */
+export const JOINS = { HostConfig: members(short("NetworkMode")) };
+
+/** The container whose network a container shares, by its entry in the engine's list. */
+export function joinsOf(entry: JsonRecord): Pick<ObservedContainer, "joins"> {
+  const mode = asName(asRecord(entry["HostConfig"])["NetworkMode"]);
+  return mode.startsWith(CONTAINER_MODE) ? { joins: mode.slice(CONTAINER_MODE.length) } : {};
+}
+
+/** How modes begin that share another container's namespace; the engine keeps the id behind. */
+const CONTAINER_MODE = "container:";
+
 /** The member of an entry that {@link bindsOf} reads. */
 export const BINDS = { Mounts: members(short("Type", "Source", "Destination", "RW")) };
 

@@ -49,6 +49,8 @@ export interface ObservedContainer {
   readonly networkNames?: readonly string[];
   /** What it mounts from the engine's host; absent in lists of everybody's, and for tasks of a swarm. */
   readonly binds?: readonly ObservedBind[];
+  /** Id of the container whose network it shares; only in lists of everybody's. */
+  readonly joins?: string;
 }
 
 /** An update of a service that a swarm paused or rolled back by itself. */

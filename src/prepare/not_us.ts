@@ -1,5 +1,5 @@
 import { STACK_LABELS } from "../deploy/mod.ts";
-import type { Engine } from "../docker/mod.ts";
+import type { ContainerDetails, Engine } from "../docker/mod.ts";
 import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
@@ -63,7 +63,7 @@ interface SharedContainer {
 
 /**
  * Refuses to share namespaces with this process: its network carries secrets, and its processes
- * show their environments.
+ * show their environments. Also by way of other containers that share one of them already.
  *
  * Throws `path_escapes`.
  */
@@ -72,16 +72,53 @@ export async function requireNotUs(
   { stack, what, container }: SharedContainer,
   signal: AbortSignal,
 ): Promise<void> {
-  const us = (await host.own(signal))?.container;
-  if (us === undefined) return;
+  const own = await host.own(signal);
+  if (own === undefined) return;
+  const us = own.container;
   const details = await host.engine.inspectContainer(container, signal);
-  if (details?.container.id === us.id) {
+  const asked = `${what}: the container ${container}`;
+  if (mayName(container, us) && details?.container.id !== us.id) throw unclearName(stack, asked);
+  for (const mode of details === undefined ? [] : NAMESPACE_MODES) {
+    const theirs = await namespaceOwner(host.engine, details, mode, signal);
+    // Of a container that joins none, the namespaces are its own.
+    if (theirs !== us.id && theirs !== await namespaceOwner(host.engine, own, mode, signal)) {
+      continue;
+    }
+    const isUs = details?.container.id === us.id;
     throw errors.path_escapes(
-      `deployment ${stack}: ${what}: the container ${container} is Stackwright itself, whose ` +
-        "processes, network and environment no deployment may share",
+      `deployment ${stack}: ${asked} ${
+        isUs ? "is Stackwright itself" : "shares namespaces with Stackwright itself"
+      }, whose processes, network and environment no deployment may share`,
     );
   }
-  if (mayName(container, us)) throw unclearName(stack, `${what}: the container ${container}`);
+}
+
+/** The settings of a container that make it share the namespaces of another one. */
+export const NAMESPACE_MODES = ["NetworkMode", "PidMode", "IpcMode"] as const;
+
+/** Containers that hand on one namespace, one after the other. */
+const MOST_IN_A_ROW = 16;
+
+/** Id of the container whose namespace a container has; the last one known where that is gone. */
+async function namespaceOwner(
+  engine: Pick<Engine, "inspectContainer">,
+  details: ContainerDetails | undefined,
+  mode: (typeof NAMESPACE_MODES)[number],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let at = details;
+  for (let left = MOST_IN_A_ROW; at !== undefined && left > 0; left--) {
+    const next = sharedContainer(at.host?.[mode]);
+    if (next === undefined) return at.container.id;
+    at = await engine.inspectContainer(next, signal);
+    if (at === undefined) return next;
+  }
+  return at?.container.id;
+}
+
+/** The container, by name or id, that a mode such as `container:x` names. */
+export function sharedContainer(mode: unknown): string | undefined {
+  return /^container:([^]+)$/.exec(String(mode ?? ""))?.[1];
 }
 
 /**

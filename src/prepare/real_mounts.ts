@@ -13,7 +13,7 @@ import { asText } from "../docker/json.ts";
 import { errors } from "../model/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";
-import { requireNotUs } from "./not_us.ts";
+import { NAMESPACE_MODES, requireNotUs, sharedContainer } from "./not_us.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { ourPlaces, type PlaceParts } from "./our_places.ts";
 
@@ -115,8 +115,8 @@ async function requireNothingShared(
   { stack, what, host = {} }: Looked,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const key of ["NetworkMode", "PidMode", "IpcMode"]) {
-    const container = /^container:([^]+)$/.exec(asText(host[key]))?.[1];
+  for (const key of NAMESPACE_MODES) {
+    const container = sharedContainer(host[key]);
     if (container === undefined) continue;
     await requireNotUs(parts.host, { stack, what: `${what}: its ${key}`, container }, signal);
   }

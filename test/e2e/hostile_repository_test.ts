@@ -61,7 +61,7 @@ async function commitAndApply(
 }
 
 /** Runs `apply` in a container of service `app` of a compose project, with the programs of this host. */
-async function applyInside(project: string): Promise<Ended> {
+async function applyInside(project: string, options: readonly string[] = []): Promise<Ended> {
   assert.ok(PROGRAM);
   const places = ["/usr", "/bin", "/lib", "/lib64", "/etc"].filter((each) => existsSync(each));
   const own = dirname(world.dataDir);
@@ -79,6 +79,7 @@ async function applyInside(project: string): Promise<Ended> {
     ...places.flatMap((each) => ["--volume", `${each}:${each}:ro`]),
     ...["--volume", `${dirname(PROGRAM.argv[0])}:/program:ro`, "--volume", `${own}:${own}`],
     ...Object.entries(world.env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+    ...options,
     ...[IMAGE, `/program/${basename(PROGRAM.argv[0])}`, "apply", "--json", world.repository.url],
   ] as const;
   return await new ServiceProcess({ title: "docker", argv: ["docker"] }, argv, {}).ended;
@@ -351,6 +352,29 @@ describe("a hostile repository before the executable", { skip }, () => {
         "compose.yaml": composeFile({ app: service() }),
       });
       refused(await applyInside(project), /is the project that Stackwright itself runs in/);
+    }
+  });
+
+  it("cannot do so where that shares another container's network, and joins none of its namespaces", async () => {
+    await world.repository.reset(good);
+    const [side, inside] = [`${world.stack}-side`, `${world.stack}-inside`];
+    const within = ["--network", `container:${side}`, "--name", inside];
+    await docker(world, "run", "--detach", "--init", "--name", side, IMAGE, "sleep", "1000");
+    try {
+      const attempt = async (name: string, keys: Record<string, unknown>, says: RegExp) => {
+        await world.repository.commit({
+          ".stackwright.yaml": configFile({ name }),
+          "compose.yaml": composeFile({ app: service(keys) }),
+        });
+        refused(await applyInside(`${world.stack}-own`, within), says);
+      };
+      await attempt(`${world.stack}-own`, {}, /is the project that Stackwright itself runs in/);
+      const pid = `container:${inside}`;
+      await attempt(world.stack, { pid }, /the container \S+ is Stackwright itself, whose/);
+      const network_mode = `container:${side}`;
+      await attempt(world.stack, { network_mode }, /shares namespaces with Stackwright itself/);
+    } finally {
+      await docker(world, "rm", "--force", side);
     }
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findHostDataDirectory, findOwnContainer } from "../../../src/app/host_data_directory.ts";
+import { findHostDataDirectory } from "../../../src/app/host_data_directory.ts";
+import { findOwnContainer } from "../../../src/app/own_container.ts";
 import type { Engine } from "../../../src/docker/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { type Files, systemFiles } from "../../../src/system/mod.ts";
@@ -20,6 +21,7 @@ async function find(
   const files: Files = {
     ...systemFiles,
     readIfExists: (path) => {
+      if (path === "/proc/self/cgroup") return Promise.resolve(undefined);
       assert.equal(path, "/proc/self/mountinfo");
       return Promise.resolve(
         mountInfo === undefined ? undefined : new TextEncoder().encode(mountInfo),
@@ -31,6 +33,7 @@ async function find(
       asked.push(id);
       return Promise.resolve(inspected);
     },
+    listContainers: () => Promise.resolve([]),
   } as unknown as Engine;
   return { found: await findHostDataDirectory({ files, engine }, dataDir, never), asked };
 }

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ContainerDetails } from "../../../src/docker/mod.ts";
-import { requireNotOwnProject, requireNotStopped } from "../../../src/prepare/not_us.ts";
+import {
+  requireNotOwnProject,
+  requireNotStopped,
+  requireNotUs,
+} from "../../../src/prepare/not_us.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 
@@ -69,5 +73,50 @@ describe("requireNotStopped()", () => {
     await requireNotStopped(project, others, NO_SIGNAL);
     await requireNotStopped(task, others, NO_SIGNAL);
     await require(host(), "app");
+  });
+});
+
+describe("requireNotUs()", () => {
+  /** Containers with modes of sharing, by their names, of which `us` is this process's. */
+  const require = async (container: string, modes: Record<string, Record<string, string>>) => {
+    const details = (name: string) =>
+      modes[name] && { container: { id: `id of ${name}`, name }, host: modes[name] } as unknown as
+        | ContainerDetails
+        | undefined;
+    const where = {
+      own: () => Promise.resolve(details("us")),
+      engine: { inspectContainer: (name: string) => Promise.resolve(details(name)) },
+    };
+    await requireNotUs(where, { stack: "blog", what: "services.spy.pid", container }, NO_SIGNAL);
+  };
+  const refused = { code: "path_escapes", message: /spy.pid: the container \w+ shares namespaces/ };
+
+  it("refuses our container", async () => {
+    const message = /the container us is Stackwright itself, whose/;
+    await assert.rejects(require("us", { us: {} }), { code: "path_escapes", message });
+  });
+
+  it("refuses one that shares a namespace of ours, over any number of others", async () => {
+    const joined = { NetworkMode: "container:us" };
+    const shell = { PidMode: "container:log", NetworkMode: "bridge" };
+    const log = { PidMode: "container:us" };
+    await assert.rejects(require("vpn", { us: {}, vpn: joined }), refused);
+    await assert.rejects(require("shell", { us: {}, shell, log }), refused);
+  });
+
+  it("refuses the one whose network we joined, and what else joined that", async () => {
+    const joined = { NetworkMode: "container:vpn" };
+    await assert.rejects(require("vpn", { us: joined, vpn: {} }), refused);
+    await assert.rejects(require("web", { us: joined, web: joined, vpn: {} }), refused);
+  });
+
+  it("has nothing against others, and ends where they are gone or go round", async () => {
+    await require("web", { us: { NetworkMode: "host" }, web: { NetworkMode: "host" } });
+    await require("web", {
+      us: { PidMode: "container:gone" },
+      web: { NetworkMode: "container:away" },
+    });
+    await require("a", { us: {}, a: { IpcMode: "container:b" }, b: { IpcMode: "container:a" } });
+    await require("nobody", { us: {} });
   });
 });
