@@ -5,6 +5,7 @@ import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
 import { recordedFailures, recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
+import { confinementFinding } from "./confinement.ts";
 import { tryDataDirectory } from "./data_directory.ts";
 import { engineSays } from "./engine_says.ts";
 import { engineEnvironment } from "./engine_environment.ts";
@@ -17,9 +18,12 @@ import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
 export interface Finding {
-  /** The subject: `engine`, `context nas`, `compose`, `git`, `source`, `address`, `data`. */
+  /** The subject: `engine`, `context nas`, `compose`, `confinement`, `git`, `source`, `address`, `data`. */
   readonly about: string;
-  /** Whether the service can work with the subject as it is; `undefined` where nobody was asked. */
+  /**
+   * Whether the service can work with the subject as it is; `undefined` where nobody was asked, and for
+   * what is not there and nothing needs.
+   */
   readonly isFine: boolean | undefined;
   /** The result in a few words. */
   readonly says: string;
@@ -29,8 +33,8 @@ export interface Finding {
 const LIMIT_MS = 10_000;
 
 /**
- * Checks what the service needs: the engines of all contexts, compose, git, sources with their
- * intervals, addresses, data directory. Asks no other machines than those of the engines; of sources
+ * Checks what the service needs: the engines of all contexts, compose and what confines it, git, sources
+ * with their intervals, addresses, data directory. Asks no other machines than those of the engines; of sources
  * elsewhere, it tells what the ledger knows. Never rejects because of a finding.
  */
 export async function quickCheck(
@@ -45,6 +49,7 @@ export async function quickCheck(
     contexts(settings, system, signal),
     finding("data", () => dataSays(settings, system)),
     finding("compose", () => composeSays(settings, system, signal)),
+    confinement(settings, system, signal),
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
   const from = await sources(settings, system);
@@ -95,6 +100,19 @@ async function composeSays(
   return program === "docker"
     ? await programSays(system, ["docker", "compose", ...version], signal)
     : await programSays(system, [program, ...version], signal);
+}
+
+async function confinement(
+  settings: Settings,
+  system: System,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const within = AbortSignal.any([signal, limit()]);
+  const about = "confinement";
+  return await confinementFinding(settings, system, within).then(
+    (found) => ({ about, ...found }),
+    (error) => ({ about, isFine: false, says: messageOf(error) }),
+  );
 }
 
 async function programSays(

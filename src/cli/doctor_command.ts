@@ -9,13 +9,15 @@ export const doctorCommand: Command = {
   help: `Usage: stackwright doctor [--quick] [--json]
 
 Says in a few lines what the service would work with: the engine, those of other contexts with the
-stacks they have, compose, git, sources with their intervals, addresses, data directory. It asks no
-other machine than those of the engines and changes nothing; the service says the same when it
-starts. Of a source on another machine it says "not asked", or why it could not be read when the
-service last tried.
+stacks they have, compose, whether the kernel confines what compose reads while it renders
+("confinement"), git, sources with their intervals, addresses, data directory. It asks no other
+machine than those of the engines and changes nothing; the service says the same when it starts. Of
+a source on another machine it says "not asked", or why it could not be read when the service last
+tried. --quick is taken, and changes nothing of that.
 
 Exits 0 when all of it can be worked with, as far as it was asked, 1 when something cannot, 78 when
-a setting is wrong. In JSON, "ok" is null for what was not asked.
+a setting is wrong. In JSON, "ok" is null for what was not asked, and for "confinement" where the
+kernel confines nothing: "says" has the reason, and nothing else depends on it.
 `,
   async run(io) {
     const { json } = readArguments(io.args.filter((each) => each !== "--quick"), 0);

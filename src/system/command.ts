@@ -58,8 +58,13 @@ export interface RunningCommand {
   close(): Promise<void>;
 }
 
+/** Whether the kernel confines a program: the version of Landlock that does, or why none does. */
+export type Confinement = { readonly abi: number } | { readonly why: string };
+
 /** Runs programs. */
 export interface Commands {
+  /** Tells whether `run` confines a program that says what it may read; absent where it never does. */
+  confinement?(program: string): Promise<Confinement>;
   /**
    * Runs a program to its end; a non-zero exit code is a result, not an error.
    *

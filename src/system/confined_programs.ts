@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
+import { open } from "node:fs/promises";
 import process from "node:process";
-import type { Command, Commands } from "./command.ts";
-import { canConfine, confineThread, type Kept } from "./landlock.ts";
-import { systemFiles } from "./system_files.ts";
+import type { Command, Commands, Confinement } from "./command.ts";
+import { confineThread, type Kept, landlockHere } from "./landlock.ts";
 
 /** First word of the command line of a process that confines itself and becomes a program. */
 export const CONFINED = "confined-program";
@@ -29,15 +29,22 @@ const LOADERS = [
  * them.
  */
 export function confiningCommands(commands: Commands, self: string): Commands {
-  let isPossible: Promise<boolean> | undefined;
+  let landlock: Promise<Confinement> | undefined;
+  const confinement = async (program: string): Promise<Confinement> => {
+    if (!program.startsWith("/")) {
+      return { why: `which program ${program} starts, as its plugin, is not known` };
+    }
+    // Somebody put it there to start programs: that is what it is for.
+    if (await isScript(program)) return { why: `${program} is a script, which starts programs` };
+    return await (landlock ??= landlockHere());
+  };
   const confined = async (command: Command): Promise<Command> => {
-    const { argv, mayRead } = command;
-    // Which program a name without a path leads to is not known here.
-    if (mayRead === undefined || !argv[0].startsWith("/")) return command;
-    if (!await (isPossible ??= canConfine())) return command;
-    return { ...command, startedBy: [self, CONFINED, argv[0], ...new Set(mayRead), END] };
+    const { argv: [program], mayRead } = command;
+    if (mayRead === undefined || "why" in await confinement(program)) return command;
+    return { ...command, startedBy: [self, CONFINED, program, ...new Set(mayRead), END] };
   };
   return {
+    confinement,
     run: async (command, signal) => await commands.run(await confined(command), signal),
     start: (command) => commands.start(command),
   };
@@ -59,14 +66,11 @@ export async function becomeConfined(
   const kept = (rights: Kept["rights"], places: readonly string[]) =>
     places.map((path): Kept => ({ path, rights }));
   try {
-    // A script that somebody put in its place starts programs: that is what it is for.
-    if (!await isScript(own)) {
-      await confineThread([
-        ...kept("read", [...LIBRARIES, ...paths]),
-        ...kept("execute", [own, program, ...LOADERS]),
-        ...kept("write", ["/dev/null"]),
-      ]);
-    }
+    await confineThread([
+      ...kept("read", [...LIBRARIES, ...paths]),
+      ...kept("execute", [own, program, ...LOADERS]),
+      ...kept("write", ["/dev/null"]),
+    ]);
     process.execve?.(program, [program, ...rest], process.env as Record<string, string>);
     throw new Error("this runtime cannot replace itself by another program");
   } catch (error) {
@@ -75,9 +79,17 @@ export async function becomeConfined(
   }
 }
 
+/** Whether a file begins as scripts do; what is not there or cannot be read fails when it is started. */
 async function isScript(path: string): Promise<boolean> {
-  for await (const piece of systemFiles.readInPieces(path)) {
-    return Buffer.from(piece.subarray(0, 2)).toString() === "#!";
+  try {
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+      return buffer.toString() === "#!";
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
   }
-  return false;
 }

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { Buffer } from "node:buffer";
+import type { Confinement } from "./command.ts";
 
 /**
  * The kernel's Landlock (https://docs.kernel.org/userspace-api/landlock.html): a process gives up the
@@ -16,6 +17,8 @@ export interface Kept {
 interface Library {
   /** Asks the kernel; absent numbers are 0. */
   readonly syscall: (...numbers: bigint[]) => bigint;
+  /** Why the kernel refused the last call, as a number; see `errno.h`. */
+  readonly refusal: () => number;
   /** The address of bytes, for as long as these are not collected. */
   readonly address: (bytes: Uint8Array) => bigint;
 }
@@ -43,18 +46,32 @@ const RIGHTS: Readonly<Record<Kept["rights"], bigint>> = {
 /** Those that mean something for a file; the kernel refuses the others there. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE;
 
+/** What the kernel says where it does not confine: ENOSYS, EOPNOTSUPP, EPERM and EACCES. */
+const FORBIDDEN = "a seccomp profile, as containers have one, forbids Landlock";
+const REFUSALS: Readonly<Record<number, string>> = {
+  38:
+    "the kernel has no Landlock (Linux has it from 5.13 on), or a container's seccomp profile hides it",
+  95: "Landlock is switched off in the kernel (its option lsm= names it where it is on)",
+  1: FORBIDDEN,
+  13: FORBIDDEN,
+};
+
 /**
  * Whether processes can confine themselves here: on Linux from 5.13 on, if it is switched on; with Bun, as
  * executables have it.
  */
-export async function canConfine(): Promise<boolean> {
-  if (machine() === undefined) return false;
+export async function landlockHere(): Promise<Confinement> {
+  if (machine() === undefined) return { why: "only Linux on x86-64 and arm64 is known to confine" };
+  let library: Library;
   try {
-    const { syscall } = await openLibrary();
-    return syscall(CREATE_RULESET, 0n, 0n, ASKS_VERSION) >= 1;
+    library = await openLibrary();
   } catch {
-    return false;
+    return { why: "no C library was found that this program can call the kernel by" };
   }
+  const version = library.syscall(CREATE_RULESET, 0n, 0n, ASKS_VERSION);
+  if (version >= 1) return { abi: Number(version) };
+  const refusal = library.refusal();
+  return { why: REFUSALS[refusal] ?? `the kernel refuses Landlock (errno ${refusal})` };
 }
 
 /**
@@ -120,13 +137,17 @@ const SIX = ["i64", "i64", "i64", "i64", "i64", "i64"] as const;
 /** Opens the C library by Bun's module `bun:ffi`, of which Deno knows no types. */
 async function openLibrary(): Promise<Library> {
   const module = "bun:ffi";
-  const { dlopen, ptr } = await import(module);
+  const { dlopen, ptr, read } = await import(module);
   let last: unknown;
   for (const name of LIBRARIES) {
     try {
-      const { symbols } = dlopen(name, { syscall: { args: SIX, returns: "i64" } });
+      const { symbols } = dlopen(name, {
+        syscall: { args: SIX, returns: "i64" },
+        __errno_location: { args: [], returns: "ptr" },
+      });
       return {
         syscall: (...numbers) => symbols.syscall(...SIX.map((_, at) => numbers[at] ?? 0n)),
+        refusal: () => read.i32(symbols.__errno_location()),
         address: (bytes) => BigInt(ptr(bytes)),
       };
     } catch (error) {

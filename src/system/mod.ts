@@ -8,7 +8,13 @@ export type { Learn } from "./asked_stacks.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./contains.ts";
-export { type Command, type CommandResult, type Commands, type RunningCommand } from "./command.ts";
+export {
+  type Command,
+  type CommandResult,
+  type Commands,
+  type Confinement,
+  type RunningCommand,
+} from "./command.ts";
 export * from "./deadline.ts";
 export * from "./fair_limiter.ts";
 export { requireRoom } from "./disk_room.ts";

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { freePort } from "../fakes/free_port.ts";
+import { NO_LANDLOCK } from "./no_landlock.ts";
 import {
   BUN_PROGRAM,
   DENO_PROGRAM,
@@ -18,12 +19,6 @@ import {
 } from "./service_process.ts";
 
 const PROGRAMS: readonly Program[] = [DENO_PROGRAM, BUN_PROGRAM, ...executables()];
-
-/** Said instead of what the kernel has to see to. */
-const NO_LANDLOCK = (await readFile("/sys/kernel/security/lsm", "utf8").catch(() => "unknown"))
-    .match(/landlock|unknown/)
-  ? false
-  : "NOT TRIED: this kernel has no Landlock";
 
 /** A command line, and what it must do wherever it runs. */
 interface Invocation {
@@ -176,16 +171,49 @@ describe("a program that only may read some files", () => {
         '"$@" /bin/sh "$0" -- /bin/sh -c "/bin/cat own/file" 2>&1',
         /ermission denied/,
       ],
-      "is left as it is where it is a script": [
-        'printf "#!/bin/sh\\ncat file\\n" >s && chmod +x s && "$@" "$0/s" "$0/own" -- "$0/s"',
-        /^theirs\n$/,
-      ],
     } as const;
     for (const [what, [script, said]] of Object.entries(cases)) {
       it(`${what}: ${program.title}`, { skip: NO_LANDLOCK }, async () => {
         assert.match(await become(script), said);
       });
     }
+  }
+});
+
+describe("what doctor says of that", () => {
+  const doctor = async ({ argv }: Program, before: string) => {
+    const script = `${before} DATA_DIR="$0/data" "$@" doctor --quick --json; true`;
+    const said = JSON.parse(await shell(script, argv)) as {
+      about: string;
+      ok: unknown;
+      says: string;
+    }[];
+    return said.find(({ about }) => about === "confinement");
+  };
+  for (const program of executables()) {
+    it(
+      `is that the kernel confines rendering: ${program.title}`,
+      { skip: NO_LANDLOCK },
+      async () => {
+        const said = await doctor(program, "");
+        assert.equal(said?.ok, true, said?.says);
+        assert.match(said?.says ?? "", /confines rendering \(Landlock, version \d+ /);
+      },
+    );
+    it(`is that a script in the place of compose is not confined: ${program.title}`, async () => {
+      const before = `mkdir -p "$0/c/cli-plugins" && script="$0/c/cli-plugins/docker-compose" &&
+        printf '#!/bin/sh\n' >"$script" && chmod +x "$script" && export DOCKER_CONFIG="$0/c";`;
+      const said = await doctor(program, before);
+      assert.equal(said?.ok, null);
+      assert.match(said?.says ?? "", /does not confine rendering: .*docker-compose is a script/);
+    });
+  }
+  for (const program of [DENO_PROGRAM, BUN_PROGRAM]) {
+    it(`is that only the executable has rendering confined: ${program.title}`, async () => {
+      const said = await doctor(program, "");
+      assert.equal(said?.ok, null);
+      assert.match(said?.says ?? "", /only the executable/);
+    });
   }
 });
 

@@ -7,6 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { DEBIAN_IMAGE, isMirrorsFault, noDebian, run } from "./debian.ts";
+import { NO_LANDLOCK } from "./no_landlock.ts";
 import { ROOT } from "./service_process.ts";
 
 const name = `swt-image-${randomBytes(3).toString("hex")}`;
@@ -110,6 +111,42 @@ describe("the image, started with docs/compose.yaml", { skip }, () => {
     const says = await compose("exec", "-T", "stackwright", "stackwright", "doctor");
     assert.match(says, /^ok +compose +(?:2\.(?:[3-9]\d)|[3-9]|\d\d)/m);
   });
+
+  it(
+    "has the kernel confine rendering, by the engine's own seccomp profile",
+    { skip: NO_LANDLOCK },
+    async () => {
+      const says = await compose("exec", "-T", "stackwright", "stackwright", "doctor");
+      assert.match(says, /^ok +confinement +the kernel confines rendering \(Landlock, /m);
+    },
+  );
+
+  it(
+    "says why the kernel does not, where a seccomp profile forbids it",
+    { skip: NO_LANDLOCK },
+    async () => {
+      const profile = (errnoRet: number) => ({
+        defaultAction: "SCMP_ACT_ALLOW",
+        syscalls: [{ names: ["landlock_create_ruleset"], action: "SCMP_ACT_ERRNO", errnoRet }],
+      });
+      const says = async (errno: number) => {
+        const file = join(directory, `seccomp-${errno}.json`);
+        await writeFile(file, JSON.stringify(profile(errno)));
+        const argv = ["run", "--rm", "--security-opt", `seccomp=${file}`, name, "doctor", "--json"];
+        // It has no engine.
+        const text = await run("docker", argv).catch(({ stdout }) => stdout as string);
+        const all = JSON.parse(text) as { about: string; ok: unknown; says: string }[];
+        const said = all.find(({ about }) => about === "confinement");
+        assert.equal(said?.ok, null);
+        return said?.says ?? "";
+      };
+      assert.match(await says(1), /does not confine rendering: a seccomp profile/);
+      assert.match(
+        await says(38),
+        /does not confine rendering: .*or a container's seccomp profile/,
+      );
+    },
+  );
 
   it("builds and deploys a stack, whose containers read and write files of the host", async () => {
     await poll();

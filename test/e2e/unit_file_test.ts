@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { DEBIAN_IMAGE, ensureImage, noDebian, run, runOn } from "./debian.ts";
+import { NO_LANDLOCK } from "./no_landlock.ts";
 import { ROOT } from "./service_process.ts";
 
 const name = `swt-unit-${randomBytes(3).toString("hex")}`;
@@ -99,6 +100,15 @@ describe("docs/stackwright.service under systemd", { skip }, () => {
       docker exec shop-web-1 /bin/busybox touch /data/kept`);
     assert.match(output, /^one$/m);
   });
+
+  it(
+    "has the kernel confine rendering within the limits of the unit",
+    { skip: NO_LANDLOCK },
+    async () => {
+      const output = await type("journalctl -u stackwright -o cat --no-pager");
+      assert.match(output, /the kernel confines rendering \(Landlock, /);
+    },
+  );
 
   it("ends at a stop, and what it deployed runs on", async () => {
     const output = await type(`

@@ -1,29 +1,58 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
 import type { Command, Commands } from "../../../src/system/mod.ts";
-import { canConfine } from "../../../src/system/landlock.ts";
+import { landlockHere } from "../../../src/system/landlock.ts";
 import { CONFINED, confiningCommands } from "../../../src/system/confined_programs.ts";
 
 const { signal } = new AbortController();
 
 describe("confiningCommands()", () => {
+  const started: Command[] = [];
+  const commands = { run: (each: Command) => Promise.resolve(void started.push(each)) };
+  const confining = confiningCommands(commands as unknown as Commands, "/opt/self");
   const startedBy = async (command: Partial<Command>) => {
-    const started: Command[] = [];
-    const commands = { run: (each: Command) => Promise.resolve(void started.push(each)) };
-    const confining = confiningCommands(commands as unknown as Commands, "/opt/self");
     await confining.run({ argv: ["/bin/cat", "x"], env: {}, ...command }, signal);
-    assert.deepEqual(started[0]?.argv, command.argv ?? ["/bin/cat", "x"]);
-    return started[0]?.startedBy;
+    const { argv, startedBy } = started.pop() ?? {};
+    assert.deepEqual(argv, command.argv ?? ["/bin/cat", "x"]);
+    return startedBy;
   };
+  let directory: string;
+  before(async () => void (directory = await mkdtemp(join(tmpdir(), "swt-confined-"))));
+  after(() => rm(directory, { recursive: true }));
 
   it("starts what may read some paths alone by this program, where the kernel confines", async () => {
     const words = ["/opt/self", CONFINED, "/bin/cat", "/a", "/b", "--"];
     const mayRead = ["/a", "/b", "/a"];
-    assert.deepEqual(await startedBy({ mayRead }), await canConfine() ? words : undefined);
+    const here = await landlockHere();
+    assert.deepEqual(await startedBy({ mayRead }), "abi" in here ? words : undefined);
+    assert.deepEqual(await confining.confinement?.("/bin/cat"), here);
   });
 
-  it("starts all else as it is", async () => {
+  it("starts all else as it is, and says why", async () => {
     assert.equal(await startedBy({}), undefined);
     assert.equal(await startedBy({ argv: ["docker", "compose"], mayRead: ["/a"] }), undefined);
+    const why = "which program docker starts, as its plugin, is not known";
+    assert.deepEqual(await confining.confinement?.("docker"), { why });
+  });
+
+  it("starts a script as it is, and says why", async () => {
+    const script = join(directory, "script");
+    await writeFile(script, "#!/bin/sh\nexec cat file\n", { mode: 0o755 });
+    assert.equal(await startedBy({ argv: [script, "x"], mayRead: ["/a"] }), undefined);
+    const why = `${script} is a script, which starts programs`;
+    assert.deepEqual(await confining.confinement?.(script), { why });
+  });
+
+  it("takes neither what is as short as a file can be for a script, nor what is not there", async () => {
+    const [empty, short] = ["empty", "short"].map((name) => join(directory, name));
+    await writeFile(empty ?? "", "");
+    await writeFile(short ?? "", "#");
+    const here = await landlockHere();
+    for (const program of [empty, short, join(directory, "nothing"), directory]) {
+      assert.deepEqual(await confining.confinement?.(program ?? ""), here);
+    }
   });
 });
