@@ -1,4 +1,4 @@
-import type { ComposeInvocation } from "../model/mod.ts";
+import { type ComposeInvocation, errors } from "../model/mod.ts";
 import type { ComposeInputs } from "./compose_files.ts";
 import type { ConfigurationFiles } from "./configuration_files.ts";
 import type { PrepareParts } from "./parts.ts";
@@ -34,7 +34,7 @@ export async function invocationOf(
     ...(beside === undefined ? {} : { configurationEnvFiles: beside.envFiles }),
   };
   await plain.hideDotenv(envFilesIn(trees, dotenv), signal);
-  const environment = variablesBesideFiles(parts, target, plain.dotenvNames);
+  const environment = variablesBesideFiles(parts, target, plain.dotenv);
   const invocation: ComposeInvocation = {
     environment,
     ...dotenv,
@@ -45,17 +45,32 @@ export async function invocationOf(
 }
 
 /**
- * The variables that compose is started with. Compose prefers them to dotenv files, so those of
- * `PASS_ENV` are left out if a dotenv file sets them (`inFiles`: names): only `environment` and
- * external secrets win over dotenv files.
+ * The variables that compose is started with. Compose prefers them to dotenv files (`inFiles`: their
+ * variables), so those of `PASS_ENV` are left out if a dotenv file sets them: only `environment` and external
+ * secrets win over dotenv files. A `PWD` of a dotenv file is among them, since compose prefers that of its
+ * process, where it has to be set.
+ *
+ * Throws `config_invalid` for such a `PWD` with a variable in it.
  */
 function variablesBesideFiles(
   parts: Pick<PrepareParts, "options">,
   target: ResolvedTarget,
-  inFiles: ReadonlySet<string>,
+  inFiles: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const passed = Object.entries(parts.options.passedVariables).filter(([name]) =>
-    !inFiles.has(name)
+  const passed = Object.entries(parts.options.passedVariables)
+    .filter(([name]) => !Object.hasOwn(inFiles, name));
+  return {
+    ...Object.fromEntries(passed),
+    ...(Object.hasOwn(inFiles, "PWD") ? { PWD: plainly(inFiles["PWD"] ?? "") } : {}),
+    ...target.deployment.environment,
+    ...target.secrets,
+  };
+}
+
+function plainly(value: string): string {
+  if (!value.includes("$")) return value;
+  throw errors.config_invalid(
+    "a dotenv file sets PWD with a dollar sign in it, which versions of docker compose read apart: write " +
+      "the value without variables, or use another name",
   );
-  return { ...Object.fromEntries(passed), ...target.deployment.environment, ...target.secrets };
 }

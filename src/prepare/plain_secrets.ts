@@ -94,9 +94,9 @@ export class PlainSecrets {
     });
   }
 
-  /** The variables of the dotenv files that were read. */
-  get dotenvNames(): ReadonlySet<string> {
-    return new Set(Object.keys(this.#dotenv));
+  /** The variables of the dotenv files that were read, with what the last file says. Never log them. */
+  get dotenv(): Readonly<Record<string, string>> {
+    return this.#dotenv;
   }
 
   /** Whether a file that was read, or was too large for that, may name {@link COLLECTOR}. */

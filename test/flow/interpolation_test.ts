@@ -167,6 +167,45 @@ describe("variables for interpolation", () => {
   }
 });
 
+describe("PWD", () => {
+  // Versions of compose set it to the directory of the commit.
+  const file = composeFile({
+    web: service({ labels: { "test.value": "<${PWD}>", "test.default": "${PWD:-none}" } }),
+  });
+  const becomes = async (world: World, value: string) => {
+    await pollTo(world, "succeeded");
+    assert.equal(await label(world, "web", "test.value"), `<${value}>`);
+    assert.equal(await label(world, "web", "test.default"), value || "none");
+  };
+
+  it("is empty, and no commit replaces what names it", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": file });
+      await becomes(world, "");
+      const first = await ids(world);
+      await commit(world, { "compose.yaml": `${file}\n# again\n`, README: "more" });
+      await pollTo(world, "skipped");
+      assert.deepEqual(await ids(world), first);
+    }));
+
+  it("is what the deployment says, in a dotenv file or in environment, which wins", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": file, ".env": "PWD='/own place' # x\n" });
+      await becomes(world, "/own place");
+      await commit(world, {}, { environment: { PWD: "theirs" } });
+      await becomes(world, "theirs");
+    }));
+
+  it("is refused in a dotenv file where versions of compose would read it apart", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": file, ".env": "A=1\nPWD=$A/x\n" });
+      assert.match(
+        JSON.stringify(await pollTo(world, "failed")),
+        /the dotenv file .env sets PWD with/,
+      );
+    }));
+});
+
 describe("a variable that is longer than a program takes", () => {
   const LONG = "x".repeat(140_000);
   const deployed = (world: World, web: Part, more: Part = {}) =>

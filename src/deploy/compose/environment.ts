@@ -33,7 +33,7 @@ const STEERS_PROGRAMS = new RegExp(
     "|NPM|NSS|OTEL|PERL|PYTHON|RES|RUBY|SSH|SSL|VAULT)_.*" +
     "|(?:GO|PERL|PYTHON|RUBY|KUBE|JAVA|CLOUDSDK|GLIBC|GCONV|KRB5|LOC|HOSTALIAS|ZDOT|TZ|ZONE).*" +
     "|.*_PROXY|BASHOPTS|BROWSER|CDPATH|DISPLAY|EDITOR|ENV|FPATH|GLOBIGNORE|HOSTNAME|IFS|LANG" +
-    "|LANGUAGE|LOGNAME|NLSPATH|PAGER|PROMPT_COMMAND|PS[0-4]|PWD|SHELL|SHELLOPTS|SSLKEYLOGFILE|TEMP" +
+    "|LANGUAGE|LOGNAME|NLSPATH|PAGER|PROMPT_COMMAND|PS[0-4]|SHELL|SHELLOPTS|SSLKEYLOGFILE|TEMP" +
     "|TERM|TMP|USER|VISUAL)$",
   "i",
 );
@@ -84,6 +84,13 @@ const LONGEST_TEXT = 64 * 1024;
  */
 const MOST_TEXT = 128 * 1024;
 
+/**
+ * Versions of compose that find no `PWD` take it for their working directory, and prefer it to dotenv files:
+ * that of a commit, which no container should depend on. An empty one keeps all versions from it; Go takes
+ * another one for a name of the working directory only where it is that directory.
+ */
+const WORKING_DIRECTORY = "PWD";
+
 /** Variables of a rendering: short and harmless ones in the environment, the others in a file. */
 interface RenderVariables {
   readonly environment: Readonly<Record<string, string>>;
@@ -93,7 +100,7 @@ interface RenderVariables {
 
 /**
  * The environment for rendering: the program's own variables, which always win, and variables for
- * interpolation that control no program.
+ * interpolation that control no program. `PWD` is empty unless it is one of these.
  *
  * Throws `config_invalid` for a variable that would control the program, and for one whose name no
  * compose file can use.
@@ -109,12 +116,13 @@ export function renderVariables(
   const isMuch = entries.reduce((sum, each) => isLong(each) ? sum : sum + length(each), 0) >
     MOST_TEXT;
   const goesByFile = (each: readonly [string, string]) =>
-    isMuch || STEERS_PROGRAMS.test(each[0]) || isLong(each);
+    each[0] !== WORKING_DIRECTORY && (isMuch || STEERS_PROGRAMS.test(each[0]) || isLong(each));
   return {
     environment: {
       ...Object.fromEntries(entries.filter((each) => !goesByFile(each))),
       ...program,
       ...NO_REMOTE_FILES,
+      [WORKING_DIRECTORY]: variables[WORKING_DIRECTORY] ?? "",
     },
     byFile: Object.fromEntries(entries.filter(goesByFile)),
   };

@@ -149,6 +149,7 @@ describe("renderVariables()", () => {
         ...plugin,
         COMPOSE_EXPERIMENTAL_GIT_REMOTE: "false",
         COMPOSE_EXPERIMENTAL_OCI_REMOTE: "false",
+        PWD: "",
       },
       byFile: {},
     });
@@ -177,7 +178,19 @@ describe("renderVariables()", () => {
     assert.deepEqual(Object.keys(byFile), names);
     assert.deepEqual(Object.keys(environment).filter((name) => !/^COMPOSE_EXP/.test(name)), [
       "WORD",
+      "PWD",
     ]);
+  });
+
+  it("tells the program which PWD it has, so that it takes none for it", () => {
+    const pwd = (variables: Readonly<Record<string, string>>) => {
+      const { environment, byFile } = renderVariables({}, variables);
+      assert.equal(byFile["PWD"], undefined);
+      return environment["PWD"];
+    };
+    assert.equal(pwd({}), "");
+    assert.equal(pwd({ PWD: "own" }), "own");
+    assert.equal(pwd({ PWD: "own", LONG: "x".repeat(140_000) }), "own");
   });
 });
 
