@@ -30,6 +30,22 @@ export const HOME_PATH = /(?:^|\/)~/;
 /** Paths that compose would fetch from elsewhere. */
 export const REMOTE = /^(?:[a-z][a-z0-9+.-]*:\/\/|git@|oci:)/i;
 
+/**
+ * Whether versions of compose fetch a compose file from elsewhere: they take a name that ends with `.git`
+ * for a repository, that of an include unless it has no directory or begins with a dot. Files that extend
+ * others name theirs from where compose runs in the end, however they are written.
+ */
+export function isFetched(path: string, key: "include" | "extends"): boolean {
+  // As they read a URL without its scheme.
+  const [place = ""] = path.split(/[?#]/, 1);
+  const decoded = place.replace(
+    /%([0-9a-f]{2})/gi,
+    (_, code) => String.fromCharCode(parseInt(code, 16)),
+  );
+  const isNamed = key === "extends" || /^(?!\.{1,2}\/).*\//s.test(place);
+  return REMOTE.test(path) || (isNamed && decoded.endsWith(".git"));
+}
+
 /** The files that rendering a compose file reads. Never throws: an invalid text is `wide`. */
 export function composeReferences(text: string): ComposeReferences {
   let paths: ComposePaths;
@@ -53,7 +69,9 @@ export function composeReferences(text: string): ComposeReferences {
     wide: includes.some(({ paths, projectDirectory }) =>
       projectDirectory !== "" || new Set(paths.map(dirname)).size > 1
     ),
-    outside: [...composeFiles, ...files].some(isOutside),
+    outside: [...composeFiles, ...files].some(isOutside) ||
+      includes.some((each) => each.paths.some((path) => isFetched(path, "include"))) ||
+      [...extended, ...unsure.extended].some((path) => isFetched(path, "extends")),
   };
 }
 

@@ -22,7 +22,7 @@ import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
 import { lineOf, linePlace } from "./compose_lines.ts";
 import { mountsOutside } from "./mounts_outside.ts";
 import { type ComposePaths, composePaths } from "./compose_paths.ts";
-import { REMOTE } from "./compose_references.ts";
+import { isFetched, REMOTE } from "./compose_references.ts";
 import { isOthersJob, readJobLabels } from "./job_labels.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
@@ -66,11 +66,17 @@ export function validateCompose(
 ): ComposeFindings {
   try {
     const paths = composePaths(text, file);
-    const included = paths.includes.flatMap((each) => each.paths);
-    const problems = included.filter((path) => REMOTE.test(path)).map((each) => {
-      const what = `${JSON.stringify(each.slice(0, 200))} is not a file of the repository`;
-      return { file, path: "include", message: `${what}: put it there, or use a submodule` };
-    });
+    const named = {
+      include: paths.includes.flatMap((each) => each.paths),
+      extends: paths.extended,
+    };
+    const problems = (["include", "extends"] as const).flatMap((path) =>
+      named[path].filter((each) => isFetched(each, path)).map((each) => {
+        const what = `${JSON.stringify(each.slice(0, 200))} is not a file of the repository`;
+        const how = "put it there, by a name without .git at its end, or use a submodule";
+        return { file, path, message: `${what} to every version of docker compose: ${how}` };
+      })
+    );
     const lines = new LineCounter();
     const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
     const labels = labelFindings(read, jobs);

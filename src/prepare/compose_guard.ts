@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/compose_paths.ts";
-import { HOME_PATH, isConfigFileName, MOST_BYTES } from "../config/mod.ts";
+import { HOME_PATH, isConfigFileName, isFetched, MOST_BYTES } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, ownVariablesIn } from "../model/mod.ts";
@@ -154,8 +154,9 @@ class Guard {
       await this.#addVariableFiles(await this.#resolve(at, value(file), at.bases));
     }
     for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
-    for (const file of [...found.extended, ...found.unsure.extended]) {
-      const targets = await this.#resolve(at, value(file), at.bases);
+    for (const file of [...found.extended, ...found.unsure.extended].map(value)) {
+      const targets = await this.#resolve(at, file, at.bases);
+      if (isFetched(file, "extends")) throw this.#refusals.fetched(at.file, file);
       this.#push(targets, { ...at, bases: targets.map(posix.dirname), working: [] });
     }
     for (const include of found.includes) {
@@ -209,6 +210,7 @@ class Guard {
     const found: { targets: string[]; beside: string[] } = { targets: [], beside: [] };
     for (const [index, path] of paths.entries()) {
       const targets = await this.#resolve(at, path, bases);
+      if (isFetched(path, "include")) throw this.#refusals.fetched(at.file, path);
       const kinds = await Promise.all(targets.map((target) => kindAt(files, target)));
       // Some versions would take the file's name for a directory of its own.
       if (kinds.includes("directory")) {

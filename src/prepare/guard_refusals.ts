@@ -49,6 +49,16 @@ export class GuardRefusals {
     );
   }
 
+  /** The error for a compose file that versions of compose take for a Git repository. */
+  fetched(file: string, path: string): StackwrightError {
+    return errors.path_escapes(
+      `${this.shown(file)}: ${
+        told(path)
+      } is a Git repository to versions of docker compose, and a ` +
+        "deployment may only read files of its own source: give the file a name without .git at its end",
+    );
+  }
+
   /** The error for a path by way of what compose may take for the home directory. */
   home(file: string, path: string): StackwrightError {
     return errors.path_escapes(

@@ -82,6 +82,16 @@ const TABLE: readonly {
     found: { outside: true },
   },
   {
+    what: "something outside for an include that early versions of compose take for a repository",
+    text: "include: ['x/y.git']",
+    found: { outside: true, composeFiles: ["x/y.git"], files: ["x/.env"] },
+  },
+  {
+    what: "nothing outside for other files with such a name",
+    text: "services: {a: {image: x, env_file: x/y.git}}",
+    found: { files: ["x/y.git"] },
+  },
+  {
     what: "something outside for an include of an artifact",
     text: "include: ['oci://h.example/o/r:1']",
     found: { outside: true },

@@ -11,6 +11,12 @@ describe("validateCompose()", () => {
     ["a text that is no compose file", "- a", /expected a map/],
     ["a key twice", "services: {}\nservices: {}", /given twice/],
     ["a remote include", "include: [oci://registry/app]\nservices: {}", /not a file of the repo/],
+    ["an include by the name of a repository", "include: [x/y.git]", /"x\/y\.git" is not a file/],
+    [
+      "an extended file with the name of one",
+      "services: {a: {extends: {file: y.git, service: b}}}",
+      /"y\.git" is not a file of the repo/,
+    ],
     [
       "a bad label about ignored changes",
       `services: {a: {labels: {${IGNORE}: "files: [a]"}}}`,

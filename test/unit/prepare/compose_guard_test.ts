@@ -147,6 +147,27 @@ describe("guardRendering() of includes", () => {
     await assert.rejects(out, { code: "path_escapes", message: /^s\/d\/e\.yaml: / });
   });
 
+  it("refuses compose files that versions of compose take for Git repositories, and no others", async () => {
+    const named = (text: string, interpolated?: (text: string) => string) =>
+      guard((path) => path === "compose.yaml" ? text : "services: {}\n", [], interpolated);
+    const fetched = { code: "path_escapes", message: /^compose\.yaml: .* is a Git repository to/ };
+    for (const path of ["x/y.git", "x/y.git#main:c.yaml", "x/y.git?a", "x/y%2Egit", "x/../y.git"]) {
+      await assert.rejects(named(`include: ["${path}"]\n`), fetched);
+      await assert.rejects(named(`include: [{path: [a.yaml, "${path}"]}]\n`), fetched);
+    }
+    for (const path of ["y.git", "./x/y.git", "x/y.git"]) {
+      const text = `services: {a: {extends: {file: ${path}, service: b}}}\n`;
+      await assert.rejects(named(text), fetched);
+    }
+    await assert.rejects(named('include: ["x/$Y"]\n', () => "x/y.git"), fetched);
+    for (
+      const path of ["y.git", "./x/y.git", "../t/y.git", "x/y.GIT", "x/a#b.git", "x.git/c.yaml"]
+    ) {
+      await named(`include: ["${path}"]\n`);
+    }
+    await named("services: {a: {env_file: x/y.git}}\n");
+  });
+
   it("looks where compose runs for a file that is not where it should be, as early versions do", async () => {
     const files = (env_file: string) =>
       of({
