@@ -2,10 +2,10 @@ import {
   createUrlRewriter,
   type GitCredentials,
   inlineDeploymentsFor,
+  ofRepository,
   parseRepositoryUrl,
   resolveLogin,
   sameHostAndPath,
-  sameRepository,
   sourceLocation,
 } from "../source/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -37,8 +37,7 @@ export function locateOptions(settings: Settings): LocateOptions {
     nameOf: (url) => sourceLocation("git", url).name,
     hasSshKey: (url) => hasSshKey(url, credentials),
     agree: sameHostAndPath,
-    configured: (urls) =>
-      polled.find((request) => urls.some((url) => sameRepository(request.url, url))),
+    configured: (urls) => ofRepository(polled, ({ url }) => [url], urls)[0],
   };
 }
 

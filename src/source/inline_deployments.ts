@@ -1,6 +1,6 @@
 import type { PollEntry } from "../config/mod.ts";
 import type { DeclaredDeployment } from "../model/mod.ts";
-import { sameRepository, sourceLocation } from "./source_name.ts";
+import { ofRepository, sourceLocation } from "./source_name.ts";
 
 /**
  * The inline deployments that the operator's polls have for a source: those of every entry with the
@@ -9,7 +9,7 @@ import { sameRepository, sourceLocation } from "./source_name.ts";
  * inline deployments matches.
  *
  * `repository` is a URL or a name (`host/owner/repo`; of an artifact without its tag); scheme,
- * credentials, `.git` and letter case do not count. A short reference is the branch of that name.
+ * credentials and `.git` do not count, and letter case as for {@link ofRepository}. A short reference is the branch of that name.
  * The deployment, not this function, refuses a name that occurs twice in the union.
  */
 export function inlineDeploymentsFor(
@@ -18,10 +18,10 @@ export function inlineDeploymentsFor(
   reference: string,
   target: string,
 ): readonly DeclaredDeployment[] {
-  return entries.map(({ request }) => request).filter((request) =>
+  const requests = entries.map(({ request }) => request);
+  return ofRepository(requests, names, [repository]).filter((request) =>
     request.deployments.length > 0 && request.target === target &&
-    fullReference(request.kind, request.reference) === fullReference(request.kind, reference) &&
-    names(request).some((name) => sameRepository(name, repository))
+    fullReference(request.kind, request.reference) === fullReference(request.kind, reference)
   ).flatMap((request) => request.deployments);
 }
 

@@ -21,8 +21,8 @@ export { tooLargeFile } from "./too_large_file.ts";
 export { sourceByKind } from "./source_by_kind.ts";
 export type { TreeStore } from "./trees/tree_store.ts";
 export {
+  ofRepository,
   sameHostAndPath,
-  sameRepository,
   sourceKey,
   sourceLocation,
   surelySameRepository,

@@ -105,6 +105,25 @@ export function surelySameRepository(one: string, other: string): boolean {
   return a === b;
 }
 
+/**
+ * Those of `all` that are one of the repositories `wanted`, by URLs or names: in their letter case, or
+ * where none is, in another, as forges may take it, if only one repository is named alike.
+ */
+export function ofRepository<T>(
+  all: readonly T[],
+  namesOf: (each: T) => readonly string[],
+  wanted: readonly string[],
+): T[] {
+  const by = (same: typeof sameRepository) =>
+    all.filter((each) => namesOf(each).some((own) => wanted.some((name) => same(own, name))));
+  const surely = by(surelySameRepository);
+  if (surely.length > 0) return surely;
+  const alike = by(sameRepository);
+  const [first = ""] = alike.map((each) => namesOf(each)[0] ?? "");
+  const isOne = alike.every((each) => surelySameRepository(namesOf(each)[0] ?? "", first));
+  return isOne ? alike : [];
+}
+
 function nameIn(text: string): string {
   try {
     return repositoryName(parseRepositoryUrl(text));

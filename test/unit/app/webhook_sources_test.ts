@@ -66,6 +66,21 @@ describe("locateOptions()", () => {
     }
   });
 
+  it("tells polled repositories that differ in letter case alone apart", () => {
+    const urls = ["Shop", "shop", "shop", "Blog"].map((name) =>
+      `https://git.example.org/acme/${name}`
+    );
+    const { configured } = read({
+      POLL_CONFIG: JSON.stringify(urls.map((url, at) => ({ url, reference: `v${at}` }))),
+    });
+    const at = (...names: string[]) =>
+      configured(names.map((name) => `git@git.example.org:acme/${name}.git`))?.reference;
+    assert.equal(at("Shop"), "v0");
+    assert.equal(at("shop"), "v1");
+    assert.equal(at("SHOP"), undefined, "either may be meant");
+    assert.equal(at("blog"), "v3");
+  });
+
   it("has an SSH key for a URL when the settings have one for its host", () => {
     const one = read({
       GIT_AUTH_DOMAINS: "[{domains: [git.example.org], ssh_private_key: key}]",

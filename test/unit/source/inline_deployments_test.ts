@@ -5,12 +5,16 @@ import { inlineDeploymentsFor } from "../../../src/source/mod.ts";
 
 const POLLS = parsePollConfig(
   `
-- {url: "https://user:pw@Git.Example/O/r.git", reference: main, deployments: [{name: a}, {name: b}]}
+- {url: "https://user:pw@Git.Example/o/r.git", reference: main, deployments: [{name: a}, {name: b}]}
 - {url: "git@git.example:o/r", reference: refs/heads/main, deployments: [{name: c}]}
 - {url: "https://git.example/o/r", reference: main, target: nas, deployments: [{name: d}]}
 - {url: "https://git.example/o/r", reference: refs/tags/main, deployments: [{name: e}]}
 - {url: "https://git.example/o/r", deployments: []}
 - {url: "https://git.example/o/x", reference: main, deployments: [{name: f}]}
+- {url: "https://git.example/o/X", reference: main, deployments: [{name: h}]}
+- {url: "https://git.example/o/X", reference: dev, deployments: []}
+- {url: "https://github.com/o/y", reference: main, deployments: [{name: i}]}
+- {url: "https://github.com/O/Y", reference: main, deployments: [{name: j}]}
 - {url: "ghcr.example/o/r:v1", source: oci, deployments: [{name: g}]}
 `,
   { file: "polls" },
@@ -28,6 +32,10 @@ describe("inlineDeploymentsFor()", () => {
     ["git.example/o/r", "refs/heads/Main", "", []],
     ["git.example/o/r", "main", "vps", []],
     ["git.example/o/x", "main", "", ["f"]],
+    ["git.example/o/X", "main", "", ["h"]],
+    ["git.example/o/x", "dev", "", []],
+    ["git.example/O/X", "main", "", []],
+    ["github.com/O/y", "main", "", ["i", "j"]],
     ["git.example/o/other", "main", "", []],
     ["other.example/o/r", "main", "", []],
     ["ghcr.example/o/r", "v1", "", ["g"]],

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type SourceRequest, StackwrightError } from "../../../../src/model/mod.ts";
-import { sameHostAndPath, sameRepository, sourceLocation } from "../../../../src/source/mod.ts";
+import { sameHostAndPath, sourceLocation } from "../../../../src/source/mod.ts";
+import { sameRepository } from "../../../../src/source/source_name.ts";
 import {
   createLocate,
   deliveryOf,
