@@ -58,10 +58,12 @@ function checkName(text: string): void {
 
 /**
  * The name under which the mirror keeps what a remote reference named last. All names are flat, so
- * a branch `a` that becomes `a/b` upstream cannot conflict with what was fetched before.
+ * a branch `a` that becomes `a/b` upstream cannot conflict with what was fetched before. A name right
+ * below `refs/` begins with a sign that no other has: the rest of it may be `HEAD`, or digits of a commit.
  */
 export function localName(remoteName: string): string {
-  const short = remoteName.replace(/^refs\//, "").replaceAll("%", "%25").replaceAll("/", "%2F");
+  const encoded = remoteName.replace(/^refs\//, "").replaceAll("%", "%25").replaceAll("/", "%2F");
+  const short = /^refs\/[^/]*$/.test(remoteName) ? `%-${encoded}` : encoded;
   if (new TextEncoder().encode(short).length <= 200) return `refs/stackwright/${short}`;
   return `refs/stackwright/sha256-${createHash("sha256").update(remoteName).digest("hex")}`;
 }

@@ -61,6 +61,31 @@ describe("localName()", () => {
     assert.equal(new Set(local).size, names.length);
     for (const each of local) assert.match(each, /^refs\/stackwright\/[^/]+$/);
   });
+  it("keeps what stands right below refs/ apart from HEAD, commits, and names that were long", () => {
+    const long = `refs/heads/${"x".repeat(300)}`;
+    const [digest = ""] = localName(long).split("/").slice(-1);
+    const names = [
+      ...[
+        "HEAD",
+        "refs/HEAD",
+        "refs/refs/HEAD",
+        id,
+        `refs/${id}`,
+        `refs/refs/${id}`,
+        `refs/%-${id}`,
+      ],
+      ...[long, `refs/${digest}`, "refs/%-/x", "refs/-/x", "refs/%-HEAD", "refs/-HEAD"],
+    ];
+    const local = names.map(localName);
+    assert.equal(new Set(local).size, names.length);
+    for (const each of local) assert.match(each, /^refs\/stackwright\/[^/]+$/);
+  });
+  it("keeps the names that mirrors have for branches, tags, HEAD and commits", () => {
+    const names = ["refs/heads/a/b", "refs/tags/v1", "refs/pull/1/head", "HEAD", id];
+    assert.deepEqual(names.map((name) => localName(name).slice("refs/stackwright/".length)), [
+      ...["heads%2Fa%2Fb", "tags%2Fv1", "pull%2F1%2Fhead", "HEAD", id],
+    ]);
+  });
   it("stays short for long names", () => {
     assert.ok(localName(`refs/heads/${"ü".repeat(300)}`).length < 120);
   });
