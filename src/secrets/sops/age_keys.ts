@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type * as Age from "age-encryption";
 import type { AgeRecipient } from "./metadata.ts";
 
@@ -12,40 +13,48 @@ export function isNativeIdentity(identity: string): boolean {
   return identity.startsWith("AGE-SECRET-KEY-");
 }
 
-/** Recipients that are tried, and characters of what each has: SOPS writes 400 for one key. */
-const MOST_RECIPIENTS = 200;
-const LONGEST_ENTRY = 8192;
+/** Characters of an entry: SOPS writes 400 for a key, and 2300 for a post-quantum one. */
+const LONGEST_ENTRY = 4096;
+/** Stanzas of an entry: SOPS writes one, and some implementations of age add one that means nothing. */
+const MOST_STANZAS = 2;
 
-/** The data key, by the first recipient that an identity belongs to; `undefined` without one. */
-export async function ageDataKey(
-  recipients: readonly AgeRecipient[],
+/**
+ * Makes the opener of data keys with `identities`; without one that fits it finds `undefined`. SOPS writes
+ * for whom an entry is, so each identity tries one entry at most, however many a file has.
+ */
+export function createAgeKeys(
   identities: readonly string[],
-): Promise<Uint8Array | undefined> {
-  // Its curves take milliseconds to set up, and most services never decrypt anything.
-  const age = await import("age-encryption");
-  const decrypter = decrypterFor(age, identities);
-  if (decrypter === undefined) return undefined;
-  for (const { enc } of recipients.slice(0, MOST_RECIPIENTS)) {
-    if (enc.length > LONGEST_ENTRY) continue;
-    try {
-      return await decrypter.decrypt(age.armor.decode(`${enc.trim()}\n`));
-    } catch {
-      // This entry is for another key, or damaged: the next one may still fit.
+): (recipients: readonly AgeRecipient[]) => Promise<Uint8Array | undefined> {
+  let decrypters: Promise<ReadonlyMap<string, Age.Decrypter>> | undefined;
+  return async (recipients) => {
+    // Its curves take milliseconds to set up, and most services never decrypt anything.
+    const age = await import("age-encryption");
+    for (const [recipient, decrypter] of await (decrypters ??= decryptersFor(age, identities))) {
+      const { enc = "" } = recipients.find((each) => each.recipient === recipient) ?? {};
+      if (enc === "" || enc.length > LONGEST_ENTRY) continue;
+      try {
+        const entry = age.armor.decode(`${enc.trim()}\n`);
+        const stanzas = Buffer.from(entry).toString("latin1").split("\n-> ").length - 1;
+        if (stanzas <= MOST_STANZAS) return await decrypter.decrypt(entry);
+      } catch {
+        // It is damaged: that for another identity may still fit.
+      }
     }
-  }
-  return undefined;
+    return undefined;
+  };
 }
 
-function decrypterFor(age: typeof Age, identities: readonly string[]): Age.Decrypter | undefined {
-  const decrypter = new age.Decrypter();
-  let count = 0;
+/** Decrypters by their recipients. */
+async function decryptersFor(age: typeof Age, identities: readonly string[]) {
+  const found = new Map<string, Age.Decrypter>();
   for (const identity of identities.filter(isNativeIdentity)) {
     try {
+      const decrypter = new age.Decrypter();
       decrypter.addIdentity(identity);
-      count++;
+      found.set(await age.identityToRecipient(identity), decrypter);
     } catch {
       // Mistyped: reported when the settings are read, as far as its form shows it.
     }
   }
-  return count === 0 ? undefined : decrypter;
+  return found;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { clip, errors, isStackwrightError, StackwrightError } from "../../model/mod.ts";
 import { MOST_OF_AN_OWNER, type Redactor, type Turns } from "../../system/mod.ts";
-import { ageDataKey, ageIdentities, isNativeIdentity } from "./age_keys.ts";
+import { ageIdentities, createAgeKeys, isNativeIdentity } from "./age_keys.ts";
 import { type DecryptedText, decryptText, withValues } from "./decrypt_text.ts";
 import { mayBeEncrypted, readSopsText } from "./detect.ts";
 import { type FileKind, fileKind } from "./file_kind.ts";
@@ -32,7 +32,7 @@ export interface SealedFile {
 export interface Sops {
   /**
    * The plain content of a file, or `undefined` when it is not encrypted. Secrets in it are registered
-   * with the redactor. Equal content is decrypted once.
+   * with the redactor. Equal content is decrypted once, and fails once.
    *
    * Throws `config_invalid` when it cannot be decrypted: no key fits, or it was changed or cut off;
    * `unsupported` when a program is needed that is not installed; `timeout`.
@@ -49,23 +49,26 @@ interface SopsParts {
   readonly turns: Turns;
 }
 
-/** Bytes of plain files kept in memory so that the same cipher text is decrypted once. */
+/** Bytes of results kept in memory so that the same cipher text is decrypted once. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** A file without content takes some, too, and so does each text to hide. */
-function weightOf({ bytes, secrets }: PlainFile): number {
+function weightOf(kept: PlainFile | SopsFormatError): number {
+  if (kept instanceof SopsFormatError) return 1000 + 2 * kept.message.length;
+  const { bytes, secrets } = kept;
   return secrets.reduce((sum, each) => sum + 100 + 2 * each.length, 300 + bytes.length);
 }
 
 /** Makes the decrypter. Its keys are those it is made with. */
 export function createSops(parts: SopsParts): Sops {
   const identities = ageIdentities(parts.ageKey ?? "");
-  const kept = new Map<string, PlainFile>();
+  const dataKey = createAgeKeys(identities);
+  const kept = new Map<string, PlainFile | SopsFormatError>();
   let keptBytes = 0;
-  const keep = (id: string, plain: PlainFile) => {
+  const keep = (id: string, result: PlainFile | SopsFormatError) => {
     if (kept.has(id)) return;
-    kept.set(id, plain);
-    keptBytes += weightOf(plain);
+    kept.set(id, result);
+    keptBytes += weightOf(result);
     for (const [oldest, file] of kept) {
       if (keptBytes <= MOST_KEPT_BYTES) break;
       kept.delete(oldest);
@@ -84,11 +87,13 @@ export function createSops(parts: SopsParts): Sops {
       const kind = fileKind(name);
       const id = createHash("sha256").update(`${kind}\0`).update(bytes).digest("base64");
       const known = kept.get(id);
+      if (known instanceof SopsFormatError) throw named(known, name);
       if (known !== undefined) return hidden(known, owner);
       try {
         const file = await turns.take(() => readSopsText(kind, bytes), signal);
         if (file === undefined) return undefined;
-        const decrypted = await decryptFile({ ...parts, turns }, identities, file, signal);
+        const keys = { identities, dataKey };
+        const decrypted = await decryptFile({ ...parts, turns }, keys, file, signal);
         const isEncrypted = () => isEncryptedAgain(kind, decrypted.bytes);
         if (await turns.take(isEncrypted, signal)) throw new SopsFormatError(TWICE);
         const secrets = await turns.take(() => secretTexts(kind, file, decrypted), signal);
@@ -97,6 +102,7 @@ export function createSops(parts: SopsParts): Sops {
         keep(id, plain);
         return hidden(plain, owner);
       } catch (error) {
+        if (error instanceof SopsFormatError && !error.mayPass) keep(id, error);
         throw named(error, name);
       }
     },
@@ -116,16 +122,21 @@ function isEncryptedAgain(kind: FileKind, bytes: Uint8Array): boolean {
   }
 }
 
+interface OwnKeys {
+  readonly identities: readonly string[];
+  readonly dataKey: ReturnType<typeof createAgeKeys>;
+}
+
 /** Decrypts with age in this process if possible, else with the `sops` program. */
 async function decryptFile(
   { program, turns }: Pick<SopsParts, "program" | "turns">,
-  identities: readonly string[],
+  { identities, dataKey }: OwnKeys,
   file: SopsText,
   signal: AbortSignal,
 ): Promise<DecryptedText> {
   const metadata = readMetadata(file.metadata);
   if (metadata.keyGroups === 1) {
-    const key = await ageDataKey(metadata.age, identities);
+    const key = await dataKey(metadata.age);
     if (key !== undefined) return decryptText(file, metadata, key);
   }
   const isOurs = metadata.keyTypes.every((each) => each === "age") &&
@@ -139,7 +150,7 @@ async function decryptFile(
 }
 
 function noKey({ age }: SopsMetadata): SopsFormatError {
-  const recipients = age.map((each) => each.recipient).join(", ");
+  const recipients = clip(age.map((each) => clip(each.recipient, 100)).join(", "), 1000);
   return new SopsFormatError(
     `none of the age keys in SOPS_AGE_KEY or SOPS_AGE_KEY_FILE is one of its recipients (${recipients})`,
   );

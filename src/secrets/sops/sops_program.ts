@@ -73,7 +73,8 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
       if (code === NOT_FOUND) return undefined;
       const noAgeKey = ageKey === undefined && stderr.includes("SOPS_AGE_KEY");
       const advice = noAgeKey ? "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE" : "";
-      throw new SopsFormatError(`the sops program says: ${shortened(stderr)}${advice}`);
+      const said = `the sops program says: ${shortened(stderr)}${advice}`;
+      throw new SopsFormatError(said, { mayPass: true });
     },
   };
 }

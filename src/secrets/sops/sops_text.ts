@@ -47,6 +47,13 @@ interface SopsComment {
 /** A file that is encrypted and cannot be read as such; the message names no value. */
 export class SopsFormatError extends Error {
   override readonly name = "SopsFormatError";
+  /** Whether the same file may be decrypted another time: a program asked for its key. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, { mayPass = false }: { readonly mayPass?: boolean } = {}) {
+    super(message);
+    this.mayPass = mayPass;
+  }
 }
 
 /** A piece of a text and what takes its place. */
