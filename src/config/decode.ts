@@ -2,7 +2,7 @@ import * as z from "zod";
 import { clip } from "../model/mod.ts";
 import { describeLocated, type Located, type LocatedMap } from "./located.ts";
 import { formerKeyAdvice, nearestKey } from "./nearest_key.ts";
-import { joinPath, type ProblemSink } from "./problem_sink.ts";
+import { joinPath, MOST_PROBLEMS, type ProblemSink } from "./problem_sink.ts";
 import { booleanOf, firstMessage, leafValue, plainValue } from "./leaf_value.ts";
 
 /** A value that was read by a schema. */
@@ -32,13 +32,9 @@ export function decode<S extends z.ZodType>(
   return { value, given: walk.given };
 }
 
-/** Most unknown keys with a suggestion; hardly more problems are shown. */
-const MOST_NEAREST = 100;
-
 class Walk {
   readonly given = new Set<string>();
   readonly #sink: ProblemSink;
-  #unknown = 0;
 
   constructor(sink: ProblemSink) {
     this.#sink = sink;
@@ -86,7 +82,9 @@ class Walk {
     const meant = new Set<string | undefined>();
     for (const [key, entry] of node.entries) {
       if (!known.includes(key)) {
-        const near = this.#unknown++ < MOST_NEAREST ? nearestKey(key, known) : undefined;
+        const near = this.#sink.problems.length < MOST_PROBLEMS
+          ? nearestKey(key, known)
+          : undefined;
         meant.add(near);
         this.#sink.add(entry.at, joinPath(path, clip(key, 60)), unknownKey(key, near, known));
         continue;

@@ -3,7 +3,7 @@ import { isMigrationFile } from "./config_file_names.ts";
 import { duplicateStacks } from "./duplicate_stacks.ts";
 import type { Located } from "./located.ts";
 import { parseLocatedYaml } from "./located_yaml.ts";
-import { invalidInput, ProblemSink } from "./problem_sink.ts";
+import { invalidInput, MOST_PROBLEMS, ProblemSink } from "./problem_sink.ts";
 import { type DeploymentDocument, DeploymentReader } from "./deployment_reader.ts";
 
 interface ParseOptions {
@@ -17,13 +17,19 @@ interface ParseOptions {
 /**
  * Reads a configuration file: every document of it is one deployment, in order.
  *
- * Throws `config_invalid` with every problem of every document and its position.
+ * Throws `config_invalid` with the problems of its documents, up to one hundred, and their positions.
  */
 export function parseDeployments(text: string, options: ParseOptions): DeploymentDocument[] {
   const origin = { ...options, migration: isMigrationFile(options.file) };
-  const readers = parseLocatedYaml(text, options.file).map(({ number, root }) =>
-    new DeploymentReader(root, new ProblemSink(options.file, { document: number }), origin)
-  );
+  const readers: DeploymentReader[] = [];
+  let problems = 0;
+  for (const { number, root } of parseLocatedYaml(text, options.file)) {
+    // Looking for what is meant takes long, and what is wrong with further documents is not shown.
+    if (problems >= MOST_PROBLEMS) break;
+    const sink = new ProblemSink(options.file, { document: number });
+    readers.push(new DeploymentReader(root, sink, origin));
+    problems += sink.problems.length;
+  }
   return finish(readers, `the deployment configuration ${options.file}`);
 }
 

@@ -11,7 +11,7 @@ import type { Position } from "./located.ts";
 export type Report = (path: string, message: string) => void;
 
 /** Problems kept of one input; more tell a reader nothing new. */
-const MOST_PROBLEMS = 100;
+export const MOST_PROBLEMS = 100;
 const LONGEST_MESSAGE = 300;
 
 /**

@@ -590,4 +590,15 @@ describe("parseInlineDeployments", () => {
       assert.equal(errorOf(() => parseInlineDeployments(body, "body")).code, "config_invalid");
     }
   });
+
+  it("parseDeployments() reads no more documents once there are a hundred problems", () => {
+    const keys = ["a", "b", "c", "d"].map((each) => `${each.repeat(48)}: 1`).join(", ");
+    const text = Array.from({ length: 990 }, () => `{name: n, ${keys}}\n`).join("---\n");
+    const { message, problems } = errorOf(() =>
+      parseDeployments(text, { file: "f.yaml", trusted: false })
+    );
+    assert.equal(problems.length, 100);
+    // What is not read is not looked at for what its author meant either.
+    assert.match(message, /\(and 99 more problems\)$/);
+  });
 });
