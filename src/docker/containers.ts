@@ -3,7 +3,7 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Engine } from "./engine.ts";
 import { isEverybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
-import { LOG_LIMIT_MS, readLog } from "./logs.ts";
+import { LOG_LIMIT_MS, logQuery, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
 import { BINDS, bindsOf, JOINS, joinsOf, readingContainers } from "./observed_container.ts";
 import { detailed } from "./container_details.ts";
@@ -37,8 +37,12 @@ export function containerCalls(api: EngineApi) {
     },
     containerLogs: async (id, lines, signal) => {
       const path = `/containers/${pathName(id)}/logs`;
-      const query = { stdout: true, stderr: true, tail: lines };
-      const request = { method: "GET", path, query, limitMs: LOG_LIMIT_MS } as const;
+      const request = {
+        method: "GET",
+        path,
+        query: logQuery(lines),
+        limitMs: LOG_LIMIT_MS,
+      } as const;
       return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
         const config = asRecord((await inspect(api, id, within))?.["Config"]);
         // Newer engines tell by the content type; older ones report "raw" for both kinds.
@@ -46,7 +50,7 @@ export function containerCalls(api: EngineApi) {
           const response = await api.call(request, within);
           const isFramed = response.headers["content-type"]?.includes("multiplexed") === true ||
             config["Tty"] !== true;
-          return await readLog(response, { isFramed, clock: api.clock }, within);
+          return await readLog(response, { isFramed, lines, clock: api.clock }, within);
         });
       });
     },

@@ -57,14 +57,42 @@ export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncGene
 /** Bytes of a log to read: the number of lines does not limit their length. */
 const MOST_LOGGED = 64 << 20;
 
-/** The lines of a log in an answer; see {@link collectLines}. */
+/** Entries that are asked for beyond the wanted lines. */
+const MORE_LINES = 20;
+/** Bytes of an entry of a log that is not the end of its line: the engine cuts lines there. */
+const PART = 16 << 10;
+
+/** The query for the last `lines` lines of a log, and for what is before them. */
+export function logQuery(lines: number) {
+  return { stdout: true, stderr: true, tail: lines + MORE_LINES };
+}
+
+/**
+ * The last `lines` lines of a log in the answer to {@link logQuery}; see {@link collectLines}. The engine
+ * counts the parts of long lines, so the answer may begin within a line, and so within a secret, of which
+ * nothing knows the end: such a line is left out, with `…` in its place if nothing is before it.
+ */
 export async function readLog(
   response: TransportResponse,
-  { isFramed, clock }: { readonly isFramed: boolean; readonly clock: Clock },
+  { isFramed, lines, clock }: {
+    readonly isFramed: boolean;
+    readonly lines: number;
+    readonly clock: Clock;
+  },
   signal: AbortSignal,
 ): Promise<string[]> {
+  let bytes = 0;
   const body = bounded(unhurried(response, clock, signal));
-  return await collectLines(isFramed ? demultiplex(body) : singleStream(body));
+  const counted = async function* () {
+    for await (const chunk of isFramed ? demultiplex(body) : singleStream(body)) {
+      bytes += chunk.bytes.length;
+      yield chunk;
+    }
+  };
+  const found = await collectLines(counted());
+  const entries = found.length + Math.floor(bytes / PART);
+  const isCut = found.length <= lines && entries >= lines + MORE_LINES;
+  return isCut ? ["…", ...found.slice(1)] : found.slice(-lines);
 }
 
 async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@ import type { EntryReading } from "./answer.ts";
 import { type EngineApi, pathName } from "./api.ts";
 import { everybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
-import { LOG_LIMIT_MS, readLog } from "./logs.ts";
+import { LOG_LIMIT_MS, logQuery, readLog } from "./logs.ts";
 import { members, short, USED_LABELS } from "./kept_parts.ts";
 import { NETWORKS } from "./resources.ts";
 import { asLabels, asName, asShown, LONGEST_ID, whoseLabels } from "./told.ts";
@@ -94,14 +94,14 @@ async function serviceLogs(
   signal: AbortSignal,
 ): Promise<string[]> {
   const path = `/services/${pathName(id)}`;
-  const query = { stdout: true, stderr: true, tail: lines };
-  const request = { ...get(`${path}/logs`), query, limitMs: LOG_LIMIT_MS };
+  const request = { ...get(`${path}/logs`), query: logQuery(lines), limitMs: LOG_LIMIT_MS };
   return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
     const { spec, labels } = serviceOf(asRecord(await api.json(get(path), within)));
     const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
     return await ofWhom(whoseLabels(labels), async () => {
       const response = await api.call(request, within);
-      return await readLog(response, { isFramed: !isTerminal, clock: api.clock }, within);
+      const how = { isFramed: !isTerminal, lines, clock: api.clock };
+      return await readLog(response, how, within);
     });
   });
 }

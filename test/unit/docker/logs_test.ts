@@ -130,11 +130,68 @@ describe("containerLogs()", () => {
   });
 });
 
+describe("containerLogs() of an engine that cuts long lines", () => {
+  /** Calls of an engine with a log: it cuts lines at 16 KiB, and counts their parts. */
+  function logsOf(log: string, isTerminal: boolean) {
+    const parts = (line: string) => Array.from(line.match(/[^]{1,16384}/g) ?? []);
+    const entries = log.split(/(?<=\n)/).flatMap(parts);
+    const transport: Transport = {
+      description: "engine",
+      request({ path }) {
+        if (!path.includes("/logs")) return answered(path, isTerminal);
+        const last = entries.slice(-Number(/tail=(\d+)/.exec(path)?.[1]));
+        const body = last.map((each) => isTerminal ? Buffer.from(each) : frame(1, each));
+        return Promise.resolve({
+          status: 200,
+          headers: {},
+          body: pieces(Buffer.concat(body), 1000),
+          discard() {},
+        });
+      },
+      close() {},
+    };
+    const { containerLogs } = containerCalls(
+      new EngineApi(transport, { clock: createFakeClock() }),
+    );
+    return containerLogs("1", 20, new AbortController().signal);
+  }
+  const secret = "canary-7731-Xq9kLmn2Pw84";
+  const rest = secret.slice(6);
+  /** A line with the secret across the place of the nth cut. */
+  const cut = (at: number) => `${"x".repeat(at * 16384 - 6)}${secret}`;
+
+  for (const isTerminal of [false, true]) {
+    const how = isTerminal ? "a terminal" : "frames";
+    for (const after of [0, 1, 2, 18, 19, 20, 21, 37, 38, 39, 40, 41, 42]) {
+      it(`never begins within a secret, ${after} lines before the end of ${how}`, async () => {
+        const short = Array.from({ length: after }, (_, at) => `line ${at}\n`).join("");
+        const long = `${cut(1)}${"y".repeat(40_000)}\n`;
+        for (
+          const log of [`${cut(1)}\n${short}`, `${short}${long}${short}`, `${cut(after + 1)}\n`]
+        ) {
+          const lines = await logsOf(log, isTerminal);
+          assert.ok(lines.length <= 20);
+          const text = lines.join("\n").replaceAll(secret, "***");
+          assert.ok(!text.includes(rest), text.slice(0, 100));
+        }
+      });
+    }
+    it(`shows everything of a short log, and the last 20 lines of a longer one, in ${how}`, async () => {
+      const short = Array.from({ length: 50 }, (_, at) => `line ${at}`);
+      assert.deepEqual(await logsOf(short.slice(0, 20).join("\n"), isTerminal), short.slice(0, 20));
+      assert.deepEqual(await logsOf(short.join("\n"), isTerminal), short.slice(-20));
+      const long = "x".repeat(100_000);
+      assert.deepEqual(await logsOf(`${long}\nend`, isTerminal), [long, "end"]);
+      assert.deepEqual(await logsOf(`${"x".repeat(900_000)}\nend`, isTerminal), ["…", "end"]);
+    });
+  }
+});
+
 /** The version, or details of a container by whose id its source is called. */
-function answered(path: string) {
+function answered(path: string, Tty = false) {
   const [, id] = /containers\/(\w+)\/json/.exec(path) ?? [];
   const Labels = { "stackwright.source.name": `h/org/${id}` };
-  const value = id === undefined ? { ApiVersion: "1.45" } : { Id: id, Config: { Labels } };
+  const value = id === undefined ? { ApiVersion: "1.45" } : { Id: id, Config: { Labels, Tty } };
   async function* body() {
     await Promise.resolve();
     yield new TextEncoder().encode(JSON.stringify(value));
