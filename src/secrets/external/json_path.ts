@@ -42,13 +42,14 @@ export function escapeForJsonPath(value: string, before: string): string {
   }
 }
 
-/** The quote that is open at the end of a text. */
+/** The quote that is open at the end of a text, which must not escape what comes next. */
 function openQuote(text: string): string {
   let open = "";
   for (let at = 0; at < text.length; at++) {
     const character = text[at] ?? "";
-    if (open !== "" && character === "\\") at++;
-    else if (open === character) open = "";
+    if (open !== "" && character === "\\" && ++at === text.length) {
+      throw unresolved("a value in json_path has a backslash in front of it: double it");
+    } else if (open === character) open = "";
     else if (open === "" && /["'`]/.test(character)) open = character;
   }
   return open;

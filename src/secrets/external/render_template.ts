@@ -8,7 +8,7 @@ export interface TemplateValues {
   readonly auth: Readonly<Record<string, string>>;
 }
 
-/** Makes a value fit for the place it is put into; `before` is the literal text in front of it. */
+/** Makes a value fit for the place it is put into; `before` is all text in front of it. */
 type Escape = (value: string, before: string) => string;
 
 /** The text of a template. Throws `secret_unresolved` for a field that has no value. */
@@ -17,15 +17,9 @@ export function renderTemplate(
   values: TemplateValues,
   escape: Escape = (value) => value,
 ): string {
-  let literal = "";
   let text = "";
   for (const part of template.parts) {
-    if (part.kind === "text") {
-      literal += part.text;
-      text += part.text;
-    } else {
-      text += escape(valueOf(part.value, values), literal);
-    }
+    text += part.kind === "text" ? part.text : escape(valueOf(part.value, values), text);
   }
   return text;
 }

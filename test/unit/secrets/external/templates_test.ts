@@ -150,6 +150,23 @@ describe("escapeForJsonPath()", () => {
       assert.throws(() => find("data.{{ .remote_ref.v }}", value), /without quotes there/);
     });
   }
+  for (const quote of ["'", '"', "`"]) {
+    it(`refuses a backslash in front of a value between ${quote}: it would end what escapes the value`, () => {
+      const value = String.raw`\{{ .remote_ref.v }}`;
+      const message = /has a backslash in front of it/;
+      for (const before of ["", "{{ .remote_ref.v }}", String.raw`\\`]) {
+        assert.throws(() => find(`data.none || ${quote}${before}${value}${quote}`, "a"), message);
+      }
+    });
+  }
+  it("sees every value in front of a value", () => {
+    const path =
+      "items[?name=='{{ .remote_ref.v }}{{ .remote_ref.v }}' || name=='{{ .remote_ref.v }}'].value";
+    assert.equal(find(path, "b\\"), "slash");
+    assert.equal(find(path, "x'y"), "odd");
+    assert.throws(() => find(path, "\\' || data.password || '"), /finds nothing/);
+    assert.equal(find(String.raw`'a\\{{ .remote_ref.v }}'`, "'"), String.raw`a\'`);
+  });
   for (const attack of ["x' || 'pw", "x\\' || 'pw", "'] | [0] || data.password | ['"]) {
     it(`does not let ${attack} out of its quotes`, () => {
       assert.throws(() => find(BY_NAME, attack), /json_path finds nothing/);
