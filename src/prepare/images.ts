@@ -13,6 +13,7 @@ import type { Engine } from "../docker/engine.ts";
 import type { Distribution } from "../docker/swarm.ts";
 import {
   type BuildOptions,
+  COMPOSE_LABELS,
   errors,
   isStackwrightError,
   messageOf,
@@ -194,7 +195,7 @@ async function build(
     return true;
   } catch (error) {
     signal.throwIfAborted();
-    await nameAgain(parts, named, signal);
+    await nameAgain(parts, wanted.key, named, signal);
     throw error;
   } finally {
     if (!signal.aborted) await letNamedGo(parts, kept, signal);
@@ -267,12 +268,21 @@ async function imagesNamed(
 
 /**
  * Restores names that successful builds took, when another build beside them failed: those images
- * were never released. Builds cannot use other names, as one Dockerfile may name another's image.
+ * were never released. Builds cannot use other names, as one Dockerfile may name another's image. What
+ * another stack's build gave a name meanwhile stays.
  */
-async function nameAgain({ engine, log }: ImagesParts, named: Named, signal: AbortSignal) {
+async function nameAgain(
+  { engine, log }: ImagesParts,
+  { name }: StackKey,
+  named: Named,
+  signal: AbortSignal,
+) {
   try {
     for (const [image, before] of named) {
-      if (await engine.imageId(image, signal) === before) continue;
+      const now = await engine.imageId(image, signal);
+      if (now === before) continue;
+      const labels = now === undefined ? undefined : await engine.imageLabels(now, signal);
+      if (now !== undefined && labels?.[COMPOSE_LABELS.project] !== name) continue;
       if (before === undefined) await engine.removeImage(image, signal);
       else await engine.tagImage(before, image, signal);
     }
