@@ -32,8 +32,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/git/ancestry.ts": { items: 1024, bytes: 2 * 4096 },
   // Tokens of an owner, with what the App may read there.
   "source/git/github_tokens.ts": { items: 1000, bytes: 4 * KIB },
-  // A host and a login: both are of a URL.
-  "source/git/host_holds.ts": { items: 1000, bytes: 2 * 4096 },
+  // A host and a login, and a URL and a login.
+  "source/git/host_holds.ts": { items: 1000, bytes: 2 * 4096, caches: 2 },
   // Logins of a mirror, each a URL.
   "source/git/mirror.ts": { items: 100, bytes: 2 * 4096, caches: 100 },
   "source/git/mirror_content.ts": { items: 100, bytes: 200, caches: 100 },

@@ -4,10 +4,12 @@ import type { Clock, HttpAnswer } from "../../system/mod.ts";
 const FIRST_HOLD_MS = 60_000;
 /** Longest hold without a `Retry-After`. */
 const LONGEST_GUESS_MS = 15 * 60_000;
-/** Longest hold, whatever `Retry-After` says. */
+/** Longest hold of a repository, whatever `Retry-After` says. */
 const LONGEST_HOLD_MS = 60 * 60_000;
-/** Most hosts with their logins that are remembered, those of the newest answers. */
-const MOST_HOSTS = 1_000;
+/** Longest hold of its host: what answers below a path there may be an author's. */
+const LONGEST_SHARED_MS = 5 * 60_000;
+/** Most hosts, and most repositories, with their logins that are remembered, those of the newest answers. */
+const MOST_REMEMBERED = 1_000;
 
 interface Hold {
   /** In milliseconds since 1970. */
@@ -16,13 +18,21 @@ interface Hold {
   readonly times: number;
 }
 
+/** The names of what is asked, each with the login: who uses up what one may ask holds nobody else. */
+export interface AskedOf {
+  readonly host: string;
+  readonly repository: string;
+}
+
 /**
  * Hosts that answered that they get too many requests by a login, or without one; polls do not ask them
- * while a hold lasts. `host` in the methods names both.
+ * while a hold lasts. The repository that was asked is held for as long as it says, the others of its
+ * host for a few minutes of that, and only once for a repository that alone answers so.
  */
 export class HostHolds {
   readonly #clock: Clock;
-  readonly #holds = new Map<string, Hold>();
+  readonly #hosts = new Map<string, Hold>();
+  readonly #repositories = new Map<string, Hold>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,32 +40,43 @@ export class HostHolds {
 
   /**
    * Notes the status of an answer: 429, or 503 with a `Retry-After`, begins a hold; a status below 400
-   * ends it. Returns the end of the hold that this answer began, if it did.
+   * ends it. Returns the end of the repository's hold that this answer began, if it did.
    */
-  note(host: string, answer: HttpAnswer): Date | undefined {
+  note({ host, repository }: AskedOf, answer: HttpAnswer): Date | undefined {
     const { status } = answer;
     const said = answer.header("retry-after")?.trim();
     if (status !== 429 && (status !== 503 || said === undefined)) {
-      if (status < 400) this.#holds.delete(host);
+      if (status < 400) {
+        this.#repositories.delete(repository);
+        this.#hosts.delete(host);
+      }
       return undefined;
     }
-    const now = this.#clock.now().getTime();
-    const times = (this.#holds.get(host)?.times ?? 0) + 1;
+    const asked = pauseOf(said, this.#clock.now().getTime());
+    const isAlone = this.#repositories.has(repository) && !this.#hosts.has(host);
+    if (!isAlone) this.#hold(this.#hosts, host, asked, LONGEST_SHARED_MS);
+    return this.#hold(this.#repositories, repository, asked, LONGEST_HOLD_MS);
+  }
+
+  #hold(holds: Map<string, Hold>, name: string, asked: number | undefined, longest: number): Date {
+    const times = (holds.get(name)?.times ?? 0) + 1;
     const guess = Math.min(FIRST_HOLD_MS * 2 ** (times - 1), LONGEST_GUESS_MS);
-    const until = now + Math.min(pauseOf(said, now) ?? guess, LONGEST_HOLD_MS);
-    this.#holds.delete(host);
-    const [oldest] = this.#holds.keys();
-    if (this.#holds.size >= MOST_HOSTS && oldest !== undefined) this.#holds.delete(oldest);
-    this.#holds.set(host, { until, times });
+    const until = this.#clock.now().getTime() + Math.min(asked ?? guess, longest);
+    holds.delete(name);
+    const [oldest] = holds.keys();
+    if (holds.size >= MOST_REMEMBERED && oldest !== undefined) holds.delete(oldest);
+    holds.set(name, { until, times });
     return new Date(until);
   }
 
-  /** End of the hold of a host; `undefined` when the host may be asked. */
-  until(host: string): Date | undefined {
-    const until = this.#holds.get(host)?.until ?? 0;
-    const left = until - this.#clock.now().getTime();
+  /** End of the holds of a repository and its host; `undefined` when it may be asked. */
+  until({ host, repository }: AskedOf): Date | undefined {
+    const now = this.#clock.now().getTime();
     // A hold longer than the longest one means that the clock was set back.
-    return left > 0 && left <= LONGEST_HOLD_MS ? new Date(until) : undefined;
+    const ends = [this.#hosts.get(host), this.#repositories.get(repository)]
+      .flatMap((hold) => hold ?? [])
+      .filter(({ until }) => until > now && until - now <= LONGEST_HOLD_MS);
+    return ends.length === 0 ? undefined : new Date(Math.max(...ends.map(({ until }) => until)));
   }
 }
 

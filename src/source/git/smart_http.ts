@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { errors, isStackwrightError } from "../../model/mod.ts";
 import type { Clock, HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
-import { HostHolds } from "./host_holds.ts";
+import { type AskedOf, HostHolds } from "./host_holds.ts";
 import { lsRefsRequest, readAdvertisement, readLsRefs } from "./ls_refs.ts";
 import { only, type RemoteRefs } from "./remote_refs.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
@@ -56,14 +56,14 @@ export class SmartHttp {
   }
 
   /**
-   * Time until which the host of a remote asked for no more requests by the login that it demands of
+   * Time until which a remote, or its host, asked for no more requests by the login that it demands of
    * us; `undefined` for none.
    */
   heldUntil(url: RepositoryUrl): Date | undefined {
     if (url.scheme !== "http" && url.scheme !== "https") return undefined;
     const isDemanded = this.#known.get(url.remote)?.login === true;
     const login = isDemanded ? this.#parts.access.loginName(url) : "";
-    return this.#holds.until(holdName(url.remote, login));
+    return this.#holds.until(asksOf(url.remote, login));
   }
 
   /**
@@ -168,15 +168,15 @@ export class SmartHttp {
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
     const answer = await this.#parts.http.send(request, signal);
-    const until = this.#holds.note(holdName(remote, login), answer);
+    const until = this.#holds.note(asksOf(remote, login), answer);
     if (until === undefined) return answer;
     const by = login === "" ? "without a login" : "by this login";
     throw errors.repository_unreachable(
       `${
         new URL(remote).host
       } answered ${answer.status} to a question for references: it is asked ` +
-        `too much. Polls of this host ${by} wait until ${until.toISOString()}; poll less often, or ` +
-        "use webhooks",
+        `too much. Polls of this repository wait until ${until.toISOString()}, those of others of this ` +
+        `host ${by} for at most five minutes of that; poll less often, or use webhooks`,
     );
   }
 
@@ -238,9 +238,11 @@ function withLogin(asked: Asked, { login }: Pick<Known, "login">): Asked {
   return login ? asked : { ...asked, authorization: "", login: "" };
 }
 
-/** The name of a hold: who uses up what one login may ask holds nobody else. */
-function holdName(remote: string, login: string): string {
-  return JSON.stringify([new URL(remote).host, login]);
+function asksOf(remote: string, login: string): AskedOf {
+  return {
+    host: JSON.stringify([new URL(remote).host, login]),
+    repository: JSON.stringify([remote, login]),
+  };
 }
 
 /** Headers of every request. */

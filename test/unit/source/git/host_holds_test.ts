@@ -11,6 +11,9 @@ function answer(status: number, retryAfter?: string) {
   return { status, body: "", header };
 }
 
+/** A repository of a host. */
+const at = (host: string, path = "shop") => ({ host, repository: `${host}/${path}` });
+
 function createWorld() {
   const clock = createFakeClock(START);
   const holds = new HostHolds(clock);
@@ -36,44 +39,76 @@ describe("hosts that want to be left alone", () => {
   ) {
     it(`are told by their answer: ${what}`, () => {
       const { holds, seconds } = createWorld();
-      holds.note("a.example", given);
-      assert.equal(seconds(holds.until("a.example")), expected);
-      assert.equal(holds.until("b.example"), undefined);
+      holds.note(at("a.example"), given);
+      assert.equal(seconds(holds.until(at("a.example"))), expected);
+      assert.equal(holds.until(at("b.example")), undefined);
     });
   }
 
   it("are left alone longer each time where they do not say how long, until they answer", () => {
     const { holds, seconds } = createWorld();
-    const times = Array.from({ length: 6 }, () => seconds(holds.note("a", answer(429))));
+    const times = Array.from({ length: 6 }, () => seconds(holds.note(at("a"), answer(429))));
     assert.deepEqual(times, [60, 120, 240, 480, 900, 900]);
-    holds.note("a", answer(404));
-    assert.equal(seconds(holds.until("a")), 900, "an error is no sign of being well");
-    holds.note("a", answer(200));
-    assert.equal(holds.until("a"), undefined);
-    assert.equal(seconds(holds.note("a", answer(429))), 60);
+    holds.note(at("a"), answer(404));
+    assert.equal(seconds(holds.until(at("a"))), 900, "an error is no sign of being well");
+    holds.note(at("a"), answer(200));
+    assert.equal(holds.until(at("a")), undefined);
+    assert.equal(seconds(holds.note(at("a"), answer(429))), 60);
+  });
+
+  it("are left alone by other repositories for a few minutes at most", async () => {
+    for (const said of ["3600", undefined]) {
+      const { holds, seconds, clock } = createWorld();
+      for (let times = 0; times < 5; times++) holds.note(at("a", "evil"), answer(429, said));
+      assert.equal(seconds(holds.until(at("a", "evil"))), said === undefined ? 900 : 3600);
+      assert.equal(seconds(holds.until(at("a"))), 300);
+      assert.equal(holds.until(at("b")), undefined);
+      await clock.advance(5 * MINUTE);
+      assert.equal(holds.until(at("a")), undefined);
+      assert.equal(seconds(holds.until(at("a", "evil"))), said === undefined ? 600 : 3300);
+    }
+  });
+
+  it("are held no longer by a repository that alone is refused, again and again", () => {
+    const { holds, seconds } = createWorld();
+    const refused = answer(429, "200");
+    holds.note(at("a", "evil"), refused);
+    assert.equal(seconds(holds.until(at("a"))), 200);
+    for (let times = 0; times < 3; times++) {
+      holds.note(at("a"), answer(200));
+      assert.equal(seconds(holds.note(at("a", "evil"), refused)), 200);
+      assert.equal(holds.until(at("a")), undefined);
+      assert.equal(seconds(holds.until(at("a", "evil"))), 200);
+    }
+    // The next one that is refused shows that it is the host.
+    holds.note(at("a"), refused);
+    assert.equal(seconds(holds.until(at("a", "other"))), 200);
+    holds.note(at("a", "evil"), answer(200));
+    assert.equal(holds.until(at("a", "evil")), undefined);
+    assert.equal(seconds(holds.until(at("a"))), 200);
   });
 
   it("are asked again when the time is over, also on a clock that was set back", async () => {
     const { holds, clock } = createWorld();
-    holds.note("a", answer(429, "120"));
+    holds.note(at("a"), answer(429, "120"));
     await clock.advance(2 * MINUTE - 1);
-    assert.notEqual(holds.until("a"), undefined);
+    assert.notEqual(holds.until(at("a")), undefined);
     await clock.advance(1);
-    assert.equal(holds.until("a"), undefined);
+    assert.equal(holds.until(at("a")), undefined);
     const ahead = createFakeClock("2026-03-11T11:00:00Z");
     let now = ahead.now;
     const other = new HostHolds({ ...ahead, now: () => now() });
-    other.note("a", answer(429, "120"));
+    other.note(at("a"), answer(429, "120"));
     now = clock.now;
-    assert.equal(other.until("a"), undefined);
+    assert.equal(other.until(at("a")), undefined);
   });
 
   it("are forgotten where there are too many, the one that answered longest ago first", () => {
     const { holds } = createWorld();
-    for (let each = 0; each < 1000; each++) holds.note(`host-${each}`, answer(429));
-    holds.note("host-0", answer(429));
-    holds.note("host-1000", answer(429));
-    const isHeld = (each: number) => holds.until(`host-${each}`) !== undefined;
+    for (let each = 0; each < 1000; each++) holds.note(at(`host-${each}`), answer(429));
+    holds.note(at("host-0"), answer(429));
+    holds.note(at("host-1000"), answer(429));
+    const isHeld = (each: number) => holds.until(at(`host-${each}`)) !== undefined;
     assert.deepEqual([0, 1, 2, 999, 1000].map(isHeld), [true, false, true, true, true]);
   });
 });
