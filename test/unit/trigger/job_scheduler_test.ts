@@ -181,9 +181,9 @@ describe("the scheduler of jobs", () => {
     await end();
   });
 
-  it("lets others work while thousands of jobs that run are left out", async () => {
+  it("lets others work while hundreds of jobs that run are left out", async () => {
     const more = { skip_running: "true" };
-    const jobs = Array.from({ length: 2000 }, (_, at) => ({
+    const jobs = Array.from({ length: 500 }, (_, at) => ({
       ...job(`j${at}`, "0 0 * 2 0#5", more),
       isRunning: true,
     }));
