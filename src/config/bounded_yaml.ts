@@ -12,10 +12,13 @@ import {
 export const MOST_BYTES = 256 * 1024;
 /** Most characters with a meaning in YAML in one text: each costs some three microseconds. */
 const MOST_SIGNS = 20_000;
-/** Most levels of nesting, checked before parsing: thousands of levels take quadratic time. */
-const MOST_LEVELS = 200;
+/** Most levels of nesting, checked before parsing: looking through them takes quadratic time. */
+const MOST_LEVELS = 100;
 /** Most aliases and anchors of one text: the library searches all anchors for each alias. */
 const MOST_ALIASES = 2000;
+
+/** Most values of a text with what aliases and merge keys bring in: a YAML bomb has millions. */
+export const MOST_VALUES = 100_000;
 
 /** The fault in the size of a text that was not parsed yet; `undefined` when it is small enough. */
 export function tooMuchYaml(text: string): string | undefined {

@@ -6,7 +6,7 @@ import {
   type Problem,
   type StackwrightError,
 } from "../model/mod.ts";
-import { keyGivenTwice, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
+import { keyGivenTwice, MOST_VALUES, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
 import { mergedValues } from "./merged_values.ts";
 import { invalidInput } from "./problem_sink.ts";
 import { hasAlias, hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
@@ -56,8 +56,6 @@ export const UNSURE_IN_PATHS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\uf
 
 /** Most files that one compose file may name. */
 const MOST_NAMED = 2000;
-/** Most values of all documents of a file, with what merge keys bring in. */
-const MOST_VALUES = 100_000;
 
 /** Tags that every YAML parser reads alike, and those of compose itself. */
 const TAGS =

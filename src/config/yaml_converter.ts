@@ -12,12 +12,11 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { clip } from "../model/mod.ts";
+import { MOST_VALUES } from "./bounded_yaml.ts";
 import type { Located, LocatedEntry, Position } from "./located.ts";
 import { DEEPEST } from "./located_json.ts";
 import type { ProblemSink } from "./problem_sink.ts";
 
-/** Most values of one document after aliases and merge keys: a YAML bomb has millions. */
-const MOST_VALUES = 100_000;
 /** Characters of a text that count as one more value: aliases repeat them as often as they are used. */
 const LONG_TEXT = 64;
 /** Most entries of one list or map of a configuration. */
