@@ -5,6 +5,7 @@ import {
   formatStackArguments,
   formatStackKey,
   isStackwrightError,
+  type ObservedStack,
   placeOf,
   type Release,
   type RunTarget,
@@ -12,7 +13,15 @@ import {
   type StackKey,
 } from "../model/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
-import type { DecisionSummary, Intent, Ledger, RecordedRelease, RunStore } from "../record/mod.ts";
+import {
+  type DecisionSummary,
+  type Intent,
+  type Ledger,
+  othersRelease,
+  type RecordedRelease,
+  type RunStore,
+  TOOK_PLACE,
+} from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
 import { seenOf, whatRuns } from "./what_runs.ts";
@@ -45,6 +54,8 @@ export interface StatusParts {
   readonly nextRun?: (schedule: string) => Date | undefined;
   /** Milliseconds to wait for engines; later answers count as unknown. */
   readonly limitMs?: number;
+  /** The data directory that the ledger is in. */
+  readonly dataDir: string;
 }
 
 /** Newest runs to search for work under way and for retries. */
@@ -97,7 +108,7 @@ function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock)
  * states that depend on it `unknown`.
  */
 export async function stackStatuses(
-  { engineOf, ledger, runs, clock, nextRun, limitMs = ENGINE_LIMIT_MS }: StatusParts,
+  { engineOf, ledger, runs, clock, nextRun, limitMs = ENGINE_LIMIT_MS, dataDir }: StatusParts,
   signal: AbortSignal,
   scope?: StackScope,
 ): Promise<StackStatus[]> {
@@ -133,7 +144,8 @@ export async function stackStatuses(
       ...(there === "late" && { unseen: `the engine did not answer within ${limitMs / 1000} s` }),
       changed: ledger.reconciliations.drift(key)?.fields ?? [],
     };
-    const judged = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
+    const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
+    const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
     // A held stack is not retried automatically, whatever the failure before said.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
@@ -206,6 +218,24 @@ function withoutStopped(
 ): StackJudgement {
   if (stopped === undefined || judged.state !== "drifted") return judged;
   return judgeStack({ ...facts, underWay: stopped });
+}
+
+/** Adds to why a stack is as it is that another Stackwright deploys it, too. */
+function withOthers(
+  ledger: Ledger,
+  judged: StackJudgement,
+  { current, observed, ...of }: Pick<StackStatus, "key" | "current"> & {
+    readonly observed: ObservedStack | undefined;
+    readonly dataDir: string;
+  },
+): StackJudgement {
+  if (current === undefined || observed === undefined) return judged;
+  const { state, why } = judged;
+  if (state === "synced" && current.message.endsWith(TOOK_PLACE)) {
+    return { ...judged, why: `${why}; ${TOOK_PLACE}` };
+  }
+  const others = state === "drifted" ? othersRelease(ledger, { observed, ...of }) : undefined;
+  return others === undefined ? judged : { ...judged, why: `${why}; ${others}` };
 }
 
 /** Time of the automatic retry of a failed repair. */

@@ -64,7 +64,11 @@ export function createGate(
   const nextRun = (schedule: string) =>
     settings.deploy.schedulerEnabled ? nextFiring(schedule, clock.now(), timeZone) : undefined;
   const statuses = (signal: AbortSignal, scope?: StackScope) =>
-    stackStatuses({ engineOf, ledger, runs, clock, nextRun, ...limit }, signal, scope);
+    stackStatuses(
+      { engineOf, ledger, runs, clock, nextRun, dataDir: settings.data.dir, ...limit },
+      signal,
+      scope,
+    );
   const statusesOfAll = onceDone(statuses);
   const check = (schedule: string) => checkSchedule(schedule, { now: clock.now() });
   const operations = createOperations({

@@ -34,12 +34,12 @@ import {
   stackFiles,
 } from "./placed_files.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
+import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";
 
-/** Stands in where work needs no slot. */
 const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [], beside: {} };
@@ -55,10 +55,10 @@ export interface MarkedRollout extends DecidedRollout {
 }
 
 /**
- * Records the intent, rolls the release out, and records how it ended. Returns `undefined`, having
- * changed nothing, when another process changed the stack since the plan was made, or containers came
- * under its name: the caller decides again. Throws `conflict` where another manager's run beside the
- * stack's, or instead of them, or left data, and when the stack is handed over meanwhile.
+ * Rolls a release out, and records its intent and its end. Returns `undefined`, having changed
+ * nothing, when another process changed the stack since the plan, or containers came under its name:
+ * the caller decides again. Throws `conflict` where another manager's run beside the stack's, or
+ * instead of them, or left data, and when the stack is handed over meanwhile.
  */
 export async function carryOut(
   parts: PipelineParts,
@@ -83,10 +83,10 @@ export async function carryOut(
     ...(work.again && { owner: ownerOfRelease(work.again) }),
   });
   if (intent === undefined) return undefined;
-  // Counted when the attempt begins: deciding again is no attempt, and one that crashes is.
+  // Counted as it begins: deciding again is no attempt, and one that crashes is.
   if (isRetry) parts.ledger.failures.countAttempt(release.key);
   const finish: OwnersWork<RolloutResult> = (within, ask) =>
-    finishRollout(parts, { ...work, ask }, intent, within);
+    finishRollout(parts, { ...work, ...warnOfOthers(parts, work), ask }, intent, within);
   return await whileIntended(parts, intent, finish, signal);
 }
 

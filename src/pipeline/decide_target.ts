@@ -22,6 +22,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
+import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
   changesSince,
@@ -205,7 +206,8 @@ async function planRendered(
   const settled = release.swarm === undefined
     ? await withContainers(parts, prepared, { plan, observed, recorded }, signal)
     : plan;
-  return planOfChange(settled, release, recorded ?? release);
+  const told = tellingOthers(parts, key, settled, observed);
+  return planOfChange(told, release, recorded ?? release);
 }
 
 /** The decision to deploy, after its images were brought to the engine. */

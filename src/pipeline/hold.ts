@@ -28,6 +28,7 @@ import {
   resolveSecrets,
   type Target,
 } from "../prepare/mod.ts";
+import { tellingOthers } from "./owner/others_release.ts";
 import { withFiles } from "./beyond_digests.ts";
 import { pointImages } from "./stack_mode.ts";
 import { isStrangers, requireOwnership } from "./stack_owner.ts";
@@ -140,8 +141,9 @@ export async function prepareRepair(
   repair: Repair,
   signal: AbortSignal,
 ): Promise<HeldDecision> {
-  const { hold, plan, recorded } = repair;
+  const { hold, recorded, observed } = repair;
   const { key, origin, progress } = target;
+  const plan = tellingOthers(parts, key, repair.plan, observed);
   const stays = (why: string): HeldDecision => {
     const message = `${hold.message}; release ${recorded.number} needs ${plan.message}, ${why}`;
     return { kind: "skip", hold: { ...hold, message } };
@@ -159,7 +161,7 @@ export async function prepareRepair(
   await pointImages(parts, onDisk.release, images, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const remembers = failure === undefined || failure.release === recorded.digest;
-  return { kind: "repair", ...repair, onDisk, remembers };
+  return { kind: "repair", ...repair, plan, onDisk, remembers };
 }
 
 /**

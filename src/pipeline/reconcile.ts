@@ -272,8 +272,8 @@ async function redeploy(
     parts.log.warning(decision.hold.message, { stack: key.name, context: key.context });
     return { status: "skipped", message: decision.hold.message };
   }
-  const message = `release ${recorded.number} comes back: ${plan.message}`;
-  teller.begin("repair", message, plan.services);
+  const { message: said, services } = decision.plan;
+  teller.begin("repair", `release ${recorded.number} comes back: ${said}`, services);
   const mend = (slot: Slot) => repairRelease(parts, by, { decision, since, slot }, signal);
   const holder = { repository: revision.source.name, configuration: recorded.configuration };
   return await deploying(parts, holder, mend, signal);

@@ -16,6 +16,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { chooseRelease, notOwners, type Pin, recordedOwner } from "../record/mod.ts";
 import { createTeller, type Teller } from "../tell/mod.ts";
 import { carryOut, endOf, type MarkedRollout } from "./carry_out.ts";
+import { tellingOthers } from "./owner/others_release.ts";
 import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
@@ -204,7 +205,8 @@ async function prepareAgain(
   progress("looking at what runs");
   await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);
-  const plan = planFor(onDisk.release.services, observed, why);
+  const planned = planFor(onDisk.release.services, observed, why);
+  const plan = tellingOthers(parts, wanted.key, planned, observed);
   await requireNoClash(parts, onDisk.release, plan, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);
   const ran = wanted.swarm === undefined

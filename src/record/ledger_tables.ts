@@ -103,6 +103,8 @@ export class LedgerTables {
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
   /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
   readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
+  /** Digests of the services of all releases under a stack's name; see {@link Releases.madeDigests}. */
+  readonly madeDigests: Releases["madeDigests"] = (name) => this.releases.madeDigests(name);
   /** A number that changes when another process has changed the ledger. */
   readonly foreignVersion: LedgerDatabase["foreignVersion"] = () => this.database.foreignVersion();
   /** A recorded release with its model and variables, ready to be deployed again. */

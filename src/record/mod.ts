@@ -11,6 +11,7 @@ export * from "./discovered_stacks.ts";
 export * from "./hand_over.ts";
 export * from "./instance_key.ts";
 export * from "./ledger.ts";
+export * from "./others_release.ts";
 export * from "./pins.ts";
 export * from "./prometheus.ts";
 export * from "./recorded_failures.ts";

@@ -131,6 +131,16 @@ export class Releases extends LedgerTable {
     }));
   }
 
+  /** Digests of the services of all releases under a stack's name, on whichever context. */
+  madeDigests(name: string): ReadonlySet<string> {
+    const rows = this.database.all(
+      `SELECT DISTINCT s.value ->> '$.digest' AS digest FROM releases r
+       JOIN release_contents c ON c.release_id = r.id, json_each(c.services) s WHERE r.name = ?`,
+      name,
+    );
+    return new Set(rows.map((row) => String(row["digest"])));
+  }
+
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
     const { id, key, revision, target, timeoutSeconds, digest, configuration, swarm } = recorded;

@@ -108,7 +108,7 @@ const ENTRIES: RunTarget[] = Array.from({ length: 500 }, (_, at) => {
 const time = (at: Date) => at.toISOString();
 const statuses = (signal: AbortSignal, scope?: api.StackScope) => {
   const engineOf = () => Promise.reject(new Error("no engine"));
-  return api.stackStatuses({ engineOf, ledger, runs, clock }, signal, scope);
+  return api.stackStatuses({ engineOf, ledger, runs, clock, dataDir: "/data" }, signal, scope);
 };
 const parts = {
   ledger,

@@ -224,7 +224,10 @@ describe("the operations on one stack", () => {
     assert.notEqual(ledger.current(SHOP), undefined);
     const runs = { list: () => [] };
     const engineOf = () => Promise.reject(new Error("away"));
-    const statuses = await stackStatuses({ engineOf, ledger, runs, clock }, call.signal);
+    const statuses = await stackStatuses(
+      { engineOf, ledger, runs, clock, dataDir: "/data" },
+      call.signal,
+    );
     assert.deepEqual(statuses.map(({ key }) => key), [SHOP]);
     const [decision] = ledger.decisions.of(NAS, 1);
     assert.deepEqual([decision?.kind, decision?.outcome?.status], ["destroy", "succeeded"]);

@@ -41,6 +41,7 @@ describe("stackStatuses()", () => {
     const retryAt = new Date(clock.now().getTime() + 60_000);
     const run = runOf({ status: "skipped", reason: "delay", retryAt }, clock.now());
     const parts: StatusParts = {
+      dataDir: "/data",
       // An engine that does not answer: what is known is shown nevertheless.
       engineOf: () => Promise.reject(new Error("away")),
       ledger,
@@ -62,7 +63,13 @@ describe("stackStatuses()", () => {
     const NAS = { context: "nas", name: "shop" };
     recordShop(ledger, clock, NAS);
     const engineOf = () => Promise.reject(new StackwrightError("bad_request", "unknown context"));
-    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const parts: StatusParts = {
+      engineOf,
+      ledger,
+      runs: { list: () => [] },
+      clock,
+      dataDir: "/data",
+    };
     const [status] = await stackStatuses(parts, never);
     assert.match(status?.why ?? "", /^there is no context nas any more: make it again, or have/);
     assert.match(status?.why ?? "", /stackwright forget --context nas shop$/);
@@ -75,6 +82,7 @@ describe("stackStatuses()", () => {
     ledger.succeed(ledger.beginDeploy(releaseOf(SHOP, "d".repeat(40))), {}, "done");
     ledger.failures.clear(SHOP);
     const parts: StatusParts = {
+      dataDir: "/data",
       engineOf: () => new Promise(() => {}),
       ledger,
       runs: { list: () => [] },
@@ -106,6 +114,7 @@ describe("stackStatuses()", () => {
       outcome: { status: "failed", message: "web did not stay", retryAt: retryAt.toISOString() },
     }, clock.now());
     const parts: StatusParts = {
+      dataDir: "/data",
       engineOf: () => Promise.reject(new Error("away")),
       ledger,
       runs: { list: () => [] },
@@ -134,6 +143,7 @@ describe("stackStatuses()", () => {
       }, clock.now());
     add({ status: "failed", message: "the port is taken" });
     const parts: StatusParts = {
+      dataDir: "/data",
       engineOf: () => Promise.reject(new Error("away")),
       ledger,
       runs: { list: () => [] },
@@ -150,7 +160,13 @@ describe("stackStatuses()", () => {
     const ledger = createMemoryLedger(clock);
     ledger.beginDeploy(releaseOf(SHOP, "a".repeat(40)));
     const engineOf = () => Promise.reject(new Error("away"));
-    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const parts: StatusParts = {
+      engineOf,
+      ledger,
+      runs: { list: () => [] },
+      clock,
+      dataDir: "/data",
+    };
     const told = (await stackStatuses(parts, never)).map(({ key, state }) => ({ key, state }));
     assert.deepEqual(told, [{ key: SHOP, state: "deploying" }]);
   });
@@ -166,7 +182,13 @@ describe("stackStatuses()", () => {
       return Promise.resolve([]);
     };
     const engineOf = () => Promise.resolve({ listContainers } as unknown as Engine);
-    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const parts: StatusParts = {
+      engineOf,
+      ledger,
+      runs: { list: () => [] },
+      clock,
+      dataDir: "/data",
+    };
     const [one] = await stackStatuses(parts, never, SHOP);
     const [other] = await stackStatuses(parts, never);
     assert.deepEqual([one?.state, one?.why], [other?.state, other?.why]);
@@ -185,7 +207,13 @@ describe("stackStatuses()", () => {
       asked.push(context);
       return Promise.resolve({ listContainers: () => Promise.resolve([]) } as unknown as Engine);
     };
-    const parts: StatusParts = { engineOf, ledger, runs: { list: () => [] }, clock };
+    const parts: StatusParts = {
+      engineOf,
+      ledger,
+      runs: { list: () => [] },
+      clock,
+      dataDir: "/data",
+    };
     const { context } = stackKey("", "");
     const listed = await stackStatuses(parts, never, { context });
     assert.deepEqual(listed.map(({ key }) => key), [stackKey("", "shop")]);
@@ -203,7 +231,7 @@ describe("stackStatuses()", () => {
     const engine = { listContainers: () => Promise.resolve([]), swarm: { services: refused } };
     const engineOf = () => Promise.resolve(engine as unknown as Engine);
     const statuses = await stackStatuses(
-      { engineOf, ledger, runs: { list: () => [] }, clock },
+      { engineOf, ledger, runs: { list: () => [] }, clock, dataDir: "/data" },
       never,
     );
     assert.deepEqual(statuses.map(({ state }) => state), ["drifted", "unknown"]);
@@ -222,7 +250,10 @@ describe("stackStatuses()", () => {
     const run = { ...runOf({ status: "failed" }, clock.now()), repository: "h/other" };
     const list = () => Array.from({ length: 50 }, () => run);
     const engineOf = () => Promise.reject(new Error("away"));
-    await stackStatuses({ engineOf, ledger: counted, runs: { list }, clock }, never);
+    await stackStatuses(
+      { engineOf, ledger: counted, runs: { list }, clock, dataDir: "/data" },
+      never,
+    );
     assert.equal(asked, 1);
   });
 });

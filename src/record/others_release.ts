@@ -1,0 +1,72 @@
+import {
+  isOurs,
+  LABELS,
+  type ObservedContainer,
+  type ObservedStack,
+  type Plan,
+  shortId,
+  type StackKey,
+} from "../model/mod.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** A stack as it was observed, and the data directory that the ledger is in. */
+interface Seen {
+  readonly key: StackKey;
+  readonly observed: ObservedStack;
+  readonly dataDir: string;
+}
+
+/** The parts of the ledger that tell which containers its releases made. */
+type Releases = Pick<Ledger, "current" | "services" | "madeDigests">;
+
+/** Containers, and idle services, that Stackwright made from a release which the ledger does not know. */
+function findOthers(
+  ledger: Releases,
+  { key, observed: { containers, idle = [] } }: Seen,
+): Pick<ObservedContainer, "name" | "service" | "labels">[] {
+  const ours = [...containers, ...idle.map((each) => ({ ...each, name: each.service }))]
+    .filter((each) => isOurs(each) && each.labels[LABELS.digest] !== undefined);
+  const without = (made: ReadonlySet<string>) =>
+    ours.filter(({ labels }) => !made.has(labels[LABELS.digest] ?? ""));
+  const current = ledger.current(key);
+  const running = current === undefined ? [] : ledger.services(current);
+  // Older releases are read only where the current one does not explain all that runs.
+  const unexplained = without(new Set(running.map(({ digest }) => digest)));
+  return unexplained.length === 0 ? [] : without(ledger.madeDigests(key.name));
+}
+
+/**
+ * Words about a stack whose containers another Stackwright, or one with another data directory, has
+ * deployed, as far as the digests on them and the ledger tell; `undefined` where none has. No reason
+ * to refuse anything: a ledger may have been lost.
+ */
+export function othersRelease(ledger: Releases, seen: Seen): string | undefined {
+  const [found] = findOthers(ledger, seen);
+  if (found === undefined) return undefined;
+  const { key, dataDir } = seen;
+  const then = ledger.current(key) === undefined
+    ? ", unless the ledger that was here is lost"
+    : ", and did so after this one. They replace each other's containers as long as both do: " +
+      "stop one of the two, or give its stack another name";
+  return `container ${found.name} has digest ${shortId(found.labels[LABELS.digest] ?? "")}, ` +
+    `which this data directory (${dataDir}) has no record of: another Stackwright, or one with ` +
+    `another DATA_DIR, deploys ${key.name} too${then}`;
+}
+
+/** The plan for a stack, which says where it replaces what another ledger's release made. */
+export function withOthersRelease(ledger: Releases, plan: Plan, seen: Seen): Plan {
+  const words = plan.kind === "deploy" ? othersRelease(ledger, seen) : undefined;
+  if (plan.kind !== "deploy" || words === undefined) return plan;
+  const theirs = new Set(findOthers(ledger, seen).map(({ service }) => service));
+  const because = "it was made by another Stackwright, or with another DATA_DIR";
+  const services = plan.services.map((each) =>
+    each.action === "keep" || !theirs.has(each.name)
+      ? each
+      : { ...each, because: [...each.because, because] }
+  );
+  return { ...plan, message: `${plan.message}; ${words}`, services };
+}
+
+/** Ending of the message of a release that was deployed after another ledger's, over its containers. */
+export const TOOK_PLACE =
+  "it took the place of what another Stackwright, or one with another DATA_DIR, had deployed";

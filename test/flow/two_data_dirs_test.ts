@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit, inWorld, pollTo, reasons } from "./steps.ts";
+import type { World } from "./world.ts";
+
+const FILES = { "compose.yaml": composeFile({ web: service() }) };
+const TOO = "has no record of: another Stackwright, or one with another DATA_DIR, deploys";
+
+/** A data directory beside the world's. */
+async function another(world: World): Promise<{ env: Record<string, string> }> {
+  const other = join(dirname(world.dataDir), "another");
+  await mkdir(other);
+  return { env: { DATA_DIR: other } };
+}
+
+/** The warnings of the service about deployments by others. */
+function warnings(world: World): string[] {
+  return world.lines.filter(({ level, message }) => level === "warning" && message.includes(TOO))
+    .map(({ message }) => message);
+}
+
+describe("two data directories that deploy one stack", () => {
+  it("say so, each time that one replaces what the other has deployed", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await pollTo(world, "skipped");
+      const how = await another(world);
+      const { url } = world.repository;
+      const first = `which this data directory (${how.env["DATA_DIR"]}) ${TOO}`;
+      const { out: plan } = await commandTo(world, 2, ["plan", url], how);
+      assert.ok(plan.includes(first), plan);
+      const { out, err } = await commandTo(world, 0, ["apply", url], how);
+      assert.ok(out.includes(first), out);
+      assert.match(out, /unless the ledger/);
+      assert.ok(err.includes(first), err);
+      assert.deepEqual(warnings(world), []);
+
+      const { out: status } = await commandTo(world, 0, ["status"]);
+      const back = `which this data directory (${world.dataDir}) ${TOO}`;
+      assert.match(status, /drifted/);
+      assert.ok(
+        JSON.parse((await commandTo(world, 0, ["status", "--json"])).out)
+          .deployments[0].why.includes(back),
+      );
+      const finished = await pollTo(world, "succeeded");
+      assert.ok(finished.deployments?.[0]?.message?.includes(back), JSON.stringify(finished));
+      assert.match(reasons(finished, "web"), /was made by another Stackwright/);
+      assert.equal(warnings(world).length, 1);
+      assert.match(warnings(world)[0] ?? "", /stop one of the two/);
+      const { out: why } = await commandTo(world, 0, ["explain", world.stack]);
+      assert.ok(why.includes(back), why);
+      assert.match(why, /^synced.*took the place of what another Stackwright/m);
+
+      await pollTo(world, "skipped");
+      assert.equal(warnings(world).length, 1);
+      await commit(world, { "compose.yaml": composeFile({ web: service({ tty: true }) }) });
+      await pollTo(world, "succeeded");
+      assert.equal(warnings(world).length, 1);
+      assert.doesNotMatch(
+        (await commandTo(world, 0, ["explain", world.stack])).out,
+        /^synced.*took/m,
+      );
+    }));
+
+  it("say so where an update is held back, too", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      const how = await another(world);
+      await commandTo(world, 0, ["apply", world.repository.url], how);
+      await commandTo(world, 0, ["hold", world.stack]);
+      const text = JSON.stringify(await pollTo(world, "skipped"));
+      assert.ok(text.includes(TOO), text);
+      assert.equal(warnings(world).length, 1);
+      await pollTo(world, "skipped");
+      assert.equal(warnings(world).length, 1);
+    }));
+});
