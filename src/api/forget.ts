@@ -24,11 +24,12 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
 }
 
 /**
- * Forgets a stack whose context does not exist any more, so that no engine can be asked to remove
- * it. Leaves what runs there, and the stack's files on disk, alone; the history stays.
+ * Forgets a stack of which there is nothing to remove: its context does not exist any more, so that
+ * no engine can be asked, or none of its releases ever became its current one, so that only failures are
+ * recorded. Leaves what is on the engine, and the stack's files on disk, alone; the history stays.
  *
- * A call throws `conflict` while the context exists or the stack is being changed, and `not_found`
- * when nothing is recorded about the stack.
+ * A call throws `conflict` while a release is deployed on a context that exists, or the stack is being
+ * changed, and `not_found` when nothing is recorded about the stack.
  */
 export function forgetOperation(
   { ledger, hasContext, clock }: ForgetParts,
@@ -36,22 +37,26 @@ export function forgetOperation(
   return stackAction({
     action: "forget",
     id: "forgetDeployment",
-    summary: "Forget a stack whose context is not there any more; what runs there is left alone.",
+    summary: "Forget a stack that was never deployed, or whose context is not there any more; " +
+      "what is on the engine is left alone.",
     input: stackInput,
     output: forgetView,
     errors: ["bad_request", "not_found", "conflict"],
   }, async (key) => {
     const isThere = await hasContext(key.context);
     requireForgettable(ledger, key, isThere);
-    return recordForgotten(ledger, key, clock.now());
+    return recordForgotten(ledger, key, isThere, clock.now());
   });
 }
 
-function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, at: Date) {
+function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean, at: Date) {
   const current = ledger.current(key);
-  const message = `a person forgot it: there is no context ${key.context} any more; what runs ` +
-    "there was left alone";
-  ledger.destroyed(ledger.beginDestroy(key, {}), message);
+  const message = isThere
+    ? "a person forgot it: no release of it is deployed; what attempts left on the engine was left alone"
+    : `a person forgot it: there is no context ${key.context} any more; what runs there was left alone`;
+  // Volumes that an attempt made may be there: nobody else gets them under this name.
+  const keepsOwner = isThere && ledger.history(key, 1).length > 0;
+  ledger.destroyed(ledger.beginDestroy(key, {}), message, { keepsOwner });
   ledger.decisions.add(key, {
     trigger: "project",
     origin: "manual",
@@ -67,8 +72,8 @@ function recordForgotten(ledger: ForgetParts["ledger"], key: StackKey, at: Date)
 
 function stillThere({ context, name }: StackKey): StackwrightError {
   return errors.conflict(
-    `the context ${context} is there, so ${name} can be removed from it: with destroy: ` +
-      "true, or over the API. Nothing was changed",
+    `the context ${context} is there and ${name} is deployed, so it can be removed from it: with ` +
+      "destroy: true, or over the API. Nothing was changed",
   );
 }
 
@@ -79,9 +84,10 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
-  if (isThere) throw stillThere(key);
-  if (isLeftOpen || !ledger.underWay().some(isIt)) return;
+  if (isThere && ledger.current(key) !== undefined) throw stillThere(key);
+  if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
   throw errors.conflict(
-    `something is being done to ${key.name} at this moment; try again when it has ended`,
+    `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +
+      "service runs; try again when it has ended",
   );
 }

@@ -93,7 +93,7 @@ function actingRoutes({ adopt, forget, unpin, hold, resume, ...operations }: Ope
       success: { 200: "Handed over; its next deployment takes over what there is." },
     }),
     stackRoute(["POST", "/forget", "forget deployment"], forget, {
-      success: { 200: "Forgotten; what runs on the engine that is gone was left alone." },
+      success: { 200: "Forgotten; what is on the engine was left alone." },
     }),
     stackRoute(["POST", "/plan", "plan deployment"], operations.planStack, {
       success: { 200: "What would be done." },

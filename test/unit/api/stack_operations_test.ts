@@ -203,7 +203,44 @@ describe("the operations on one stack", () => {
     assert.equal(detail.decisions[0]?.last_at.slice(0, 10), clock.now().toISOString().slice(0, 10));
   });
 
-  it("forget a stack whose context is gone, and no other", async () => {
+  it("forget a stack that was never deployed, with the failures that are known of it", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    const hasContext = () => Promise.resolve(true);
+    const operation = forgetOperation({ ...parts, clock, hasContext });
+    const told = {
+      trigger: "poll",
+      origin: "automatic",
+      revision: "main (1)",
+      kind: "error",
+      message: "refused",
+      changes: [],
+      services: [],
+    } as const;
+    const REFUSED = { ...SHOP, name: "refused" };
+    ledger.decisions.add(REFUSED, told, clock.now());
+    const FAILED = { ...SHOP, name: "failed" };
+    ledger.owners.settle(FAILED, { source: "github.com/me/infra", reference: "main" });
+    const intent = ledger.beginDeploy(releaseOf(FAILED, "a".repeat(40)));
+    ledger.decisions.add(FAILED, told, clock.now());
+    await assert.rejects(operation.call(FAILED, call), /something is being done to failed/);
+    ledger.fail(intent, "failed", "no such image");
+    const failure = { release: "a", source: "", message: "no such image", at: clock.now() };
+    ledger.failures.fail(FAILED, { ...failure, automatic: true });
+    const engineOf = () => Promise.reject(new Error("away"));
+    const all = { engineOf, ledger, runs: { list: () => [] }, clock, dataDir: "/data" };
+    const listed = async () => (await stackStatuses(all, call.signal)).map(({ key }) => key.name);
+    assert.deepEqual(await listed(), ["failed", "refused", "shop"]);
+    for (const each of [REFUSED, FAILED]) {
+      assert.deepEqual(await operation.call(each, call), { forgotten: true });
+    }
+    assert.deepEqual(await listed(), ["shop"]);
+    assert.equal(ledger.failures.get(FAILED), undefined);
+    // An attempt may have made volumes: the name stays its owner's.
+    assert.equal(ledger.owners.get(FAILED)?.source, "github.com/me/infra");
+    assert.match(ledger.decisions.of(FAILED, 1)[0]?.message ?? "", /no release of it is deployed/);
+  });
+
+  it("forget a stack whose context is gone, and no other that is deployed", async () => {
     const { parts, call, ledger, clock } = createWorld();
     const NAS = { context: "nas", name: "shop" };
     recordShop(ledger, clock, NAS);
