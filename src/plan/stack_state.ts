@@ -152,12 +152,20 @@ function driftOf(
 ): { readonly state: StackState; readonly why: string } {
   if (observed === undefined) return { state: "unknown", why: unseen };
   const plan = planFor(services, observed, { kind: "repaired" });
+  const down = whatIsDown(services, observed);
   if (plan.kind !== "skip") {
-    return { state: "drifted", why: `release ${number} needs: ${plan.message}` };
+    const needs = `release ${number} needs: ${plan.message}`;
+    return { state: "drifted", why: down === "" ? needs : `${down}; ${needs}` };
   }
   const ill = observed.containers.filter(({ health }) => health === "unhealthy");
   if (ill.length > 0) {
     return { state: "drifted", why: `unhealthy: ${ill.map(({ name }) => name).sort().join(", ")}` };
+  }
+  // The engine starts these again by itself, or is about to remove them: nothing can be done to them.
+  const { running = 0, finished = 0, wanted } = counts;
+  if (down !== "" && running + finished < wanted) {
+    const why = `${running} of ${wanted - finished} containers run: ${down}`;
+    return { state: "drifted", why };
   }
   const [first] = drift;
   if (first !== undefined) {
@@ -167,12 +175,30 @@ function driftOf(
   return { state: "synced", why: `release ${number} ${howItRuns(counts)}` };
 }
 
+/** Most containers that a reason names. */
+const MOST_NAMED = 3;
+
+/** Names containers that do not run and should, with their exit codes; empty where there is none. */
+function whatIsDown(services: readonly ReleaseService[], { containers }: ObservedStack): string {
+  const down = services.filter(({ expectation }) => expectation.autostart).flatMap((service) =>
+    containers.filter((each) =>
+      each.service === service.name && each.state !== "running" && !mayBeOver(service, each)
+    )
+  );
+  const said = down.slice(0, MOST_NAMED).map(({ name, state, exitCode }) => {
+    const how = state === "exited" ? "exited" : `is ${state}`;
+    if (exitCode === undefined) return `${name} ${how}`;
+    return `${name} ${how}${state === "exited" ? "" : ", exited"} with ${exitCode}`;
+  });
+  const more = down.length - MOST_NAMED;
+  return [...said, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
 /** What may be said of a release without drift: not all that it wants has to run. */
-function howItRuns({ health, running = 0, finished = 0, wanted }: Counts): string {
+function howItRuns({ health, finished = 0, wanted }: Counts): string {
   if (health === "finished") {
     return wanted === 0 ? "is there; nothing of it has to run now" : "has ended with 0";
   }
-  if (running + finished < wanted) return `is there; ${running} of ${wanted} containers run`;
   return `runs${finished === 0 ? "" : `; ${finished} of ${wanted} containers ended with 0`}`;
 }
 

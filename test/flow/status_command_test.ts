@@ -206,3 +206,28 @@ describe("a source that cannot be read", () => {
       }));
   }
 });
+
+describe("the status of a stack whose container is down", () => {
+  it("says so in the table, as JSON and over the API, with one look at the engine as ever", () =>
+    inWorld("fake", async (world) => {
+      const { fake } = world;
+      assert.ok(fake);
+      await commit(world, { "compose.yaml": composeFile({ web: service({ restart: "no" }) }) });
+      await pollTo(world, "succeeded");
+      const asked = async () => {
+        const before = world.proxy.calls.length;
+        await listed(world);
+        return world.proxy.calls.length - before;
+      };
+      const calls = await asked();
+      assert.ok(calls > 0);
+      fake.crash(`${world.stack}-web-1`, 137);
+      const found = await status(world);
+      const why = `${world.stack}-web-1 exited with 137; release 1 needs: start web`;
+      assert.deepEqual([found.state, found.health, found.why], ["drifted", "stopped", why]);
+      assert.deepEqual((await listed(world)).deployments[0], found);
+      const { out } = await commandTo(world, 0, ["status"]);
+      assert.match(out, /drifted .* stopped 0\/1 .*exited with 137/);
+      assert.equal(await asked(), calls);
+    }));
+});

@@ -117,7 +117,41 @@ const STATES: readonly [
     "a container stopped that must run",
     { observed: { containers: [container("web", { state: "exited", exitCode: 1 })] } },
     "drifted",
-    /needs: start web$/,
+    /^shop-web-1 exited with 1; release 7 needs: start web$/,
+  ],
+  [
+    "the engine starts a container again and again",
+    {
+      observed: {
+        containers: [container("web", { state: "restarting", exitCode: 3, health: "none" })],
+      },
+    },
+    "drifted",
+    /^0 of 1 containers run: shop-web-1 is restarting, exited with 3$/,
+  ],
+  [
+    "a container without a restart policy was killed",
+    {
+      current: { number: 7, services: [service("web", { restarts: false, mayFinish: true })] },
+      observed: { containers: [container("web", { state: "exited", exitCode: 137 })] },
+    },
+    "drifted",
+    /^shop-web-1 exited with 137; release 7 needs: start web$/,
+  ],
+  [
+    "what may end has ended with 0",
+    {
+      current: { number: 7, services: [service("web", { restarts: false, mayFinish: true })] },
+      observed: { containers: [container("web", { state: "exited", exitCode: 0 })] },
+    },
+    "synced",
+    /^release 7 has ended with 0$/,
+  ],
+  [
+    "a container is being removed",
+    { observed: { containers: [container("web", { state: "removing", health: "none" })] } },
+    "drifted",
+    /^0 of 1 containers run: shop-web-1 is removing$/,
   ],
   [
     "a container is not healthy",
@@ -235,11 +269,10 @@ describe("judgeStack()", () => {
 
   it("does not say that a release runs whose container is being restarted", () => {
     const restarting = container("web", { state: "restarting", health: "none" });
-    const { why, health, running } = judgeStack({
+    const { state, health, running } = judgeStack({
       ...GOOD,
       observed: { containers: [restarting] },
     });
-    const expected = ["release 7 is there; 0 of 1 containers run", "unhealthy", 0];
-    assert.deepEqual([why, health, running], expected);
+    assert.deepEqual([state, health, running], ["drifted", "unhealthy", 0]);
   });
 });
