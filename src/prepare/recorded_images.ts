@@ -27,8 +27,9 @@ import { takenByPrograms } from "./taken_ports.ts";
  * Ensures that the engine has the images of a recorded release: pulls missing ones. Built images
  * cannot be built again from the ledger. Returns the images of a stack with their digests.
  *
- * Throws `pull_failed`, `build_failed` for a missing built image, and what {@link requireExternals},
- * {@link requirePlainHooks}, {@link requireStackParts} and {@link requireShortList} throw.
+ * Throws `pull_failed`, `build_failed` for a built image that is gone, also where its name leads to
+ * another one, and what {@link requireExternals}, {@link requirePlainHooks},
+ * {@link requireStackParts} and {@link requireShortList} throw.
  */
 export async function requireImages(
   parts: PrepareParts,
@@ -51,10 +52,15 @@ export async function requireImages(
   const made = needed.map(({ name }) => name);
   await requireExternals(parts.host.engine, onDisk.release.model, made, signal);
   const missing: ReleaseService[] = [];
+  const isThere = async (image: string) =>
+    await parts.host.engine.imageId(image, signal) !== undefined;
+  const making = new Set(starting(services, ["create", "recreate", "scale"]));
   for (const service of needed) {
-    if (await parts.host.engine.imageId(service.image, signal) !== undefined) continue;
     const ran = own(images, service.name);
-    if (ran !== undefined && await parts.host.engine.imageId(ran, signal) !== undefined) continue;
+    // The name of what is built leads to what the newest release built: another program.
+    const isNamed = !service.builds || ran === undefined || !making.has(service.name);
+    if (isNamed && await isThere(service.image)) continue;
+    if (ran !== undefined && await isThere(ran)) continue;
     if (service.builds) throw goneForGood(onDisk.release, service);
     requirePullable(onDisk.release, [service]);
     missing.push(service);
@@ -89,9 +95,10 @@ async function stackImages(
 
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
   return errors.build_failed(
-    `service ${service.name}: image ${service.image}, which was built for an earlier release, is gone; ` +
-      `deploy commit ${release.revision.id} to build it again, and set RELEASE_IMAGE_RETENTION to keep ` +
-      `images of earlier releases. Nothing was changed`,
+    `service ${service.name}: image ${service.image}, which was built for commit ` +
+      `${release.revision.id}, is gone, and its name may lead to another program now; deploy that ` +
+      "commit to build it again, and set RELEASE_IMAGE_RETENTION to keep images of earlier releases. " +
+      "No container was touched",
   );
 }
 

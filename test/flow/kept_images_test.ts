@@ -80,6 +80,23 @@ for (const engine of await buildingEngines()) {
         assert.deepEqual(await keptNames(world), []);
       }, { RELEASE_IMAGE_RETENTION: "0" }));
 
+    it("is not run in place of the one that the release ran which a person rolls back to", () =>
+      inWorld(engine, async (world) => {
+        for (const word of ["one", "two"]) {
+          await commit(world, shop(word), QUIET);
+          await pollTo(world, "succeeded");
+        }
+        const before = await world.containers();
+        const { err } = await commandTo(world, 1, ["rollback", world.stack]);
+        assert.match(err, /service app: image .*, which was built for commit [0-9a-f]+, is gone/);
+        assert.match(err, /No container was touched/);
+        assert.deepEqual(await world.containers(), before);
+        assert.equal(await page(world), "two");
+        await pollTo(world, "skipped");
+        const { out } = await commandTo(world, 0, ["status", world.stack]);
+        assert.match(out, /^synced/m);
+      }, { RELEASE_IMAGE_RETENTION: "0" }));
+
     it("is what a release runs that was killed before it used it, whatever its name means then", () =>
       inWorld(engine, async (world) => {
         for (const word of ["one", "two", "one"]) {
