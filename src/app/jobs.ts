@@ -4,7 +4,7 @@ import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { Ledger } from "../record/mod.ts";
+import { type Ledger, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
   type Clock,
@@ -75,10 +75,11 @@ class JobBoard {
   constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
     this.#context = context;
     this.#parts = parts;
-    const { events, intake, clock, log, meter, timeZone } = parts;
+    const { events, intake, ledger, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
       find: async (within) => (await this.#find(within)).map(({ job }) => job),
       events: events(context),
+      whyLeft: ({ key }) => whyLeft(ledger, key),
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
       clock,
       log: log.with({ context }),

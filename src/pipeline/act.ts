@@ -13,7 +13,7 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
-import { handedOver, ownerOfWhatRuns } from "../record/mod.ts";
+import { whyLeft } from "../record/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
@@ -163,7 +163,7 @@ export async function waitForJobs(
   { key, deployment, swarm }: Pick<Target, "key" | "deployment" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
-  if (handedOver(ledger, key, [ownerOfWhatRuns(ledger, key)]) !== undefined) return;
+  if (whyLeft(ledger, key) !== undefined) return;
   const { waitRunningJobs, timeoutSeconds } = deployment;
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {

@@ -13,7 +13,6 @@ import {
 import type { Engine } from "../docker/mod.ts";
 import {
   errors,
-  formatStackKey,
   isStackwrightError,
   type ObservedStack,
   type Progress,
@@ -28,11 +27,11 @@ import {
   type Ledger,
   locksOfJob,
   type OthersSay,
-  ownerOfKept,
   ownerOfWhatRuns,
   recordedOwner,
   type RunEnd,
   whoseStop,
+  whyLeft,
 } from "../record/mod.ts";
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
@@ -41,7 +40,7 @@ import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
-import { locked } from "./waits.ts";
+import { locked, whileOwned } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
 
 /** What is said of a run of a job that the end of this process does not end. */
@@ -168,8 +167,7 @@ function createRun(
   const startable = async (stack: string, within: AbortSignal) => {
     const other = { ...key, name: stack };
     await requireStartable(parts, other, { needsFiles: false }, within);
-    const owners = [owner, ownerOfKept(parts.ledger, key, { isPinned: true })];
-    const over = handedOver(parts.ledger, other, owners);
+    const over = handedOver(parts.ledger, other, [owner]);
     if (over !== undefined) throw over;
   };
   const { clock, log } = parts;
@@ -184,9 +182,8 @@ function createRun(
 }
 
 /**
- * Begins or adopts a run and waits for its end; returns the exit code of its container. A former owner's
- * job is not run, and ends when the new one's deployment comes, unless a person holds the stack; after
- * a rollback it is run until a deployment of another commit comes.
+ * Begins or adopts a run and waits for its end; returns the exit code of its container. Ends as
+ * {@link whileOwned} does.
  */
 async function runThrough(
   parts: PipelineParts,
@@ -195,15 +192,10 @@ async function runThrough(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
-  const { ledger, stackLock } = parts;
-  const [keys, owner] = [[work.key, ...locks], ownerOfWhatRuns(ledger, work.key)];
-  const isOver = (isPinned = false) => {
-    const owners = [owner, ownerOfKept(ledger, work.key, { isPinned })];
-    return keys.map((key) => handedOver(ledger, key, owners)).find(Boolean);
-  };
+  const owners = [ownerOfWhatRuns(parts.ledger, work.key)];
   const through = async (within: AbortSignal, ask: () => void) => {
     const begin = async () => {
-      if (isOver(true) !== undefined) ask();
+      ask();
       // One that an earlier process began is taken over in any case, to be ended.
       if (work.adopts !== undefined) return await run.adopt(work.adopts, signal);
       within.throwIfAborted();
@@ -219,12 +211,17 @@ async function runThrough(
     await locked(parts, locks, begin, signal);
     return await end();
   };
-  const what = { keys: keys.map(formatStackKey), isOver: () => isOver(), work: through };
-  return await stackLock.endable(what, signal);
+  return await whileOwned(parts, { keys: [work.key, ...locks], owners }, through, signal);
 }
 
-/** Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that. */
+/**
+ * Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that, or what
+ * runs is not its owner's.
+ */
 async function lookUpJob(parts: PipelineParts, work: RunJob, signal: AbortSignal) {
+  // One that an earlier process began is taken over in any case, to be ended.
+  const why = work.adopts === undefined ? whyLeft(parts.ledger, work.key) : undefined;
+  if (why !== undefined) throw errors.conflict(`the job was not run: ${why}`);
   const { found, spec: written } = await findJob(parts, work, signal);
   const spec = await withOwnStops(parts, work, written, signal);
   await requireNotStopped(parts.host, spec.stopServices, signal);

@@ -30,25 +30,18 @@ export function handedOver(
 }
 
 /**
- * The owner of a stack that a person holds as it is, with `isPinned` also by a rollback; `undefined` for
- * others. Jobs of what runs are its own, whoever deployed that: no deployment of it may come.
- */
-export function ownerOfKept(
-  ledger: Pick<Ledger, "owners" | "current" | "holds" | "pins">,
-  key: StackKey,
-  { isPinned }: { readonly isPinned: boolean },
-): StackOwner | undefined {
-  const isKept = ledger.holds.get(key) !== undefined || isPinned && ledger.pins.has(key);
-  return isKept ? recordedOwner(ledger, key) : undefined;
-}
-
-/**
  * Why the release that runs of a stack is left as it is: it is not its owner's, who has not deployed it
  * yet. Nothing of it is repaired, restarted by itself, or recreated. `undefined` where it is the owner's.
  */
 export function notOwners(ledger: OwnersOfLedger, release: Judged): string | undefined {
   const over = handedOver(ledger, release.key, [ownerOfRelease(release)]);
   return takenByOther(ledger, release) ?? over?.message;
+}
+
+/** As {@link notOwners}, of what runs of a stack, or is being deployed for the first time; its jobs, too, are not run. */
+export function whyLeft(ledger: OwnersOfLedger, key: StackKey): string | undefined {
+  const release = whatRuns(ledger, key);
+  return release && notOwners(ledger, release);
 }
 
 /**
@@ -59,8 +52,12 @@ export function ownerOfWhatRuns(
   ledger: Pick<Ledger, "owners" | "current" | "history">,
   key: StackKey,
 ): StackOwner | undefined {
-  const release = ledger.current(key) ?? ledger.history(key, 1)[0];
+  const release = whatRuns(ledger, key);
   return release === undefined ? recordedOwner(ledger, key) : ownerOfRelease(release);
+}
+
+function whatRuns(ledger: Pick<Ledger, "current" | "history">, key: StackKey) {
+  return ledger.current(key) ?? ledger.history(key, 1)[0];
 }
 
 /**

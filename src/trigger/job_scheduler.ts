@@ -13,6 +13,8 @@ interface JobSchedulerParts {
   readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
   /** The engine's events, until the scheduler's signal aborts. */
   readonly events: Pick<SharedEvents, "follow">;
+  /** Why a job that is due is not run; `undefined` where it is. */
+  readonly whyLeft: (job: ScheduledJob) => string | undefined;
   /** Submits a run; of each job one runs, and at most one waits. Throws `shutting_down`. */
   readonly submit: (work: RunJob) => unknown;
   readonly clock: Clock;
@@ -111,7 +113,10 @@ export class JobScheduler {
 
   /** Notes how an automatic run of a job ended, and plans its next one accordingly. */
   noteEnd(job: Pick<ScheduledJob, "key" | "service">, wasRefused: boolean): void {
-    this.#planned.noteEnd(nameOfJob(job), wasRefused);
+    const name = nameOfJob(job);
+    this.#planned.noteEnd(name, wasRefused);
+    // It may be nobody's by now, of which no event told: its container can be left as it was.
+    if (wasRefused && this.#planned.get(name) !== undefined) this.#stir(QUIET_MS);
     this.#arm();
   }
 
@@ -202,6 +207,12 @@ export class JobScheduler {
     for (const [name, { job, spec, next }] of this.#planned.all()) {
       const now = this.#parts.clock.now();
       if (next === undefined || next > now) continue;
+      const why = this.#parts.whyLeft(job);
+      if (why !== undefined) {
+        this.#planned.again(name, why);
+        yield undefined;
+        continue;
+      }
       const isLeftOut = spec.skipRunning &&
         (this.#active.has(name) || job.isRunning && spec.mode === "restart");
       if (!isLeftOut && this.#hasItsShare(job)) {

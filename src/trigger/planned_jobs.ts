@@ -10,6 +10,8 @@ interface Planned {
   readonly spec: JobSpec;
   readonly fingerprint: string;
   readonly next: Date | undefined;
+  /** Why its last run was left out, where that was said. */
+  readonly left?: string | undefined;
   /** Runs in a row that were refused. */
   readonly refusals: number;
 }
@@ -75,8 +77,13 @@ export class PlannedJobs {
     }
   }
 
-  /** Plans a job's next run, from now on. */
-  again(name: string): void {
+  /** Plans a job's next run, from now on; `left` tells why this one is left out, which is said once. */
+  again(name: string, left?: string): void {
+    const planned = this.#jobs.get(name);
+    if (planned !== undefined && planned.left !== left) {
+      this.#jobs.set(name, { ...planned, left });
+      if (left) logAbout(planned.job, this.#parts.log).warning(`the job is not run: ${left}`);
+    }
     this.#planAfter(name, this.#parts.clock.now());
   }
 

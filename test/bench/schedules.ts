@@ -38,6 +38,7 @@ async function simulate(schedule: (index: number) => string, minutes: number): P
         });
       },
     },
+    whyLeft: () => undefined,
     submit: () => void firings++,
     clock,
     log: createRecordingLog(),

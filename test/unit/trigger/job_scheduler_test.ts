@@ -29,6 +29,7 @@ function setUp(
   mode: "run" | "adopt" = "run",
   onSubmit: (work: RunJob) => void = () => {},
   mostRuns?: number,
+  whyLeft: () => string | undefined = () => undefined,
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -56,6 +57,7 @@ function setUp(
       log,
       random: () => 1,
     }, stop.signal),
+    whyLeft,
     submit(work: RunJob) {
       const { service, adopts } = work;
       started.push(adopts === undefined ? service : `${service} ${adopts}`);
@@ -162,6 +164,40 @@ describe("the scheduler of jobs", () => {
     started.length = 0;
     await clock.advance(10 * 60_000);
     assert.ok(started.length >= 298, String(started.length));
+    await end();
+  });
+
+  it("unschedules a job that was refused and is nobody's any more, of which no event tells", async () => {
+    const [orphan, other] = [job("orphan", "0 * * * *"), job("other", "0 * * * *")];
+    const jobs = [orphan, other];
+    const onSubmit = ({ service }: RunJob) => {
+      if (service === "orphan") setting.scheduler.noteEnd(orphan, true);
+    };
+    const setting = setUp(jobs, undefined, undefined, undefined, onSubmit);
+    const { clock, started, log, end } = setting;
+    await clock.advance(0);
+    jobs.splice(0, 1);
+    await clock.advance(2 * 60 * 60_000);
+    assert.deepEqual(started, ["orphan", "other", "other"]);
+    assert.match(JSON.stringify(log.lines), /job unscheduled/);
+    await end();
+  });
+
+  it("leaves out what is not its owner's, says so once, and runs it as soon as it is", async () => {
+    let why: string | undefined = "shop was handed over";
+    const jobs = [job("backup", "0 * * * *")];
+    const none = [undefined, undefined, undefined, undefined, undefined] as const;
+    const { clock, started, log, end } = setUp(jobs, ...none, () => why);
+    await clock.advance(DAY);
+    const said = () =>
+      log.lines.filter(({ message }) => /is not run: shop was handed/.test(message));
+    assert.deepEqual([started, said().length], [[], 1]);
+    why = undefined;
+    await clock.advance(60 * 60_000);
+    assert.deepEqual(started, ["backup"]);
+    why = "shop was handed over";
+    await clock.advance(DAY);
+    assert.deepEqual([started, said().length], [["backup"], 2]);
     await end();
   });
 
