@@ -115,7 +115,7 @@ export async function assemble(
   const http = await httpClient(settings, system);
   const source = createSource(settings, system, http, scratchDir);
   const engines = createEngines(settings, system, meter);
-  const stackLock = createWatchedLock();
+  const stackLock = createWatchedLock({ clock: system.clock, version: ledger.version });
   const secrets = externalSecrets(settings, system, http);
   // A plan aside has a copy of a ledger whose owner is asked already, and shows models that it rendered.
   const looksOnly = scratchDir !== undefined;

@@ -89,8 +89,7 @@ export async function createHost(
       return swarmFeatures ? info : { ...info, swarm: "inactive" };
     }),
     compose,
-    backend: (engine, ask) =>
-      createEngineBackend({ engine, clock, log, quiet, compose, variables, ask }),
+    backend: (engine) => createEngineBackend({ engine, clock, log, quiet, compose, variables }),
     images: looksOnly ? UNTOUCHED_IMAGES : createImages(parts),
     ...(context === DEFAULT_CONTEXT
       ? {}

@@ -292,7 +292,7 @@ function rolloutParts(
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  const ports = { engine, backend: backend(engine, work.ask), clock, log, progress, slot };
+  const ports = { engine, backend: backend(engine), clock, log, progress, slot };
   return {
     ...ports,
     watchMs,

@@ -10,11 +10,8 @@ export interface Host {
   info(signal: AbortSignal): Promise<EngineInfo>;
   /** Compose, which renders and builds for this engine. */
   readonly compose: Compose;
-  /**
-   * What makes and starts containers through `engine`: the host's, or one that asks before each change.
-   * With `ask`, docker compose is ended where that aborts the signal of its work.
-   */
-  backend(engine: Engine, ask?: () => void): Backend;
+  /** What makes and starts containers through `engine`: the host's, or one that asks before each change. */
+  backend(engine: Engine): Backend;
   readonly images: Images;
   /** The slots for work on this engine; absent for the default context, which has the pipeline's. */
   readonly slots?: EngineSlots;

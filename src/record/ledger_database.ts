@@ -148,6 +148,12 @@ export class LedgerDatabase {
     return Number(this.all("PRAGMA data_version")[0]?.["data_version"]);
   }
 
+  /** A text that changes with each change of the database, by this connection or another one. */
+  version(): string {
+    const sql = "SELECT total_changes() AS own, data_version AS others FROM pragma_data_version";
+    return JSON.stringify(this.all(sql)[0]);
+  }
+
   /** Proves that the database can be written, by taking the write lock. */
   checkWritable(): void {
     this.#write(() => this.#database.exec("BEGIN IMMEDIATE; ROLLBACK;"));

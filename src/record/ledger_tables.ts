@@ -107,6 +107,8 @@ export class LedgerTables {
   readonly madeDigests: Releases["madeDigests"] = (name) => this.releases.madeDigests(name);
   /** A number that changes when another process has changed the ledger. */
   readonly foreignVersion: LedgerDatabase["foreignVersion"] = () => this.database.foreignVersion();
+  /** A text that changes with each change of the ledger, by whichever process. */
+  readonly version: LedgerDatabase["version"] = () => this.database.version();
   /** A recorded release with its model and variables, ready to be deployed again. */
   readonly open: Releases["open"] = (recorded) => this.releases.open(recorded);
   /** The services of a recorded release. Throws `not_found` when it is gone. */

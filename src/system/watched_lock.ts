@@ -1,3 +1,4 @@
+import type { Clock } from "./clock.ts";
 import { createKeyedLock, type WatchableLock } from "./limiter.ts";
 
 /** Work under keys that ends as soon as its time is over. */
@@ -18,7 +19,10 @@ export interface WatchedLock extends WatchableLock {
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal, who?: string): Promise<T>;
   /** In whose name a key is held; `undefined` while nobody holds it who said that. */
   holder(key: string): string | undefined;
-  /** Does work that {@link ending} may end. Throws what ended it, and what it throws. */
+  /**
+   * Does work that {@link ending} may end, or a look at {@link OverLooks}. Throws what ended it, and what
+   * it throws.
+   */
   endable<T>(what: EndableWork<T>, signal: AbortSignal): Promise<T>;
   /** Does `work`; meanwhile each {@link endable} work under the keys that is over ends. */
   ending<T>(keys: readonly string[], work: () => Promise<T>): Promise<T>;
@@ -37,16 +41,24 @@ export interface WatchedLock extends WatchableLock {
  */
 const MOST_KEYS = 10_000;
 
-/** A lock that nobody holds. */
-export function createWatchedLock(): WatchedLock {
+/** What tells that {@link EndableWork} may be over, although nobody in this process says so. */
+export interface OverLooks {
+  readonly clock: Clock;
+  /** A value that changes with whatever tells that work is over. */
+  readonly version: () => unknown;
+}
+
+/** Milliseconds between two looks at whether something has changed. */
+const LOOK_MS = 1000;
+
+/** A lock that nobody holds; with `looks`, work that is over ends within a second or so. */
+export function createWatchedLock(looks?: OverLooks): WatchedLock {
   const lock = createKeyedLock();
   const holders = new Map<string, string>();
   const releases = new Map<string, number>();
   let count = 0;
   /** The last release that was forgotten: any key may have had it. */
   let forgotten = 0;
-  const endables = new Map<string, Set<() => void>>();
-  const endings = new Map<string, Set<symbol>>();
   const note = (key: string) => {
     releases.delete(key);
     releases.set(key, ++count);
@@ -57,32 +69,7 @@ export function createWatchedLock(): WatchedLock {
   };
   return {
     isBusy: (key) => lock.isBusy(key),
-    async endable({ keys, isOver, work }, signal) {
-      const end = new AbortController();
-      const ask = () => {
-        const reason = isOver();
-        if (reason !== undefined) end.abort(reason);
-      };
-      const leave = enter(endables, keys, ask);
-      try {
-        if (keys.some((key) => endings.has(key))) ask();
-        return await work(AbortSignal.any([signal, end.signal]), ask);
-      } catch (error) {
-        if (!signal.aborted) end.signal.throwIfAborted();
-        throw error;
-      } finally {
-        leave();
-      }
-    },
-    async ending(keys, work) {
-      const leave = enter(endings, keys, Symbol());
-      try {
-        for (const key of keys) for (const ask of endables.get(key) ?? []) ask();
-        return await work();
-      } finally {
-        leave();
-      }
-    },
+    ...endingWork(looks),
     holder: (key) => holders.get(key),
     run: (key, work, signal, who) =>
       lock.run(key, async () => {
@@ -97,6 +84,64 @@ export function createWatchedLock(): WatchedLock {
     mark: () => count,
     wasReleasedSince: (key, mark) => (releases.get(key) ?? forgotten) > mark,
   };
+}
+
+/** What goes on under keys, and what ends it. */
+function endingWork(looks: OverLooks | undefined): Pick<WatchedLock, "endable" | "ending"> {
+  const endables = new Map<string, Set<() => void>>();
+  const endings = new Map<string, Set<symbol>>();
+  let looking: AbortController | undefined;
+  return {
+    async endable({ keys, isOver, work }, signal) {
+      const end = new AbortController();
+      const ask = () => {
+        const reason = isOver();
+        if (reason !== undefined) end.abort(reason);
+      };
+      const leave = enter(endables, keys, ask);
+      if (looks && !looking) void look(endables, looks, (looking = new AbortController()).signal);
+      try {
+        if (keys.some((key) => endings.has(key))) ask();
+        return await work(AbortSignal.any([signal, end.signal]), ask);
+      } catch (error) {
+        if (!signal.aborted) end.signal.throwIfAborted();
+        throw error;
+      } finally {
+        leave();
+        if (endables.size === 0) {
+          looking?.abort("ended");
+          looking = undefined;
+        }
+      }
+    },
+    async ending(keys, work) {
+      const leave = enter(endings, keys, Symbol());
+      try {
+        for (const key of keys) for (const ask of endables.get(key) ?? []) ask();
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** Asks all work whether it is over as often as something has changed, until `signal` aborts. */
+async function look(
+  endables: ReadonlyMap<string, ReadonlySet<() => void>>,
+  { clock, version }: OverLooks,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let seen: unknown; !signal.aborted;) {
+    try {
+      await clock.sleep(LOOK_MS, signal);
+      const now = version();
+      if (now !== seen) { for (const asks of endables.values()) for (const ask of asks) ask(); }
+      seen = now;
+    } catch {
+      // What cannot be read now is read at the next look.
+    }
+  }
 }
 
 /** Adds a value under keys; returns what takes it away again. */

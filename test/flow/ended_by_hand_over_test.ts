@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
@@ -26,6 +27,8 @@ const shop = (number: string, more: Record<string, Part> = {}) => ({
 interface Other {
   /** Hands the stack to it, as another process than the service does. */
   adopt(): Promise<void>;
+  /** Commits `files`; returns the URL of the repository. */
+  commit(files?: Record<string, string>): Promise<string>;
   /** Commits `files`, and polls; the text of the run. */
   deploy(status: string, files?: Record<string, string>): Promise<string>;
 }
@@ -37,16 +40,19 @@ async function withOther(
   await inWorld(engine, async (world) => {
     const other = await createWorld({ engine: "fake" });
     const { repository } = other;
+    const commit = async (files: Record<string, string> = shop("theirs")) => {
+      await repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
+      return repository.url;
+    };
     try {
       await test(world, {
+        commit,
         async adopt() {
           const to = ["--source", repository.url, "--reference", "main"];
           await commandTo(world, 0, ["adopt", world.stack, ...to]);
         },
-        async deploy(status, files = shop("theirs")) {
-          await repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
-          return JSON.stringify(await pollTo(world, status, { url: repository.url }));
-        },
+        deploy: async (status, files) =>
+          JSON.stringify(await pollTo(world, status, { url: await commit(files) })),
       });
     } finally {
       await other.close();
@@ -120,14 +126,40 @@ describe("a rollout of a stack's former owner", () => {
       assert.match(await other.deploy("skipped", paused), /paused: deployment \S+ is paused/);
     }));
 
-  it("goes on when the stack is its owner's again", () =>
+  for (const engine of ENGINES) {
+    it(`ends at the hand-over by another process, which then deploys, on the ${engine} engine`, () =>
+      withOther(async (world, other) => {
+        const { run } = await hanging(world, shop);
+        const url = await other.commit();
+        for (const args of [["adopt", world.stack, "--source", url], ["apply", url]]) {
+          const process = new ServiceProcess(DENO_PROGRAM, args, world.env);
+          try {
+            await until(() => !process.running);
+            assert.equal((await process.ended).code, 0, process.stderr);
+          } finally {
+            process.kill("SIGKILL");
+          }
+        }
+        assert.match(JSON.stringify(await run), /was handed over to /);
+        assert.deepEqual((await webs(world)).map(({ number }) => number), ["theirs"]);
+        assertEnded(world);
+      }, engine));
+  }
+
+  it("ends at the hand-over over the API, and what it has changed is its owner's when that is taken back", () =>
     withOther(async (world, other) => {
       const { run } = await hanging(world, shop);
-      await other.adopt();
+      const to = { source: await other.commit(), reference: "main" };
+      const path = `/v1/api/deployment/${world.stack}/adopt`;
+      await world.request(path, { method: "POST", body: JSON.stringify(to) });
+      await until(() => open(world) === 0);
+      assert.match(JSON.stringify(await run), /was handed over to /);
+      assertEnded(world);
       await commandTo(world, 0, ["adopt", world.stack, "--source", world.repository.url]);
       await other.deploy("failed");
       await turn(world, "healthy");
-      assert.equal((await run).status, "succeeded");
+      // What was changed stayed, and is just what the owner wants.
+      await pollTo(world, "skipped");
       assert.deepEqual((await webs(world)).map(({ number }) => number), ["2"]);
     }));
 
@@ -234,7 +266,7 @@ describe("a run of a job of a stack's former owner", () => {
   for (
     const [title, labels] of [["that keeps services stopped", STOPS], ["beside them", {}]] as const
   ) {
-    it(`${title} ends when the new owner's deployment comes, and is not run again`, () =>
+    it(`${title} ends at the hand-over, and is not run again`, () =>
       withOther(async (world, other) => {
         // Also of the same files: what a run has stopped is started by the deployment.
         const files = withJob(labels);
@@ -244,8 +276,8 @@ describe("a run of a job of a stack's former owner", () => {
         await run(world, "?wait=false");
         await until(async () => await running(world) === 1);
         await other.adopt();
-        await other.deploy("succeeded", theirs);
         await until(async () => await running(world) === 0);
+        await other.deploy("succeeded", theirs);
         assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "created" });
         const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
         assert.match(await answer.text(), /"status":"failed".*was handed over to /);
@@ -261,43 +293,24 @@ describe("a run of a job of a stack's former owner", () => {
       assert.equal((await states(world))["web-1"], "running");
     }));
 
-  it("is run while a person holds what runs, also when the new owner comes", () =>
+  it("is refused while a person holds it, until the release that runs is the new owner's, too", () =>
     withOther(async (world, other) => {
       await commit(world, withJob(STOPS), DAY);
       await pollTo(world, "succeeded");
       await other.adopt();
       await commandTo(world, 0, ["hold", world.stack, "--reason", "it moves"]);
+      assert.match(await run(world), /was handed over to /);
+      const url = await other.commit(withJob(STOPS));
+      const moved = ["adopt", world.stack, "--source", url, "--releases-of", world.repository.url];
+      await commandTo(world, 0, moved);
       await run(world, "?wait=false");
       await until(async () => await running(world) === 1);
-      const theirs = other.deploy("skipped", withJob({ other: "yes" }));
+      await until(async () => (await states(world))["web-1"] === "exited");
       await endRun(world);
-      assert.match(await theirs, /held/);
-      await until(async () => (await states(world))["web-1"] === "running");
-      const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
-      assert.match(await answer.text(), /"status":"succeeded"/);
-
-      await run(world, "?wait=false");
-      await until(async () => await running(world) === 1);
-      await commandTo(world, 0, ["resume", world.stack]);
-      await other.deploy("succeeded", withJob({ other: "yes" }));
-      await until(async () => await running(world) === 0);
+      await until(async () => {
+        const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
+        return /"status":"succeeded"/.test(await answer.text());
+      });
       assert.equal((await states(world))["web-1"], "running");
-    }));
-
-  it("is run while a person's rollback stays, until the new owner deploys", () =>
-    withOther(async (world, other) => {
-      await commit(world, withJob(STOPS), DAY);
-      await pollTo(world, "succeeded");
-      await commit(world, withJob({ ...STOPS, other: "yes" }), DAY);
-      await pollTo(world, "succeeded");
-      await commandTo(world, 0, ["rollback", world.stack]);
-      await other.adopt();
-      await run(world, "?wait=false");
-      await until(async () => await running(world) === 1);
-      await other.deploy("succeeded", withJob({ other: "no" }));
-      await until(async () => await running(world) === 0);
-      assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "created" });
-      const answer = await world.request("/v1/api/runs?trigger=scheduled_job");
-      assert.match(await answer.text(), /"status":"failed".*was handed over to /);
     }));
 });

@@ -13,16 +13,13 @@ import { composeStarts, upByCompose } from "./up_by_compose.ts";
 import { isObject } from "../../compose/mod.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
-/** Milliseconds between two questions whether the work is over, while docker compose does it. */
-const ASK_MS = 1000;
-
 /**
  * A backend that makes networks, volumes and containers through the Engine API, in the same order
  * and with the same intermediate states as docker compose. A step that has services with unknown
  * keys is left to compose as a whole, since its services may share something.
  */
 export function createEngineBackend(parts: EngineBackendParts): Backend {
-  const compose = askingMeanwhile(composeBackend(parts.compose), parts);
+  const compose = composeBackend(parts.compose);
   return {
     async up(given, signal) {
       const rendered = given.call.model ?? {};
@@ -53,35 +50,6 @@ export function createEngineBackend(parts: EngineBackendParts): Backend {
         const call = { ...changes.call, model: asExternal(rendered) };
         await upByCompose({ ...work, changes: { ...changes, call } }, { compose, starts }, within);
       }, signal);
-    },
-  };
-}
-
-/**
- * A backend during whose work is asked whether that is over: docker compose makes containers, and starts one
- * after the other, for as long as their hooks take.
- */
-function askingMeanwhile(
-  backend: Backend,
-  { clock, ask }: Pick<EngineBackendParts, "clock" | "ask">,
-): Backend {
-  if (ask === undefined) return backend;
-  return {
-    async up(changes, signal) {
-      const ended = new AbortController();
-      const asking = async () => {
-        for (;;) {
-          await clock.sleep(ASK_MS, ended.signal);
-          ask();
-        }
-      };
-      asking().catch(() => {});
-      try {
-        await backend.up(changes, signal);
-      } finally {
-        // A reason avoids the costly default exception with its stack.
-        ended.abort("ended");
-      }
     },
   };
 }

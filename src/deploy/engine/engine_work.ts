@@ -15,8 +15,6 @@ export interface EngineBackendParts {
   readonly compose: Pick<Compose, "up" | "knownVersion">;
   /** Variables that every container gets, as for proxies; its own win. */
   readonly variables: () => Promise<Readonly<Record<string, string>>>;
-  /** Aborts the signal where the work is over; asked while docker compose does it. */
-  readonly ask?: (() => void) | undefined;
 }
 
 /** Changes of services that have mapped keys only. */

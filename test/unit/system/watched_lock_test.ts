@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { createWatchedLock, type WatchedLock } from "../../../src/system/mod.ts";
+import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { heapAfterCollection } from "../../fakes/heap.ts";
 
 const signal = new AbortController().signal;
@@ -92,6 +93,35 @@ describe("createWatchedLock()", () => {
     assert.equal(await Promise.race([last, Promise.resolve("goes on")]), "goes on");
     work.ask();
     assert.equal(await last, work.over);
+  });
+
+  it("ends what is over within seconds of a change, and asks nothing while nothing changes", async () => {
+    const clock = createFakeClock();
+    const state = { version: 1, asked: 0 };
+    const lock = createWatchedLock({
+      clock,
+      version() {
+        state.asked++;
+        if (state.version === 2) throw new Error("it cannot be read now");
+        return state.version;
+      },
+    });
+    const [first, second] = [endless(lock, ["a"]), endless(lock, ["b"])];
+    await clock.advance(10_000);
+    assert.equal(state.asked, 10);
+    // What is taken back before anybody looks was never over.
+    first.over = new Error("handed over");
+    delete first.over;
+    state.version = 2;
+    await clock.advance(5_000);
+    [first.over, state.version] = [new Error("handed over"), 3];
+    await clock.advance(2_000);
+    assert.equal(await first.end, first.over);
+    assert.equal(await Promise.race([second.end, Promise.resolve("goes on")]), "goes on");
+    [second.over, state.version] = [new Error("handed over"), 4];
+    await clock.advance(2_000);
+    assert.equal(await second.end, second.over);
+    assert.equal(clock.sleepers, 0);
   });
 
   it("isBusy() tells a key that somebody holds, or waits for", async () => {

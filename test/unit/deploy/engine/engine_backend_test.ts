@@ -10,7 +10,7 @@ import { createRecordingLog } from "../../../fakes/recording_log.ts";
 const never = new AbortController().signal;
 const key = { context: "default", name: "shop" };
 
-function createWorld({ clock = systemClock, composeMs = 0, ask = () => {} } = {}) {
+function createWorld({ clock = systemClock, composeMs = 0 } = {}) {
   const engine = createMemoryEngine();
   engine.images["app:1"] = "sha256:app";
   const composed: Record<string, unknown>[] = [];
@@ -27,7 +27,6 @@ function createWorld({ clock = systemClock, composeMs = 0, ask = () => {} } = {}
       knownVersion: () => Promise.resolve("5.5.0"),
     },
     variables: () => Promise.resolve({}),
-    ask,
   });
   const up = (model: Record<string, unknown>, changes: Partial<Changes> = {}, signal = never) =>
     backend.up({
@@ -316,27 +315,6 @@ describe("the engine's backend", () => {
       assert.equal(composed.length, 2);
       assert.equal(lists.length, 1);
       await late;
-      assert.equal(clock.sleepers, 0);
-    });
-  }
-
-  for (const noStart of [true, false]) {
-    it(`ends docker compose within seconds when the work is over (${noStart ? "made" : "started"})`, async () => {
-      const clock = createFakeClock();
-      const [end, over] = [new AbortController(), new Error("handed over")];
-      let isOver = false;
-      const ask = () => {
-        if (isOver) end.abort(over);
-      };
-      const { composed, up } = createWorld({ clock, composeMs: 40_000, ask });
-      const hooked = { ...web, gpus: [{ count: 1 }], post_start: [{ command: ["true"] }] };
-      const model = { services: { web: hooked }, networks };
-      const ended = assert.rejects(up(model, { noStart }, end.signal), over);
-      await clock.advance(noStart ? 10_000 : 50_000);
-      isOver = true;
-      await clock.advance(2000);
-      await ended;
-      assert.equal(composed.length, noStart ? 1 : 2);
       assert.equal(clock.sleepers, 0);
     });
   }
