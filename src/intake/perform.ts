@@ -73,7 +73,8 @@ export async function perform(
   parts: PerformParts,
   signal: AbortSignal,
 ): Promise<Run> {
-  const isOver = parts.redactor.during();
+  // A job may run for ever.
+  const isOver = parts.redactor.during(...work.kind === "job" ? stackOf(work) : []);
   try {
     return await performWork({ id, work }, parts, signal);
   } finally {

@@ -16,8 +16,8 @@ interface Pending {
 /** Forgetting of owners once the work is over that was under way: its texts may still be about them. */
 export class LateForgetting {
   readonly #forget: (owner: string) => readonly string[];
-  /** Numbers of the works under way, in their order. */
-  readonly #works = new Set<number>();
+  /** Works under way by their numbers, in their order: the only owner that each is about, if any. */
+  readonly #works = new Map<number, string | undefined>();
   /** Owners to forget, in their order. */
   readonly #owners = new Map<string, Pending>();
   #last = 0;
@@ -29,17 +29,17 @@ export class LateForgetting {
     this.#forget = forget;
   }
 
-  /** Notes that work begins; the returned function ends it. */
-  begin(): () => void {
+  /** Notes that work begins, which is about all owners, or only about one; the returned function ends it. */
+  begin(about?: string): () => void {
     const work = ++this.#last;
-    this.#works.add(work);
+    this.#works.set(work, about);
     return () => {
       this.#works.delete(work);
       this.#forgetDue();
     };
   }
 
-  /** Forgets an owner when all work is over that has begun by now; at once where there is none. */
+  /** Forgets an owner when all work is over that has begun by now and may be about it; at once where there is none. */
   forget(owner: string): void {
     this.#await(owner);
     this.#forgetDue();
@@ -62,10 +62,13 @@ export class LateForgetting {
 
   #forgetDue(): void {
     if (this.#pauses) return;
-    const [oldest = Infinity] = this.#works;
+    const oldest = new Map<string | undefined, number>();
+    for (const [work, about] of this.#works) if (!oldest.has(about)) oldest.set(about, work);
+    const isBefore = (last: number, about?: string) => last < (oldest.get(about) ?? Infinity);
     let left = MOST_AT_ONCE;
     for (const [owner, { last, notes }] of this.#owners) {
-      if (last >= oldest) return;
+      if (!isBefore(last)) return;
+      if (!isBefore(last, owner)) continue;
       if (left-- === 0) return this.#goOnLater();
       this.#owners.delete(owner);
       const further = this.#forget(owner);

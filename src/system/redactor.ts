@@ -28,10 +28,10 @@ export interface Redactor {
    */
   forget(owner: string): void;
   /**
-   * Notes that work begins whose texts may be about any owner: what is forgotten meanwhile stays known until
-   * the returned function is called.
+   * Notes that work begins whose texts may be about any owner, or only about the stack `about`: what is
+   * forgotten of these meanwhile stays known until the returned function is called.
    */
-  during(): () => void;
+  during(about?: string): () => void;
   /**
    * Notes that the configuration in `source` names a stack, and `from`, the source of its files, by default
    * what was said before, or the same: texts about `stack` are also about both, and about those of each
@@ -107,7 +107,7 @@ export function createRedactor(limits: FormLimits = FORM_LIMITS): Redactor {
       late.note(owner, text, () => known.add(piecesOf(text), owner));
     },
     forget: (owner) => late.forget(owner),
-    during: () => late.begin(),
+    during: (about) => late.begin(about),
     belongs(stack, source, from, owns) {
       late.note(stack, source, () => known.belongs(stack, source, from, owns));
     },

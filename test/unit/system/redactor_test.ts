@@ -250,6 +250,28 @@ describe("limits of a redactor", () => {
     endLater();
   });
 
+  it("forgets what work under way is not about, and that of what it is about once it is over", () => {
+    const redactor = createRedactor();
+    const all = ["shop", "blog", "wiki"];
+    for (const each of all) {
+      redactor.settle(stack(each), `source h/${each}`);
+      redactor.add(`${each}otter`, stack(each));
+    }
+    const known = () =>
+      all.filter((each) => redactor.redact(`${each}otter`, stack(each)) === "***");
+    const endJob = redactor.during(stack("shop"));
+    const endRun = redactor.during();
+    redactor.forget(stack("shop"));
+    redactor.forget(stack("blog"));
+    assert.deepEqual(known(), all);
+    endRun();
+    assert.deepEqual(known(), ["shop", "wiki"]);
+    redactor.forget(stack("wiki"));
+    assert.deepEqual(known(), ["shop"]);
+    endJob();
+    assert.deepEqual(known(), []);
+  });
+
   it("knows what a stack is made of where it is deployed again before the work is over", () => {
     for (const again of ["settle", "belongs"] as const) {
       const redactor = createRedactor();
