@@ -18,7 +18,13 @@ import {
   stackAsOwner,
 } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
-import { JobScheduler, nameOfJob, type ScheduledJob, type SharedEvents } from "../trigger/mod.ts";
+import {
+  isJobOf,
+  JobScheduler,
+  nameOfJob,
+  type ScheduledJob,
+  type SharedEvents,
+} from "../trigger/mod.ts";
 
 /** Runs of another context's jobs that go on at once: its engine may tell of any number. */
 const MOST_RUNS = 100;
@@ -77,7 +83,7 @@ class JobBoard {
     this.#parts = parts;
     const { events, intake, ledger, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
-      find: async (within) => (await this.#find(within)).map(({ job }) => job),
+      find: async (within, stack) => (await this.#find(within, stack)).map(({ job }) => job),
       events: events(context),
       whyLeft: ({ key }) => whyLeft(ledger, key),
       submit: (work) => intake().submit(work, { lane: jobLane(work) }),
@@ -127,14 +133,21 @@ class JobBoard {
     });
   }
 
-  async #find(signal: AbortSignal): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
+  async #find(
+    signal: AbortSignal,
+    stack?: string,
+  ): Promise<{ job: ScheduledJob; found: FoundJob }[]> {
     const { engines, ledger, hasSwarmFeatures } = this.#parts;
     const context = this.#context;
     const { client } = await engines.of(context);
     const isManager = hasSwarmFeatures && (await client.info(signal)).swarm === "manager";
-    const found = await calledJobs(ledger, await findJobs(client, { context, isManager }, signal));
+    const of = stack === undefined ? undefined : { project: stack };
+    const all = await findJobs(client, { context, isManager, of }, signal);
+    const found = await calledJobs(ledger, all);
     const names = new Set(found.map(({ key, service }) => nameOfJob({ key, service })));
-    for (const name of this.#codes.keys()) if (!names.has(name)) this.#codes.delete(name);
+    for (const name of this.#codes.keys()) {
+      if (isJobOf(name, stack) && !names.has(name)) this.#codes.delete(name);
+    }
     const read: { job: ScheduledJob; found: FoundJob }[] = [];
     const pauses = createPauses();
     for (const each of found) {

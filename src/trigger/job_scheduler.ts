@@ -1,16 +1,23 @@
 import type { JobSpec } from "../config/mod.ts";
 import type { ContainerEvent } from "../docker/mod.ts";
-import { BEHAVIOUR_LABELS, behaviourLabel, isStackwrightError, type RunJob } from "../model/mod.ts";
+import {
+  BEHAVIOUR_LABELS,
+  behaviourLabel,
+  COMPOSE_LABELS,
+  isStackwrightError,
+  type RunJob,
+} from "../model/mod.ts";
 import type { Clock, Log, Meter } from "../system/mod.ts";
 import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
 import { logAbout, PlannedJobs } from "./planned_jobs.ts";
 import type { SharedEvents } from "./shared_events.ts";
-import { nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
+import { isJobOf, nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
 import { type JobToStart, startRuns } from "./start_runs.ts";
 
 interface JobSchedulerParts {
-  readonly find: (signal: AbortSignal) => Promise<readonly ScheduledJob[]>;
+  /** Finds all jobs, or those of one stack. */
+  readonly find: (signal: AbortSignal, stack?: string) => Promise<readonly ScheduledJob[]>;
   /** The engine's events, until the scheduler's signal aborts. */
   readonly events: Pick<SharedEvents, "follow">;
   /** Why a job that is due is not run; `undefined` where it is. */
@@ -38,9 +45,12 @@ const QUIET_MS = 250;
 const AGAIN_MS = 1000;
 /** Longest pause between failed looks, which doubles while the engine answers with errors. */
 const LONGEST_AGAIN_MS = 30_000;
+/** Stacks that are looked at one by one; where more have news, all are looked at together. */
+const MOST_STACKS = 20;
+
 /**
- * Starts jobs when they are due, with one timer for the earliest. Looks for jobs when containers
- * come, go or are renamed, and when events may have been missed. Firings that pass while the
+ * Starts jobs when they are due, with one timer for the earliest. Looks for a stack's jobs when its
+ * containers come, go or are renamed, and for all when events may have been missed. Firings that pass while the
  * process is down are not made up for.
  */
 export class JobScheduler {
@@ -54,8 +64,8 @@ export class JobScheduler {
   #isFiring = false;
   /** Whether jobs that are due wait until others of their source end. */
   #isCrowded = false;
-  /** Whether an event came since the last look, and the looks that follow it. */
-  #isStirred = false;
+  /** Stacks of which events came since the last look, `undefined` for all, and the looks that follow these. */
+  #stirred = new Set<string | undefined>();
   #looks: Promise<void> | undefined;
 
   constructor(parts: JobSchedulerParts, signal: AbortSignal) {
@@ -69,7 +79,7 @@ export class JobScheduler {
   async run(): Promise<void> {
     await this.#parts.events.follow({
       onEvent: (event) => {
-        if (mayConcernJobs(event)) this.#stir(QUIET_MS);
+        if (mayConcernJobs(event)) this.#stir(QUIET_MS, stackOf(event));
       },
       onGap: () => this.#stir(0),
     });
@@ -89,13 +99,15 @@ export class JobScheduler {
     }
   }
 
-  /** Looks for jobs; the first time it adopts runs that an earlier process began. */
-  async refresh(): Promise<void> {
-    const jobs = await this.#parts.find(this.#signal);
+  /** Looks for jobs of all stacks, or of one; the first time it adopts runs that an earlier process began. */
+  async refresh(stack?: string): Promise<void> {
+    const only = this.#hasAdopted ? stack : undefined;
+    const jobs = await this.#parts.find(this.#signal, only);
     const found = new Map(jobs.map((job) => [nameOfJob(job), job]));
-    await this.#planned.follow(found);
+    await this.#planned.follow(found, only);
     for (const name of this.#lastRuns.keys()) {
-      if (!found.has(name) && !this.#active.has(name)) this.#lastRuns.delete(name);
+      const isGone = isJobOf(name, only) && !found.has(name);
+      if (isGone && !this.#active.has(name)) this.#lastRuns.delete(name);
     }
     // Not awaited: it may wait until other runs end.
     void this.#adopt(jobs);
@@ -116,7 +128,7 @@ export class JobScheduler {
     const name = nameOfJob(job);
     this.#planned.noteEnd(name, wasRefused);
     // It may be nobody's by now, of which no event told: its container can be left as it was.
-    if (wasRefused && this.#planned.get(name) !== undefined) this.#stir(QUIET_MS);
+    if (wasRefused && this.#planned.get(name) !== undefined) this.#stir(QUIET_MS, job.key.name);
     this.#arm();
   }
 
@@ -138,9 +150,9 @@ export class JobScheduler {
     };
   }
 
-  /** Has jobs looked for after a pause, in which more events may come. */
-  #stir(pause: number): void {
-    this.#isStirred = true;
+  /** Has jobs of a stack, or of all, looked for after a pause, in which more events may come. */
+  #stir(pause: number, stack?: string): void {
+    this.#stirred.add(stack || undefined);
     this.#looks ??= this.#look(pause);
   }
 
@@ -148,18 +160,20 @@ export class JobScheduler {
   async #look(first: number): Promise<void> {
     const { clock, log } = this.#parts;
     let again = AGAIN_MS;
-    for (let pause = first; this.#isStirred && !this.#signal.aborted;) {
+    for (let pause = first; this.#stirred.size > 0 && !this.#signal.aborted;) {
       if (pause > 0) await clock.sleep(pause, this.#signal).catch(() => {});
       if (this.#signal.aborted) break;
-      this.#isStirred = false;
+      const all = this.#stirred.has(undefined) || this.#stirred.size > MOST_STACKS;
+      const stacks = all ? [undefined] : [...this.#stirred];
+      this.#stirred.clear();
       pause = QUIET_MS;
       try {
-        await this.refresh();
+        for (const stack of stacks) await this.refresh(stack);
         again = AGAIN_MS;
       } catch (error) {
         if (this.#signal.aborted) break;
         log.debug("jobs are looked for again", { error });
-        this.#isStirred = true;
+        for (const stack of stacks) this.#stirred.add(stack);
         pause = again;
         if (isStackwrightError(error, "engine_refused")) {
           again = Math.min(2 * again, LONGEST_AGAIN_MS);
@@ -255,6 +269,11 @@ export class JobScheduler {
   #work({ key, service }: ScheduledJob, how: Pick<RunJob, "origin" | "adopts">): RunJob {
     return { kind: "job", trigger: "scheduled_job", key, service, ...how };
   }
+}
+
+/** The stack that an event is about; empty where only a look at all tells. */
+function stackOf({ type, attributes }: ContainerEvent): string {
+  return type === "service" ? "" : attributes[COMPOSE_LABELS.project] ?? "";
 }
 
 /** Events of swarm services have no labels, so any of them may be about a job. */

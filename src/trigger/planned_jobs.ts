@@ -2,7 +2,7 @@ import type { JobSpec } from "../config/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { type Clock, createPauses, type Log } from "../system/mod.ts";
-import type { ScheduledJob } from "./scheduled_job.ts";
+import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
 
 /** A job with the time of its next run. */
 interface Planned {
@@ -59,13 +59,13 @@ export class PlannedJobs {
     return earliest;
   }
 
-  /** Plans the jobs that were found, and no others; those that stay keep their times. */
-  async follow(found: ReadonlyMap<string, ScheduledJob>): Promise<void> {
+  /** Plans the jobs that were found, and no others of the stack, or of all; those that stay keep their times. */
+  async follow(found: ReadonlyMap<string, ScheduledJob>, stack?: string): Promise<void> {
     const now = this.#parts.clock.now();
     const pauses = createPauses();
     for (const [name, { job }] of this.#jobs) {
       const still = found.get(name);
-      if (still?.spec?.enabled === true) continue;
+      if (!isJobOf(name, stack) || still?.spec?.enabled === true) continue;
       this.#jobs.delete(name);
       const reason = still === undefined ? "removed" : "disabled";
       logAbout(job, this.#parts.log).info("job unscheduled", { reason });

@@ -13,3 +13,8 @@ export interface ScheduledJob extends LabelledJob {
 export function nameOfJob({ key, service }: Pick<ScheduledJob, "key" | "service">): string {
   return JSON.stringify([key.context, key.name, service]);
 }
+
+/** Whether a {@link nameOfJob} is that of a job of a stack; without a stack that of any is. */
+export function isJobOf(name: string, stack: string | undefined): boolean {
+  return stack === undefined || JSON.parse(name)[1] === stack;
+}

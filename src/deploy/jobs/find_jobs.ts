@@ -24,8 +24,8 @@ export async function findJobs(
   { context, isManager, of }: {
     readonly context: string;
     readonly isManager: boolean;
-    /** Restricts the search to the containers of one service, and in a swarm to its stack. */
-    readonly of?: { readonly project: string; readonly service: string } | undefined;
+    /** Restricts the search to the containers of a stack, or of one service; in a swarm to the stack. */
+    readonly of?: { readonly project: string; readonly service?: string } | undefined;
   },
   signal: AbortSignal,
 ): Promise<FoundJob[]> {
@@ -37,7 +37,10 @@ export async function findJobs(
   const wanted = of === undefined
     ? [jobEnabled, jobEnabled.replace(/^stackwright\./, MIGRATION_LABEL_PREFIX)]
       .map((label) => ({ [label]: undefined }))
-    : [{ [COMPOSE_LABELS.project]: of.project, [COMPOSE_LABELS.service]: of.service }];
+    : [{
+      [COMPOSE_LABELS.project]: of.project,
+      ...(of.service === undefined ? {} : { [COMPOSE_LABELS.service]: of.service }),
+    }];
   const lists = await Promise.all(wanted.map((labels) => engine.listContainers(labels, signal)));
   const isCalled = (each: ObservedContainer) =>
     behaviourLabel(each.labels, jobEnabled) !== undefined;

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { JobBoards } from "../../../src/app/jobs.ts";
-import { stackKey } from "../../../src/model/mod.ts";
+import type { ContainerEvent } from "../../../src/docker/mod.ts";
+import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import type { Ledger } from "../../../src/record/mod.ts";
 import { createRedactor, stackAsOwner } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
+import { serviceOf } from "../plan/values.ts";
+import { releaseOf } from "../record/releases.ts";
+import { until } from "../../flow/until.ts";
 import { longestStretch } from "../processor_time.ts";
 
 const never = new AbortController().signal;
@@ -69,4 +75,80 @@ describe("JobBoards", () => {
     assert.deepEqual(problems, Array(600).fill("schedule: it never fires"));
     assert.ok(longest < 400, `${longest} ms`);
   });
+
+  it("reads of the ledger, when a container comes, what is recorded of its stack alone", async () => {
+    const { containers, reads, log, clock, tell, end } = createManyJobs(500);
+    const scheduled = () => log.lines.filter(({ message }) => message === "job scheduled").length;
+    const unscheduled = () =>
+      log.lines.filter(({ message }) => message === "job unscheduled").length;
+    await until(() => scheduled() === 500);
+    assert.ok(reads() >= 500, `${reads()} reads`);
+    const before = reads();
+    const [gone] = containers.splice(7, 1);
+    assert.ok(gone);
+    tell("destroy", gone.labels);
+    await clock.advance(1000);
+    await until(() => unscheduled() === 1);
+    containers.push(gone);
+    tell("create", gone.labels);
+    await clock.advance(1000);
+    await until(() => scheduled() === 501);
+    assert.ok(reads() - before < 20, `${reads() - before} reads`);
+    // Only a look at all tells what an event without a stack is about.
+    containers.splice(0, 2);
+    tell("destroy", { "stackwright.job.enabled": "true" });
+    await clock.advance(1000);
+    await until(() => unscheduled() === 3);
+    await end();
+  });
 });
+
+/** As many stacks with a job each, scheduled; `reads` counts what was read of their releases. */
+function createManyJobs(count: number) {
+  const clock = createFakeClock();
+  const ledger = createMemoryLedger(clock);
+  const labels = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "0 0 1 1 *" };
+  const containers = Array.from({ length: count }, (_, at) => {
+    const model = { services: { job: { image: "job:1", labels } } };
+    const services = [serviceOf("job", { digest: "1" })];
+    const release = releaseOf(stackKey("", `s${at}`), "a".repeat(40), { model, services });
+    ledger.succeed(ledger.beginDeploy(release), {}, "done");
+    const ours = { ...labels, [LABELS.digest]: "1", [LABELS.manager]: MANAGER };
+    return runningContainer(`s${at}`, "job", { id: `id-${at}`, labels: ours });
+  });
+  const client = createMemoryEngine();
+  client.containers = containers;
+  let reads = 0;
+  const counted = ["current", "history", "services", "open"].map((name) => {
+    const read = Reflect.get(ledger, name) as (...given: unknown[]) => unknown;
+    return [name, (...given: unknown[]) => (reads++, read(...given))] as const;
+  });
+  const log = createRecordingLog();
+  const stop = new AbortController();
+  let tell = (_event: ContainerEvent) => {};
+  const follow = (heard: { onEvent: typeof tell; onGap: () => void }) => {
+    tell = heard.onEvent;
+    heard.onGap();
+    return new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+  };
+  const parts = {
+    engines: { of: () => Promise.resolve({ client }) },
+    ledger: Object.assign(Object.create(ledger) as Ledger, Object.fromEntries(counted)),
+    clock,
+    log,
+    events: () => ({ follow }),
+    hasSwarmFeatures: false,
+    timeZone: "UTC",
+  };
+  type Parts = ConstructorParameters<typeof JobBoards>[0];
+  const ended = new JobBoards(parts as unknown as Parts, stop.signal).of("default").start(true);
+  return {
+    containers,
+    clock,
+    log,
+    reads: () => reads,
+    tell: (action: string, attributes: Readonly<Record<string, string>>) =>
+      tell({ action, detail: "", containerId: "1", attributes, time: 1n }),
+    end: () => (stop.abort(), ended),
+  };
+}
