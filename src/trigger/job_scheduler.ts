@@ -153,6 +153,7 @@ export class JobScheduler {
   /** Has jobs of a stack, or of all, looked for after a pause, in which more events may come. */
   #stir(pause: number, stack?: string): void {
     this.#stirred.add(stack || undefined);
+    if (this.#stirred.size > MOST_STACKS) this.#stirred = new Set([undefined]);
     this.#looks ??= this.#look(pause);
   }
 
@@ -163,8 +164,7 @@ export class JobScheduler {
     for (let pause = first; this.#stirred.size > 0 && !this.#signal.aborted;) {
       if (pause > 0) await clock.sleep(pause, this.#signal).catch(() => {});
       if (this.#signal.aborted) break;
-      const all = this.#stirred.has(undefined) || this.#stirred.size > MOST_STACKS;
-      const stacks = all ? [undefined] : [...this.#stirred];
+      const stacks = this.#stirred.has(undefined) ? [undefined] : [...this.#stirred];
       this.#stirred.clear();
       pause = QUIET_MS;
       try {

@@ -55,6 +55,7 @@ const CACHES: Readonly<Record<string, Held>> = {
   // An event with its container, for each context.
   "trigger/event_stream.ts": { items: 10_000, bytes: 1024, caches: 10 },
   // Ids of containers, for each of some stacks that many events are about.
+  "trigger/job_scheduler.ts": { items: 21, bytes: 512 },
   "trigger/reconciler.ts": { items: 2000, bytes: 400, caches: 100 },
   // Names whose turns are remembered.
   "system/fair_limiter.ts": { items: 10_000, bytes: 2 * 4096 },
