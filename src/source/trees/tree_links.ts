@@ -13,7 +13,7 @@ const MOST_TARGET_BYTES = 2 * 1024 * 1024;
  * multiply the work. The largest allowed number of ordinary links needs half of it.
  */
 const MOST_LOOKED_UP = 5_000_000;
-/** Cost of one step beside the length of the path, in the same unit. */
+/** Cost of one step, up or down, beside the length of the path, in the same unit. */
 const STEP = 10;
 
 /** Throws `source_invalid` for too many or too long links, before the targets are read. */
@@ -42,7 +42,13 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
  */
 export function checkLinks(links: ReadonlyMap<string, string>): void {
   const budget = { characters: MOST_LOOKED_UP };
+  const targets = new Map(
+    [...links].map((
+      [path, target],
+    ) => [path, target.startsWith("/") ? undefined : partsOf(target)]),
+  );
   for (const [path, target] of links) {
+    const parts = targets.get(path) ?? [];
     const why = target === ""
       ? "is empty"
       : target.startsWith("/")
@@ -50,9 +56,9 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
       : target.includes("\0")
       // Git writes the part before it, so that `..` and a NUL is a plain name here and climbs on disk.
       ? "holds a NUL character"
-      : walk(path, target, new Map(), budget) === "outside"
+      : walk(path, parts, new Map(), budget) === "outside"
       ? "leaves the source"
-      : walk(path, target, links, budget) === "outside"
+      : walk(path, parts, targets, budget) === "outside"
       ? "leaves the source through another link"
       : undefined;
     if (why === undefined) continue;
@@ -63,37 +69,49 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
   }
 }
 
-/** Resolves a link's target as the kernel would, part by part. */
+/**
+ * Resolves a link's target as the kernel would, part by part. `links` holds the parts of targets by the path
+ * of the link; a target that is absolute has none.
+ */
 function walk(
   path: string,
-  target: string,
-  links: ReadonlyMap<string, string>,
+  target: readonly string[],
+  links: ReadonlyMap<string, readonly string[] | undefined>,
   budget: { characters: number },
 ): "inside" | "outside" {
   const parent = dirname(path);
   const at = parent === "." ? [] : parent.split("/");
-  const ahead = target.split("/").reverse();
+  const ahead = target.toReversed();
   for (let hops = 0; ahead.length > 0;) {
     const part = ahead.pop() ?? "";
-    if (part === "" || part === ".") continue;
     if (part === "..") {
+      pay(budget, STEP);
       if (at.pop() === undefined) return "outside";
       continue;
     }
     at.push(part);
     const place = at.join("/");
-    budget.characters -= place.length + STEP;
-    if (budget.characters < 0) {
-      throw errors.source_invalid(
-        "the symbolic links lead through each other too often; let them lead to files directly",
-      );
-    }
+    pay(budget, place.length + STEP);
+    if (!links.has(place)) continue;
     const next = links.get(place);
-    if (next === undefined) continue;
-    if (next.startsWith("/")) return "outside";
+    if (next === undefined) return "outside";
     if (++hops > MOST_HOPS) return "inside";
     at.pop();
-    ahead.push(...next.split("/").reverse());
+    pay(budget, next.length);
+    ahead.push(...next.toReversed());
   }
   return "inside";
+}
+
+function pay(budget: { characters: number }, characters: number): void {
+  budget.characters -= characters;
+  if (budget.characters >= 0) return;
+  throw errors.source_invalid(
+    "the symbolic links lead through each other too often; let them lead to files directly",
+  );
+}
+
+/** The names in a target, and its `..`: any number of slashes divides two names, and `.` leads nowhere. */
+function partsOf(target: string): string[] {
+  return target.split("/").filter((part) => part !== "" && part !== ".");
 }

@@ -151,6 +151,24 @@ describe("checkLinks()", () => {
       message: /lead through each other/,
     });
   });
+  for (const nothing of ["/", "./"]) {
+    it(`walks ways with thousands of "${nothing}" once, however many links lead there`, () => {
+      const way = nothing.repeat(Math.floor(4000 / nothing.length));
+      const chain = Array.from({ length: 38 }, (_, at) => [`c${at + 1}`, `c${at}${way}`]);
+      const users = Array.from({ length: 1500 }, (_, at) => [`l${at}`, "c38"]);
+      const before = processorMs();
+      check(Object.fromEntries([...chain, ...users]));
+      const took = processorMs() - before;
+      assert.ok(took < 500, `${took} ms`);
+    });
+  }
+  it("pays for steps upwards", () => {
+    const deep = "d/".repeat(40);
+    const links = Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [`${deep}l${at}`, `${"x/../".repeat(700)}y`]),
+    );
+    assert.throws(() => check(links), { code: "source_invalid" });
+  });
   it("names the link and its target", () => {
     assert.throws(() => check({ "a/evil": "../../x" }), /"a\/evil" points to "\.\.\/\.\.\/x"/);
   });
