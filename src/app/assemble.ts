@@ -52,7 +52,7 @@ import { nextPoll } from "./next_poll.ts";
 import { becomeOnlyService } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { warnOfClosed } from "./warn_of_closed.ts";
-import { copyState, openState, type State } from "./open_state.ts";
+import { copyState, openState, type State, type StateUse } from "./open_state.ts";
 import { createSource } from "./create_source.ts";
 import { NO_COLLECTOR, treeCollector } from "./tree_collector.ts";
 import type { SyncWindow } from "../config/mod.ts";
@@ -83,15 +83,13 @@ export interface Assembly {
   close(): Promise<void>;
 }
 
-interface AssemblyOptions {
+interface AssemblyOptions extends StateUse {
   /** An empty directory for mirrors, trees and a copied ledger; DATA_DIR is only read then. */
   readonly scratchDir?: string;
   /** Receives measurements; nobody does by default. */
   readonly meter?: Meter;
   /** Whether this is the service, whose sync windows commands have to follow. */
   readonly serves?: boolean;
-  /** Whether nothing is recorded: then a data directory that cannot be written is no error. */
-  readonly onlyReads?: boolean;
 }
 
 /**
@@ -102,14 +100,14 @@ interface AssemblyOptions {
 export async function assemble(
   settings: Settings,
   system: System,
-  { scratchDir, meter = noMeter, serves = false, onlyReads = false }: AssemblyOptions = {},
+  { scratchDir, meter = noMeter, serves = false, ...use }: AssemblyOptions = {},
 ): Promise<Assembly> {
   await hideSecrets(settings, system);
   await removeLeftovers(system);
   const letNextIn = serves ? await becomeOnlyService(system.files, settings.data.dir) : () => {};
   const ids = createIds(system.clock);
   const opened = scratchDir === undefined
-    ? await openState(settings, system, { ids, onlyReads })
+    ? await openState(settings, system, { ids, ...use })
     : await copyState(settings, system, { ids, scratchDir });
   const { ledger } = opened;
   const http = await httpClient(settings, system);

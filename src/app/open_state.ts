@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isStackwrightError, messageOf } from "../model/mod.ts";
+import { errors, isStackwrightError, messageOf } from "../model/mod.ts";
 import {
   copyLedger,
   INSTANCE_KEY_FILE,
@@ -10,6 +10,7 @@ import {
 import type { Settings } from "../settings/mod.ts";
 import {
   existsNow,
+  type Files,
   type Ids,
   sourceAsOwner,
   stackAsOwner,
@@ -24,14 +25,23 @@ export interface State {
   readonly ledger: Ledger;
 }
 
+/** What a command does with the ledger; see {@link openState}. */
+export interface StateUse {
+  /** Whether nothing is recorded: then a data directory that cannot be written is no error. */
+  readonly onlyReads?: boolean;
+  /** Whether it works on what is recorded: where nothing is, it throws `not_found` and makes nothing. */
+  readonly needsLedger?: boolean;
+}
+
 /** Opens key and ledger; with `onlyReads` even where the ledger cannot be written, with a warning. */
 export async function openState(
   settings: Settings,
   system: System,
-  { ids, onlyReads = false }: { readonly ids: Ids; readonly onlyReads?: boolean },
+  { ids, onlyReads = false, needsLedger = false }: StateUse & { readonly ids: Ids },
 ): Promise<State> {
   const { dir } = settings.data;
   const { files, log } = system;
+  if (needsLedger) await requireLedger(files, dir);
   try {
     await openDataDirectory(files, dir);
     const key = await loadInstanceKey(files, dir);
@@ -46,6 +56,19 @@ export async function openState(
     const key = await loadInstanceKey(files, dir);
     return { key, ledger: openLedger(dir, system, { key, ids, onlyReads }) };
   }
+}
+
+async function requireLedger(files: Files, dir: string): Promise<void> {
+  const found = await files.stat(join(dir, LEDGER_FILE)).catch((cause) => {
+    const why = `DATA_DIR ${dir} cannot be read (${messageOf(cause)})`;
+    throw errors.data_dir_unusable(`${why}: use the service's user`, { cause });
+  });
+  if (found !== undefined) return;
+  throw errors.not_found(
+    `there is no ${LEDGER_FILE} in ${dir}: no Stackwright has worked with this data directory, and ` +
+      "nothing was made there. Set DATA_DIR to the service's, as its other settings; the first " +
+      "stackwright serve or apply makes it",
+  );
 }
 
 /** Makes the ledger and its journals private: SQLite creates them as open as the umask allows. */

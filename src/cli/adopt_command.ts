@@ -19,6 +19,7 @@ Exits 0 when it is handed over, 1 when --source is missing and nobody, or severa
 when there is no release of --releases-of, or when another owner has it by a context of the same
 engine that --also does not name.
 `,
+  begins: true,
   options: ["source", "reference", "releases-of", "also"],
   async ask({ operations, call, key, values }) {
     const { source = "", reference = "", "releases-of": of = "", also: contexts = "" } = values;

@@ -44,7 +44,7 @@ Exits 0 when every stack is as it should be, 1 when one failed.
       const error = thrown();
       if (error !== undefined) throw error;
       return run.deployments ?? [];
-    });
+    }, { begins: true });
     if (json) io.out(JSON.stringify({ stacks }) + "\n");
     else stacks.forEach((each) => io.out(textOf(each, io)));
     return stacks.some((each) => each.status === "failed") ? EXIT.failed : EXIT.ok;

@@ -19,8 +19,8 @@ they differ, 1 when one of them is not recorded.
     if (a === undefined || b === undefined) {
       throw errors.bad_request("two release numbers are needed; see --help");
     }
+    const input = { ...key, from: releaseNumber(a), to: releaseNumber(b) };
     return await withOperations(io, async (bench) => {
-      const input = { ...key, from: releaseNumber(a), to: releaseNumber(b) };
       const diff = await wholeDiff(bench, input);
       io.out(args.json ? JSON.stringify({ equal: diff === "", diff }) + "\n" : diff);
       return diff === "" ? EXIT.ok : EXIT.changes;

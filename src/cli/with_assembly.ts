@@ -32,16 +32,18 @@ export async function systemOf(io: CommandIo): Promise<Omit<Workplace, "assembly
 export interface WorkOptions {
   /** Whether it records nothing, so that it works on a full disk, too. */
   readonly onlyReads?: boolean;
+  /** Whether it may be the first one that works with the data directory, which it makes then. */
+  readonly begins?: boolean;
 }
 
 /** Opens the data directory of the settings for one command and closes it afterwards. */
 export async function withAssembly<T>(
   io: CommandIo,
   work: (workplace: Workplace) => Promise<T>,
-  options: WorkOptions = {},
+  { onlyReads = false, begins = false }: WorkOptions = {},
 ): Promise<T> {
   const { settings, system } = await systemOf(io);
-  const assembly = await assemble(settings, system, options);
+  const assembly = await assemble(settings, system, { onlyReads, needsLedger: !begins });
   try {
     return await work({ settings, system, assembly });
   } finally {

@@ -320,3 +320,38 @@ describe("plan and apply", () => {
     });
   });
 });
+
+describe("a data directory that is not there", () => {
+  it("is not made by commands about what is recorded, which say so", async () => {
+    await withFiles({}, async (directory) => {
+      const dataDir = join(directory, "forgotten");
+      const env = { DATA_DIR: dataDir, DOCKER_HOST: "unix:///nonexistent-4711.sock" };
+      for (
+        const args of [
+          ["status"],
+          ["status", "web"],
+          ["history", "web"],
+          ["explain", "web"],
+          ["diff", "web", "1", "2"],
+          ["hold", "web"],
+          ["resume", "web"],
+          ["unpin", "web"],
+          ["rollback", "web"],
+          ["retry", "web"],
+          ["forget", "web"],
+        ]
+      ) {
+        const { code, out, err } = await run(args, { env });
+        assert.deepEqual([code, out], [EXIT.failed, ""], args.join(" "));
+        assert.equal(
+          err,
+          `stackwright: there is no state.db in ${dataDir}: no Stackwright has worked with this data ` +
+            "directory, and nothing was made there. Set DATA_DIR to the service's, as its other " +
+            "settings; the first stackwright serve or apply makes it\n",
+          args.join(" "),
+        );
+        assert.equal(await systemFiles.stat(dataDir), undefined, args.join(" "));
+      }
+    });
+  });
+});
