@@ -24,7 +24,9 @@ a file that stackwright plan --json wrote, it refuses when what is wanted or wha
 since. Deployments of its own that an entry of POLL_CONFIG has for the repository take the place of
 its files, as in the service.
 
-Exits 0 when every stack is as it should be, 1 when one failed.
+Exits 0 when every stack is as it should be, 1 when one failed, 2 when the change of one was held
+back: deferred by a sync window, held or rolled back by a person, or paused. --json has "retry_at"
+where it is known until when.
 `,
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target", "plan"]);
@@ -47,9 +49,15 @@ Exits 0 when every stack is as it should be, 1 when one failed.
     }, { begins: true });
     if (json) io.out(JSON.stringify({ stacks }) + "\n");
     else stacks.forEach((each) => io.out(textOf(each, io)));
-    return stacks.some((each) => each.status === "failed") ? EXIT.failed : EXIT.ok;
+    if (stacks.some((each) => each.status === "failed")) return EXIT.failed;
+    return stacks.some(isHeldBack) ? EXIT.changes : EXIT.ok;
   },
 };
+
+/** Whether what was asked for waits, although what is deployed may have been repaired meanwhile. */
+function isHeldBack({ reason = "" }: TargetView): boolean {
+  return reason === "sync_window" || reason.startsWith("paused");
+}
 
 function textOf(target: TargetView, io: CommandIo): string {
   const { context, stack, status, message = "" } = target;

@@ -57,7 +57,7 @@ export interface ListedCommand {
 export const EXIT = {
   ok: 0,
   failed: 1,
-  /** `plan` and `diff`: there are changes. */
+  /** `plan` and `diff`: there are changes; `apply`: some were held back. */
   changes: 2,
   usage: 64,
   unavailable: 69,

@@ -56,7 +56,8 @@ export function personHold(
   const hold = ledger.holds.get(key);
   if (hold === undefined) return undefined;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
-  return pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
+  const paused = pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
+  return hold.until === undefined ? paused : { ...paused, retryAt: hold.until };
 }
 
 /** The hold of a target that waits for a person, or for the end of its pause. */

@@ -41,6 +41,16 @@ describe("a stack that a person holds", () => {
       await pollTo(world, "skipped");
       assert.equal(await label(world, "web", "number"), "1");
 
+      const apply = ["apply", world.repository.path];
+      const { out: applied } = await commandTo(world, 2, apply);
+      const end = /held until (.*)\n$/.exec(held)?.[1] ?? "";
+      assert.ok(applied.includes(`until ${end}: CPU bug\n`), applied);
+      const { stacks: [waiting] } = JSON.parse(
+        (await commandTo(world, 2, [...apply, "--json"])).out,
+      );
+      const { hold } = await detail(world);
+      assert.deepEqual([waiting.status, waiting.retry_at], ["skipped", hold?.["until"]]);
+
       const { out: planned } = await commandTo(world, 0, ["plan", world.repository.path]);
       assert.match(planned, /nothing to do: .* held by a person .*: CPU bug/);
       const { out: explained } = await commandTo(world, 0, ["explain", world.stack]);

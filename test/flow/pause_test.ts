@@ -82,7 +82,7 @@ for (const engine of await engines()) {
         const { status, body, run } = await world.poll();
         assert.deepEqual([status, body["content"], run.status], [202, reason, "skipped"]);
         assert.equal(target(run).reason, reason);
-        const applied = await commandTo(world, 0, ["apply", world.repository.url]);
+        const applied = await commandTo(world, 2, ["apply", world.repository.url]);
         assert.match(applied.out, /: skipped: deployment \S+ is paused\n/);
         const planned = await commandTo(world, 0, ["plan", world.repository.url]);
         assert.match(planned.out, /: nothing to do: deployment \S+ is paused\n/);

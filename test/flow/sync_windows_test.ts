@@ -84,11 +84,14 @@ describe("sync windows", () => {
       assert.match(out, /^plan: 1 stack, 1 with changes \(services: 1 to recreate\), 0 without$/m);
       // Who has no windows keeps to those of the service, who says so has none.
       const apply = ["apply", world.repository.path];
-      const held = await commandTo(world, 0, apply);
+      const held = await commandTo(world, 2, apply);
       assert.match(
         held.out,
         new RegExp(`: skipped: deferred by sync window night until ${opens}\n`),
       );
+      const { stacks } = JSON.parse((await commandTo(world, 2, [...apply, "--json"])).out);
+      assert.deepEqual([stacks[0].status, stacks[0].reason], ["skipped", "sync_window"]);
+      assert.match(stacks[0].retry_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000\+00:00$/);
       const none = { env: { SYNC_WINDOWS: "[]" } };
       assert.match(
         (await commandTo(world, 2, ["plan", world.repository.path], none)).out,
