@@ -41,7 +41,7 @@ export function viewHold({ reason, heldAt, until }: PersonHold, time: TimeFormat
 const input = stackInput.extend({
   reason: reasonInput,
   until: z.string().optional().describe(
-    "Time (ISO 8601 with offset) or duration from now (`90m`, `36h`); without it, until resumed.",
+    "Time (ISO 8601 with offset) or duration from now (`36h`, `2d`); without it, until resumed.",
   ),
 });
 
@@ -102,14 +102,14 @@ function untilFrom(text: string, now: Date): Date {
   if (until !== undefined) {
     throw errors.bad_request(
       `until is ${text}, which is not in the future: it is ${now.toISOString()} now. Give a later ` +
-        "time, or a duration from now (36h)",
-      { told: "until is not in the future: give a later time, or a duration from now (36h)" },
+        "time, or a duration from now (36h, 2d)",
+      { told: "until is not in the future: give a later time, or a duration from now (36h, 2d)" },
     );
   }
   const what = UNITLESS.test(text) ? "a number without a unit" : "neither a time nor a duration";
   const advice =
     `${what}: give a time with its offset (2026-05-04T18:00:00Z) or a duration from now ` +
-    "(36h)";
+    "(36h, 2d)";
   throw errors.bad_request(
     `until is ${text}, which is ${advice}`,
     { told: `until is ${advice}` },
@@ -119,6 +119,14 @@ function untilFrom(text: string, now: Date): Date {
 /** A number alone means seconds elsewhere; here people would expect hours, so it is refused. */
 const UNITLESS = /^\s*[+-]?\d+\s*$/;
 
+/** Days and weeks, which durations elsewhere do not have, as in Go: people hold stacks for days. */
+const DAYS = /(\d+)([dw])/g;
+
+/** Always of 24 hours, whatever the clocks do meanwhile. */
+function inHours(_all: string, amount: string, unit: string): string {
+  return `${Number(amount) * (unit === "w" ? 7 : 1) * 24}h`;
+}
+
 function instantOf(text: string, now: Date): Date | undefined {
   if (UNITLESS.test(text)) return undefined;
   if (INSTANT.test(text)) {
@@ -126,7 +134,7 @@ function instantOf(text: string, now: Date): Date | undefined {
     return Number.isNaN(instant.getTime()) ? undefined : instant;
   }
   try {
-    return new Date(now.getTime() + parseDuration(text) * 1000);
+    return new Date(now.getTime() + parseDuration(text.replaceAll(DAYS, inHours)) * 1000);
   } catch {
     return undefined;
   }

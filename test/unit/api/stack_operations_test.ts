@@ -72,6 +72,21 @@ describe("the operations on one stack", () => {
     }
   });
 
+  it("hold for days and weeks, which durations elsewhere do not have", async () => {
+    const { parts, clock, call } = createWorld();
+    const operation = holdOperation({ ...parts, clock, learned: () => Promise.resolve() });
+    for (
+      const [until, hours] of [["36h", 36], ["2d", 48], ["1w", 168], ["1w2d12h", 228]] as const
+    ) {
+      const held = await operation.call({ name: "shop", until }, call);
+      const ms = Date.parse(held.until ?? "") - clock.now().getTime();
+      assert.equal(ms / 3_600_000, hours, until);
+    }
+    for (const until of ["2 d", "d", "2days", "9999999999w"]) {
+      await assert.rejects(operation.call({ name: "shop", until }, call), /neither a time nor/);
+    }
+  });
+
   it("list releases in pages, newest first, and say which one is deployed", async () => {
     const { parts, call } = createWorld();
     const operation = listReleasesOperation(parts);
