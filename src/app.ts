@@ -68,7 +68,7 @@ export async function startApp(settings: Settings, system: System): Promise<App>
     ...system,
     ...assembly,
     events,
-    intake: () => gate.intake,
+    gate: () => gate,
     log: log.with({ component: "scheduler" }),
     meter,
     timeZone: settings.timeZone,

@@ -3,6 +3,7 @@ export * from "./compact_mirrors.ts";
 export * from "./deployments.ts";
 export * from "./get_deployment.ts";
 export * from "./health.ts";
+export { lastJobRuns } from "./job_runs.ts";
 export * from "./jobs.ts";
 export * from "./operation.ts";
 export * from "./operations.ts";

@@ -4,7 +4,7 @@ import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { type Ledger, whyLeft } from "../record/mod.ts";
+import { type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
   type Clock,
@@ -18,6 +18,7 @@ import {
   stackAsOwner,
 } from "../system/mod.ts";
 import type { Engines } from "./engines.ts";
+import { intervalStarts } from "./interval_starts.ts";
 import {
   isJobOf,
   JobScheduler,
@@ -37,7 +38,7 @@ interface JobBoardParts {
   readonly engines: Pick<Engines, "of">;
   readonly events: (context: string) => SharedEvents;
   readonly ledger: Ledger;
-  readonly intake: () => Intake;
+  readonly gate: () => { readonly intake: Intake; readonly runs: Pick<RunStore, "list"> };
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
@@ -81,16 +82,17 @@ class JobBoard {
   constructor(context: string, parts: JobBoardParts, signal: AbortSignal) {
     this.#context = context;
     this.#parts = parts;
-    const { events, intake, ledger, clock, log, meter, timeZone } = parts;
+    const { events, gate, ledger, clock, log, meter, timeZone } = parts;
     this.scheduler = new JobScheduler({
       find: async (within, stack) => (await this.#find(within, stack)).map(({ job }) => job),
       events: events(context),
       whyLeft: ({ key }) => whyLeft(ledger, key),
-      submit: (work) => intake().submit(work, { lane: jobLane(work) }),
+      submit: (work) => gate().intake.submit(work, { lane: jobLane(work) }),
       clock,
       log: log.with({ context }),
       meter,
       timeZone,
+      intervals: () => intervalStarts(() => gate().runs, ledger),
       ...(context === DEFAULT_CONTEXT ? {} : { mostRuns: MOST_RUNS }),
     }, signal);
   }
@@ -112,7 +114,7 @@ class JobBoard {
           making: this.#making,
           results: { set: (job, code, wasRefused) => this.#note(job, code, wasRefused) },
           // When the process ends, runs are left to the next process.
-          leaves: () => !this.#parts.intake().open,
+          leaves: () => !this.#parts.gate().intake.open,
           nextId: () => this.#parts.ids.next(),
           looks: this.#looks,
         }, signal);

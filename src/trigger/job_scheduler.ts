@@ -10,7 +10,7 @@ import {
 import type { Clock, Log, Meter } from "../system/mod.ts";
 import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
-import { logAbout, PlannedJobs } from "./planned_jobs.ts";
+import { logAbout, PlannedJobs, type PlannedJobsParts } from "./planned_jobs.ts";
 import type { SharedEvents } from "./shared_events.ts";
 import { isJobOf, nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
 import { type JobToStart, startRuns } from "./start_runs.ts";
@@ -29,6 +29,8 @@ interface JobSchedulerParts {
   readonly meter: Pick<Meter, "count">;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
+  /** Called once per look: finds what the interval of a job counts from. */
+  readonly intervals: PlannedJobsParts["intervals"];
   /** Runs at once, any number by default, a quarter of them for one source. Others that are due wait. */
   readonly mostRuns?: number;
 }
@@ -51,7 +53,7 @@ const MOST_STACKS = 20;
 /**
  * Starts jobs when they are due, with one timer for the earliest. Looks for a stack's jobs when its
  * containers come, go or are renamed, and for all when events may have been missed. Firings that pass while the
- * process is down are not made up for.
+ * process is down are not made up for, apart from one of an interval.
  */
 export class JobScheduler {
   readonly #parts: JobSchedulerParts;

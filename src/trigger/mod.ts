@@ -3,6 +3,7 @@
  * events of containers. A trigger only says that something should be looked at; it never decides
  * what to do about it.
  */
+export type { IntervalStart } from "./interval_start.ts";
 export * from "./job_scheduler.ts";
 export * from "./opening_alarm.ts";
 export { NEWS_ACTIONS, newsOf } from "./container_news.ts";

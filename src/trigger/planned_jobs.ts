@@ -2,7 +2,12 @@ import type { JobSpec } from "../config/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { type Clock, createPauses, type Log } from "../system/mod.ts";
+<<<<<<< HEAD
 import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
+=======
+import { firstOfInterval, type IntervalStart } from "./interval_start.ts";
+import type { ScheduledJob } from "./scheduled_job.ts";
+>>>>>>> 0b06a8c0 (An interval of a job goes on from its last recorded run: @every 24h began anew at each start and with each new container, so that a nightly restart kept it from ever running)
 
 /** A job with the time of its next run. */
 interface Planned {
@@ -16,11 +21,20 @@ interface Planned {
   readonly refusals: number;
 }
 
-interface PlannedJobsParts {
+/** Ports of planned jobs. */
+export interface PlannedJobsParts {
   readonly clock: Clock;
   readonly log: Log;
   /** IANA zone of schedules that name none. */
   readonly timeZone: string;
+  /** Called once per look: finds what the interval of a job counts from. */
+  readonly intervals: () => (job: ScheduledJob) => IntervalStart;
+}
+
+/** One look for jobs: its time, and what intervals count from. */
+interface Look {
+  readonly now: Date;
+  readonly startOf: (job: ScheduledJob) => IntervalStart;
 }
 
 /** Milliseconds after a run that was refused: the first pause, doubling, and the longest. */
@@ -34,6 +48,8 @@ const A_LINE = 256;
 export class PlannedJobs {
   readonly #parts: PlannedJobsParts;
   readonly #jobs = new Map<string, Planned>();
+  /** Whether nothing was looked for yet. */
+  #isStart = true;
 
   constructor(parts: PlannedJobsParts) {
     this.#parts = parts;
@@ -71,10 +87,12 @@ export class PlannedJobs {
       logAbout(job, this.#parts.log).info("job unscheduled", { reason });
       await pauses.after(A_LINE);
     }
+    const startOf = this.#parts.intervals();
     for (const [name, job] of found) {
       // Thousands of new schedules with different zones take seconds to read.
-      if (this.#plan(name, job, now)) await pauses.after(A_SCHEDULE);
+      if (this.#plan(name, job, { now, startOf })) await pauses.after(A_SCHEDULE);
     }
+    this.#isStart = false;
   }
 
   /** Plans a job's next run, from now on; `left` tells why this one is left out, which is said once. */
@@ -116,7 +134,7 @@ export class PlannedJobs {
   }
 
   /** Plans a job; returns whether its schedule is new, which takes a while to read. */
-  #plan(name: string, job: ScheduledJob, now: Date): boolean {
+  #plan(name: string, job: ScheduledJob, look: Look): boolean {
     const { spec } = job;
     const before = this.#jobs.get(name);
     if (spec === undefined || !spec.enabled) {
@@ -128,11 +146,17 @@ export class PlannedJobs {
       this.#jobs.set(name, { ...before, job });
       return false;
     }
-    const next = this.#nextOf(spec, now);
+    const next = this.#firstOf(job, spec, look);
     this.#jobs.set(name, { job, spec, fingerprint, next, refusals: 0 });
     const at = next?.toISOString() ?? "never";
     logAbout(job, this.#parts.log).info("job scheduled", { schedule: spec.schedule, next_run: at });
     return true;
+  }
+
+  #firstOf(job: ScheduledJob, spec: JobSpec, { now, startOf }: Look): Date | undefined {
+    const fromNow = this.#nextOf(spec, now);
+    if (fromNow === undefined || !spec.schedule.includes("@every")) return fromNow;
+    return firstOfInterval(job, { ...startOf(job), now, fromNow, isStart: this.#isStart });
   }
 
   #planAfter(name: string, after: Date): void {

@@ -43,6 +43,7 @@ async function simulate(schedule: (index: number) => string, minutes: number): P
     clock,
     log: createRecordingLog(),
     meter: noMeter,
+    intervals: () => () => ({}),
     timeZone: "Europe/Berlin",
   }, stop.signal);
   const running = scheduler.run();

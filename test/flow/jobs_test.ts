@@ -178,6 +178,26 @@ describe("scheduled jobs on the fake engine", () => {
       while (await ended() < 2) await setTimeout(50);
     }));
 
+  it("count an interval from the last run, over restarts", () =>
+    inWorld("fake", async (world) => {
+      const labels = { "stackwright.job.schedule": "@every 1h" };
+      const image = `${world.stack}-task:1`;
+      world.fake?.addImage(image, { where: "both", onStart: { exit: 0, afterMs: 0 } });
+      await commit(world, { "compose.yaml": composeFile({ a: job("", labels, { image }) }) });
+      await pollTo(world, "succeeded");
+      world.advance(10 * 60_000);
+      await run(world, "a", "?wait=true");
+      world.advance(20 * 60_000);
+      await world.restart({});
+      let [found] = await jobsOf(world);
+      while (found?.next_run_at === undefined) {
+        await setTimeout(50);
+        [found] = await jobsOf(world);
+      }
+      const { created_at: begun = "" } = found.last_run as RunBody & { created_at?: string };
+      assert.equal(Date.parse(found.next_run_at) - Date.parse(begun), 60 * 60_000);
+    }));
+
   it("that a process had made and not started are put away, and what it stopped is started", () =>
     inWorld("fake", async (world) => {
       await commit(world, { "compose.yaml": composeFile({ web: service(), backup: job("") }) });

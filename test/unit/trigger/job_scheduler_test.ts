@@ -4,7 +4,12 @@ import { readJobLabels } from "../../../src/config/mod.ts";
 import type { ContainerEvent } from "../../../src/docker/mod.ts";
 import { type RunJob, stackKey } from "../../../src/model/mod.ts";
 import { noMeter } from "../../../src/system/mod.ts";
-import { JobScheduler, type ScheduledJob, SharedEvents } from "../../../src/trigger/mod.ts";
+import {
+  type IntervalStart,
+  JobScheduler,
+  type ScheduledJob,
+  SharedEvents,
+} from "../../../src/trigger/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
 import { longestStretch } from "../processor_time.ts";
@@ -29,7 +34,11 @@ function setUp(
   mode: "run" | "adopt" = "run",
   onSubmit: (work: RunJob) => void = () => {},
   mostRuns?: number,
+<<<<<<< HEAD
   whyLeft: () => string | undefined = () => undefined,
+=======
+  startOf: (job: ScheduledJob) => IntervalStart = () => ({}),
+>>>>>>> 0b06a8c0 (An interval of a job goes on from its last recorded run: @every 24h began anew at each start and with each new container, so that a nightly restart kept it from ever running)
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -67,6 +76,7 @@ function setUp(
     log,
     meter: noMeter,
     timeZone: "Europe/Berlin",
+    intervals: () => startOf,
     ...(mostRuns === undefined ? {} : { mostRuns }),
   }, stop.signal);
   const running = scheduler[mode]();
@@ -349,6 +359,61 @@ describe("the scheduler of jobs", () => {
     assert.deepEqual(started, ["a 4711"]);
     await clock.advance(2 * 60_000);
     assert.deepEqual(started, ["a 4711", "a"]);
+    await end();
+  });
+
+  for (
+    const [what, startOf, more, expected] of [
+      ["goes on after the last run", { lastRunAt: -20 }, {}, [40, 100, 160]],
+      ["makes up for one that came due meanwhile, once", { lastRunAt: -185 }, {}, [0, 60, 120]],
+      ["counts from the deployment until its first run", { deployedAt: -185 }, {}, [55, 115]],
+      ["begins where nothing is recorded", {}, {}, [60, 120]],
+      ["begins where the clock was set back", { lastRunAt: 20 }, {}, [60, 120]],
+      ["doubles no run that is under way", { lastRunAt: -90 }, { isRunning: true }, [30, 90, 150]],
+    ] as const
+  ) {
+    it(`at a start, an interval ${what}`, async () => {
+      const now = Date.parse("2026-03-10T12:00:00Z");
+      const recorded = Object.fromEntries(
+        Object.entries(startOf).map(([name, minutes]) => [name, new Date(now + minutes * 60_000)]),
+      );
+      const own = { ...job("a", "@every 1h"), ...more };
+      const { clock, started, end } = setUp(
+        [own],
+        "2026-03-10T12:00:00Z",
+        ...[undefined, undefined, undefined, undefined],
+        () => recorded,
+      );
+      const found: number[] = [];
+      for (let minute = 0; minute <= 160; minute++) {
+        await clock.advance(minute === 0 ? 0 : 60_000);
+        found.push(...started.splice(0).map(() => minute));
+      }
+      assert.deepEqual(found, expected);
+      await end();
+    });
+  }
+
+  it("an interval is not put off by new containers, and does not run because of them", async () => {
+    const jobs = [job("a", "@every 1h")];
+    const lastRunAt = new Date("2026-03-10T11:30:00Z");
+    const { clock, started, changed, end } = setUp(
+      jobs,
+      "2026-03-10T12:00:00Z",
+      ...[undefined, undefined, undefined, undefined],
+      () => ({ lastRunAt }),
+    );
+    for (let minute = 0; minute < 29; minute++) {
+      const [own] = jobs.splice(0);
+      changed();
+      await clock.advance(30_000);
+      jobs.push(own ?? assert.fail());
+      changed();
+      await clock.advance(30_000);
+    }
+    assert.deepEqual(started, []);
+    await clock.advance(60_000);
+    assert.deepEqual(started, ["a"]);
     await end();
   });
 
