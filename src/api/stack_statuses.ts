@@ -299,7 +299,7 @@ export function heldBack(
 }
 
 /** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */
-function isOver(decision: DecisionSummary | undefined, now: number): boolean {
+export function isOver(decision: DecisionSummary | undefined, now: number): boolean {
   if (decision === undefined || decision.lastAt.getTime() < now - FORGOTTEN_AFTER_MS) return true;
   const { kind, reason, outcome } = decision;
   // A first deployment that failed must stay listed: people ask about it.

@@ -1,16 +1,24 @@
-import { heldBack } from "../api/mod.ts";
-import { failuresByPlace, formatStackKey } from "../model/mod.ts";
+import { heldBack, isOver } from "../api/mod.ts";
+import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
 import { judgeStack } from "../plan/mod.ts";
-import type { Ledger, StackFigures } from "../record/mod.ts";
+import type { DecisionSummary, Ledger, StackFigures } from "../record/mod.ts";
 
-/** Metrics of each deployed stack, from the ledger alone, without asking an engine. */
+type DeployedStack = ReturnType<Ledger["deployedStacks"]>[number];
+
+/** A stack that is deployed, or whose first deployment failed or waits. */
+type Counted = Omit<DeployedStack, "place"> & Partial<Pick<DeployedStack, "place">>;
+
+/** Metrics of each stack that status lists, from the ledger alone, without asking an engine. */
 export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
+  const latest = ledger.decisions.latest();
   const decisions = new Map(
-    ledger.decisions.latest().map(({ key, decision }) => [formatStackKey(key), decision]),
+    latest.map(({ key, decision }) => [formatStackKey(key), decision]),
   );
   const drifts = ledger.reconciliations.drifts();
   const failureAt = failuresByPlace(ledger.sources.all(now));
-  return ledger.deployedStacks().map(({ key, repository, place, succeededAt }) => {
+  const deployed = ledger.deployedStacks();
+  const counted: Counted[] = [...deployed, ...neverDeployed(ledger, { deployed, latest }, now)];
+  return counted.map(({ key, repository, place, succeededAt }) => {
     const decision = decisions.get(formatStackKey(key));
     const { state } = judgeStack({
       current: undefined,
@@ -26,11 +34,33 @@ export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
       deployment: key.name,
       context: key.context,
       isFailing: state === "failed",
-      isSourceFailing: failureAt(place) !== undefined,
+      isSourceFailing: place !== undefined && failureAt(place) !== undefined,
       isHeld: state === "held",
       succeededAt,
       lookedAt: decision?.lastAt,
       drift: drifts.get(formatStackKey(key))?.count,
     };
   });
+}
+
+/** Stacks without a good release: the alert on what fails must see a first deployment, too. */
+function neverDeployed(
+  ledger: Ledger,
+  { deployed, latest }: {
+    readonly deployed: readonly DeployedStack[];
+    readonly latest: readonly { readonly key: StackKey; readonly decision: DecisionSummary }[];
+  },
+  now: Date,
+): Counted[] {
+  const known = new Set(deployed.map(({ key }) => formatStackKey(key)));
+  return latest
+    .filter(({ key, decision }) =>
+      !known.has(formatStackKey(key)) && !isOver(decision, now.getTime())
+    )
+    // Nobody owns it before its first release.
+    .map(({ key }) => ({
+      key,
+      repository: ledger.owners.get(key)?.source ?? "",
+      succeededAt: undefined,
+    }));
 }

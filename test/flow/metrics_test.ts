@@ -86,6 +86,25 @@ describe("metrics", () => {
       }
     }));
 
+  it("tell of a stack whose first deployment fails, until it is deployed", () =>
+    inWorld("fake", async (world) => {
+      const failing = async () => {
+        const found = await read(world, "service_stack_failing");
+        return Object.entries(found).filter(([labels]) => labels.includes(`"${world.stack}"`));
+      };
+      assert.deepEqual(await failing(), []);
+      // Neither comes as far as to a release that runs: one cannot be rendered, one cannot be pulled.
+      for (const services of ["{web: 1}", "{web: {image: 'registry.test/none:1'}}"]) {
+        await commit(world, { "compose.yaml": `services: ${services}\n` });
+        await pollTo(world, "failed");
+        const [only, ...more] = await failing();
+        assert.deepEqual([only?.[1], more], [1, []], services);
+      }
+      await commit(world, { "compose.yaml": composeFile({ web: service() }) });
+      await pollTo(world, "succeeded");
+      assert.deepEqual((await failing()).map(([, value]) => value), [0]);
+    }));
+
   it("tell rollbacks and removals, and what failed of them, which explain tells too", () =>
     inWorld("fake", async (world) => {
       const shop = (number: string) => ({
