@@ -38,7 +38,8 @@ more. Those that need somebody come first. States:
 
 Long reasons are cut, and lines at the width of a terminal: explain and --json have all of them. A
 job whose last run failed, and a source that cannot be read, have a line of their own: their stacks
-stay as they are meanwhile. --json prints {"deployments": [...], "failed_sources": [...]}, with the
+stay as they are meanwhile. A source that only a webhook named, and from which nothing is deployed,
+is told of for an hour. --json prints {"deployments": [...], "failed_sources": [...]}, with the
 fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
