@@ -7,8 +7,9 @@ export const holdCommand = stackCommand({
   help: `Usage: stackwright hold [--json] [--context NAME] [--reason TEXT] [--until WHEN] <stack>
 
 Holds a stack as it is: no update of its source reaches it, whoever asks, while what is missing of
-its release still comes back. WHEN is a time (2026-05-04T18:00:00Z) or a duration (36h, 2d, 1w); a day
-has 24 hours. Without it, the hold lasts until stackwright resume. The service may run meanwhile.
+its release still comes back. WHEN is a time (2026-05-04T18:00:00Z) or a duration (36h, 2d, 1w); a
+day has 24 hours. Without it, the hold lasts until stackwright resume. The service may run
+meanwhile.
 
 Exits 0 when the stack is held, 1 when nothing is recorded about it, 64 when WHEN is none.
 `,
