@@ -2,12 +2,8 @@ import type { JobSpec } from "../config/mod.ts";
 import { messageOf } from "../model/mod.ts";
 import { nextFiring } from "../plan/mod.ts";
 import { type Clock, createPauses, type Log } from "../system/mod.ts";
-<<<<<<< HEAD
-import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
-=======
 import { firstOfInterval, type IntervalStart } from "./interval_start.ts";
-import type { ScheduledJob } from "./scheduled_job.ts";
->>>>>>> 0b06a8c0 (An interval of a job goes on from its last recorded run: @every 24h began anew at each start and with each new container, so that a nightly restart kept it from ever running)
+import { isJobOf, type ScheduledJob } from "./scheduled_job.ts";
 
 /** A job with the time of its next run. */
 interface Planned {

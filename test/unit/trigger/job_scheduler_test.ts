@@ -34,11 +34,8 @@ function setUp(
   mode: "run" | "adopt" = "run",
   onSubmit: (work: RunJob) => void = () => {},
   mostRuns?: number,
-<<<<<<< HEAD
   whyLeft: () => string | undefined = () => undefined,
-=======
   startOf: (job: ScheduledJob) => IntervalStart = () => ({}),
->>>>>>> 0b06a8c0 (An interval of a job goes on from its last recorded run: @every 24h began anew at each start and with each new container, so that a nightly restart kept it from ever running)
 ) {
   const clock = createFakeClock(start);
   const stop = new AbortController();
@@ -381,7 +378,7 @@ describe("the scheduler of jobs", () => {
       const { clock, started, end } = setUp(
         [own],
         "2026-03-10T12:00:00Z",
-        ...[undefined, undefined, undefined, undefined],
+        ...[undefined, undefined, undefined, undefined, undefined],
         () => recorded,
       );
       const found: number[] = [];
@@ -400,7 +397,7 @@ describe("the scheduler of jobs", () => {
     const { clock, started, changed, end } = setUp(
       jobs,
       "2026-03-10T12:00:00Z",
-      ...[undefined, undefined, undefined, undefined],
+      ...[undefined, undefined, undefined, undefined, undefined],
       () => ({ lastRunAt }),
     );
     for (let minute = 0; minute < 29; minute++) {
