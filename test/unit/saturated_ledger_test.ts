@@ -160,6 +160,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   viewCurrent: "a part of getDeploymentOperation",
   viewDecision: "a part of listDecisionsOperation",
   heldBack: "a part of stackStatuses",
+  isOver: "looks at one decision",
   requireKnown: "asks for one row",
   recordedOwner: "asks for one row",
   ownerBeside: "asks for one row of each context",
