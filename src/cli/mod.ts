@@ -30,7 +30,11 @@ const INTERRUPTED = "stackwright: interrupted; a change that was begun is ended 
 export async function main(): Promise<number> {
   const [out, err] = [trackedOutput(process.stdout), trackedOutput(process.stderr)];
   if (process.argv[2] === CONFINED) {
-    const code = await becomeConfined(process.argv.slice(3), (text) => err.write(text));
+    const code = await becomeConfined(
+      process.argv.slice(3),
+      process.env,
+      (text) => err.write(text),
+    );
     await err.drained();
     return code;
   }

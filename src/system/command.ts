@@ -13,7 +13,7 @@ export interface Command extends Limits {
    * nothing, and start no other program. Only executables see to it, and only where the kernel can.
    */
   readonly mayRead?: readonly string[];
-  /** Program and arguments that become the bounded program in the end; see `confiningCommands`. */
+  /** Program and arguments that bound themselves and become the program; see `confiningCommands`. */
   readonly startedBy?: readonly [string, ...string[]];
   /** Written to standard input, which is then closed; without it the program reads nothing. */
   readonly stdin?: string | Uint8Array;

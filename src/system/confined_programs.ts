@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { open } from "node:fs/promises";
-import process from "node:process";
+import { becomeProgram } from "./become_program.ts";
 import type { Command, Commands, Confinement } from "./command.ts";
 import { confineThread, type Kept, landlockHere } from "./landlock.ts";
 
@@ -9,6 +9,13 @@ export const CONFINED = "confined-program";
 
 /** What stands between the paths and the program. */
 const END = "--";
+
+/**
+ * Beginning of the names by which a process that is to become a program gets that one's variables. Some
+ * of these are a repository's, and our runtime, its allocator and the loader obey many names. None of
+ * them is on a command line, which everybody on the machine can read.
+ */
+const GIVEN = "STACKWRIGHT_GIVEN_";
 
 /** Libraries, and what the dynamic loader reads. No program lies there that a compose file could name. */
 const LIBRARIES = [
@@ -41,7 +48,15 @@ export function confiningCommands(commands: Commands, self: string): Commands {
   const confined = async (command: Command): Promise<Command> => {
     const { argv: [program], mayRead } = command;
     if (mayRead === undefined || "why" in await confinement(program)) return command;
-    return { ...command, startedBy: [self, CONFINED, program, ...new Set(mayRead), END] };
+    const { mostMemory, mostProcessorSeconds, mostFileBytes } = command;
+    const limits = JSON.stringify({ mostMemory, mostProcessorSeconds, mostFileBytes });
+    return {
+      ...command,
+      env: Object.fromEntries(
+        Object.entries(command.env).map(([name, value]) => [GIVEN + name, value]),
+      ),
+      startedBy: [self, CONFINED, limits, ...new Set(mayRead), END],
+    };
   };
   return {
     confinement,
@@ -51,28 +66,30 @@ export function confiningCommands(commands: Commands, self: string): Commands {
 }
 
 /**
- * Confines this process to what words after {@link CONFINED} say, and becomes the program. Bounds on memory
- * come after it: within them Bun compiles nothing, and calls no kernel. Returns the exit
- * code, and tells why, where that cannot be.
+ * Confines this process to what words after {@link CONFINED} say, and becomes the program, with the
+ * variables that `env` has for it. Limits come last: within them Bun compiles nothing, and calls no
+ * kernel. Returns the exit code, and tells why, where that cannot be.
  */
 export async function becomeConfined(
   words: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
   tell: (text: string) => unknown,
 ): Promise<number> {
   const end = words.indexOf(END);
-  const [own = "", ...paths] = words.slice(0, end);
-  // What bounds it becomes it in turn.
+  const [limits = "{}", ...paths] = words.slice(0, end);
   const [program = "", ...rest] = words.slice(end + 1);
   const kept = (rights: Kept["rights"], places: readonly string[]) =>
     places.map((path): Kept => ({ path, rights }));
+  const given = Object.entries(env).flatMap(([name, value = ""]) =>
+    name.startsWith(GIVEN) ? [[name.slice(GIVEN.length), value]] : []
+  );
   try {
     await confineThread([
       ...kept("read", [...LIBRARIES, ...paths]),
-      ...kept("execute", [own, program, ...LOADERS]),
+      ...kept("execute", [program, ...LOADERS]),
       ...kept("write", ["/dev/null"]),
     ]);
-    process.execve?.(program, [program, ...rest], process.env as Record<string, string>);
-    throw new Error("this runtime cannot replace itself by another program");
+    return await becomeProgram([program, ...rest], Object.fromEntries(given), JSON.parse(limits));
   } catch (error) {
     tell(`stackwright: cannot start ${program} confined: ${error}\n`);
     return 126;

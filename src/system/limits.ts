@@ -19,6 +19,26 @@ const STACK_BYTES = 1024 * 1024;
 /** Unit in which a shell measures the size of files. */
 const BLOCK_BYTES = 512;
 
+/** A resource as `prlimit` names it, and how much of it there may be: to be warned, and to be ended. */
+export type KernelLimit = readonly [
+  name: "core" | "cpu" | "data" | "fsize" | "stack",
+  number,
+  number,
+];
+
+/** The limits as the kernel is told them; of memory last, since whoever sets them for itself has it then. */
+export function kernelLimits(limits: Limits): readonly KernelLimit[] {
+  const { mostMemory, mostProcessorSeconds: seconds, mostFileBytes } = limits;
+  const limited: KernelLimit[] = [];
+  if (seconds !== undefined) limited.push(["cpu", seconds, seconds + 1]);
+  if (mostFileBytes !== undefined) limited.push(["fsize", mostFileBytes, mostFileBytes]);
+  if (mostMemory !== undefined) {
+    limited.push(["stack", STACK_BYTES, STACK_BYTES], ["data", mostMemory, mostMemory]);
+  }
+  // No limit leaves an image of the program's memory behind.
+  return limited.length === 0 ? [] : [["core", 0, 0], ...limited];
+}
+
 /**
  * The program and arguments that start `argv` within its limits, where the kernel can be told so. The
  * kernel counts, since what a repository can multiply is open-ended. Without `prlimit` a shell bounds
@@ -29,17 +49,10 @@ export function limited(
   limits: Limits,
   hasPrlimit: boolean,
 ): readonly [string, ...string[]] {
-  const { mostMemory, mostProcessorSeconds, mostFileBytes } = limits;
+  const { mostFileBytes } = limits;
   if (hasPrlimit) {
-    const options = [
-      ...(mostMemory === undefined ? [] : [`--data=${mostMemory}`, `--stack=${STACK_BYTES}`]),
-      ...(mostProcessorSeconds === undefined
-        ? []
-        : [`--cpu=${mostProcessorSeconds}:${mostProcessorSeconds + 1}`]),
-      ...(mostFileBytes === undefined ? [] : [`--fsize=${mostFileBytes}`]),
-    ];
-    // No limit leaves an image of the program's memory behind.
-    return options.length === 0 ? argv : [PRLIMIT, "--core=0", ...options, ...argv];
+    const options = kernelLimits(limits).map(([name, soft, hard]) => `--${name}=${soft}:${hard}`);
+    return options.length === 0 ? argv : [PRLIMIT, ...options, ...argv];
   }
   if (mostFileBytes === undefined) return argv;
   const blocks = Math.ceil(mostFileBytes / BLOCK_BYTES);

@@ -18,8 +18,9 @@ export function needsSetsid(): boolean {
 /** Starts a program in a process group of its own. */
 export function launch(command: Command, bySetsid: boolean) {
   const { argv, cwd, env, stdin, startedBy } = command;
-  const limits = limited(argv, command, existsSync(PRLIMIT));
-  const bounded = startedBy === undefined ? limits : [...startedBy, ...limits] as const;
+  const bounded = startedBy === undefined
+    ? limited(argv, command, existsSync(PRLIMIT))
+    : [...startedBy, ...argv] as const;
   const [program, ...args] = bySetsid ? [SETSID, ...bounded] as const : bounded;
   return spawn(program, args, {
     cwd,

@@ -160,15 +160,15 @@ describe("a program that only may read some files", () => {
         "confined-program",
       ]);
     const cases = {
-      "reads them": ['"$@" /bin/cat "$0/own" -- /bin/cat own/file', /^mine\n$/],
-      "reads no others": ['"$@" /bin/cat "$0/own" -- /bin/cat file 2>&1', /ermission denied/],
+      "reads them": ['"$@" {} "$0/own" -- /bin/cat own/file', /^mine\n$/],
+      "reads no others": ['"$@" {} "$0/own" -- /bin/cat file 2>&1', /ermission denied/],
       "reads no others by a way through them": [
-        'ln -s ../file own/link && "$@" /bin/cat "$0/own" -- /bin/cat own/link own/../file 2>&1',
+        'ln -s ../file own/link && "$@" {} "$0/own" -- /bin/cat own/link own/../file 2>&1',
         /^(?:.*ermission denied\n){2}$/,
       ],
-      "writes none": ['"$@" /bin/cp "$0" -- /bin/cp file own/copy 2>&1', /ermission denied/],
+      "writes none": ['"$@" {} "$0" -- /bin/cp file own/copy 2>&1', /ermission denied/],
       "starts no other program": [
-        '"$@" /bin/sh "$0" -- /bin/sh -c "/bin/cat own/file" 2>&1',
+        '"$@" {} "$0" -- /bin/sh -c "/bin/cat own/file" 2>&1',
         /ermission denied/,
       ],
     } as const;

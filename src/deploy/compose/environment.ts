@@ -26,12 +26,15 @@ const CONTROLS_THE_PROGRAM = new RegExp(
 
 /**
  * Variables that libraries, interpreters or helper programs obey, and that a container may well
- * need: they are interpolated, but no program is started with them. Listing too many costs nothing.
+ * need: they are interpolated, but no program is started with them. Listing too many costs little:
+ * within dotenv files of a deployment, versions of compose prefer these files' values to them.
+ * That is why the others do not go by file as well. Where rendering is confined, compose alone gets
+ * them; elsewhere `setsid` and `prlimit` do, which become it: values have no place on a command line.
  */
 const STEERS_PROGRAMS = new RegExp(
-  "^(?:(?:ACTIONS|AWS|AZURE|BASH|BUN|CURL|DBUS|DENO|DOCKER|GIT|GOOGLE|GPG|JAVA|KUBE|LC|MALLOC|NODE" +
-    "|NPM|NSS|OTEL|PERL|PYTHON|RES|RUBY|SSH|SSL|VAULT)_.*" +
-    "|(?:GO|PERL|PYTHON|RUBY|KUBE|JAVA|CLOUDSDK|GLIBC|GCONV|KRB5|LOC|HOSTALIAS|ZDOT|TZ|ZONE).*" +
+  "^(?:(?:ACTIONS|AWS|AZURE|BASH|BUN|CURL|DBUS|DENO|DOCKER|DYLD|GIT|GOOGLE|GPG|JAVA|JSC|KUBE|LC" +
+    "|MIMALLOC|NODE|NPM|NSS|OTEL|PERL|PYTHON|RES|RUBY|RUST|SSH|SSL|UV|VAULT)_.*" +
+    "|(?:GO|PERL|PYTHON|RUBY|KUBE|JAVA|MALLOC|CLOUDSDK|GLIBC|GCONV|KRB5|LOC|HOSTALIAS|ZDOT|TZ|ZONE).*" +
     "|.*_PROXY|BASHOPTS|BROWSER|CDPATH|DISPLAY|EDITOR|ENV|FPATH|GLOBIGNORE|HOSTNAME|IFS|LANG" +
     "|LANGUAGE|LOGNAME|NLSPATH|PAGER|PROMPT_COMMAND|PS[0-4]|SHELL|SHELLOPTS|SSLKEYLOGFILE|TEMP" +
     "|TERM|TMP|USER|VISUAL)$",
@@ -83,6 +86,8 @@ const LONGEST_TEXT = 64 * 1024;
  * 256 KiB for programs whose memory is bounded.
  */
 const MOST_TEXT = 128 * 1024;
+/** What the kernel counts beside name and value: a pointer, `=` and an end. */
+const BYTES_BESIDE = 10;
 
 /**
  * Versions of compose that find no `PWD` take it for their working directory, and prefer it to dotenv files:
@@ -111,7 +116,8 @@ export function renderVariables(
 ): RenderVariables {
   requireNames(variables);
   const entries = Object.entries(variables);
-  const length = ([name, value]: readonly [string, string]) => Buffer.byteLength(name + value);
+  const length = ([name, value]: readonly [string, string]) =>
+    Buffer.byteLength(name + value) + BYTES_BESIDE;
   const isLong = (each: readonly [string, string]) => length(each) > LONGEST_TEXT;
   const isMuch = entries.reduce((sum, each) => isLong(each) ? sum : sum + length(each), 0) >
     MOST_TEXT;

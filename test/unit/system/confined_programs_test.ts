@@ -24,11 +24,25 @@ describe("confiningCommands()", () => {
   after(() => rm(directory, { recursive: true }));
 
   it("starts what may read some paths alone by this program, where the kernel confines", async () => {
-    const words = ["/opt/self", CONFINED, "/bin/cat", "/a", "/b", "--"];
+    const words = ["/opt/self", CONFINED, '{"mostMemory":5}', "/a", "/b", "--"];
     const mayRead = ["/a", "/b", "/a"];
     const here = await landlockHere();
-    assert.deepEqual(await startedBy({ mayRead }), "abi" in here ? words : undefined);
+    const isHere = "abi" in here;
+    assert.deepEqual(await startedBy({ mayRead, mostMemory: 5 }), isHere ? words : undefined);
     assert.deepEqual(await confining.confinement?.("/bin/cat"), here);
+  });
+
+  it("starts this program with no variable under its own name, nor any on its command line", async () => {
+    const env = { MIMALLOC_VERBOSE: "2", PATH: "/bin", STACKWRIGHT_GIVEN_A: "=" };
+    await confining.run({ argv: ["/bin/cat"], env, mayRead: ["/a"] }, signal);
+    const ours = {
+      STACKWRIGHT_GIVEN_MIMALLOC_VERBOSE: "2",
+      STACKWRIGHT_GIVEN_PATH: "/bin",
+      STACKWRIGHT_GIVEN_STACKWRIGHT_GIVEN_A: "=",
+    };
+    assert.deepEqual(started.pop()?.env, "abi" in await landlockHere() ? ours : env);
+    await confining.run({ argv: ["docker"], env, mayRead: ["/a"] }, signal);
+    assert.deepEqual(started.pop()?.env, env);
   });
 
   it("starts all else as it is, and says why", async () => {

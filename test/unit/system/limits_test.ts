@@ -24,11 +24,11 @@ describe("limited()", () => {
     const limits = { mostMemory: 5, mostProcessorSeconds: 6, mostFileBytes: 7 };
     assert.deepEqual(limited(argv, limits, true), [
       PRLIMIT,
-      "--core=0",
-      "--data=5",
-      "--stack=1048576",
+      "--core=0:0",
       "--cpu=6:7",
-      "--fsize=7",
+      "--fsize=7:7",
+      "--stack=1048576:1048576",
+      "--data=5:5",
       ...argv,
     ]);
   });
