@@ -48,6 +48,7 @@ export async function becomeProgram(
   syscall(EXECVE[own], program, words, variables);
   const number = refusal();
   // Kept until here: the kernel reads them where they lie.
-  const bytes = [...texts.argv, ...texts.env, path].reduce((sum, { length }) => sum + length, 0);
+  const kept = [path, ...texts.argv, ...texts.env, ...Object.values(lists)];
+  const bytes = kept.reduce((sum, { length }) => sum + length, 0);
   throw new Error(`the kernel refuses it with ${bytes} bytes of arguments (errno ${number})`);
 }
