@@ -68,7 +68,10 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
     `SELECT g.context, g.name, max(g.at) AS at, max(g.kept) AS kept, w.repository IS NOT NULL AS waits,
-            coalesce(w.repository, o.source) AS whose, w.reference FROM (
+            coalesce(w.repository, o.source,
+              (SELECT coalesce(facts -> '$.configuration', facts -> '$.revision') ->> '$.source.name'
+               FROM releases r WHERE r.context = g.context AND r.name = g.name
+               ORDER BY number DESC LIMIT 1)) AS whose, w.reference FROM (
        SELECT d.context, d.name, d.last_at AS at, ? AS kept FROM decisions d
        JOIN (SELECT max(id) AS id FROM decisions GROUP BY context, name) n ON n.id = d.id
        UNION ALL SELECT context, name, coalesce(closed_at, ?), ? FROM intents

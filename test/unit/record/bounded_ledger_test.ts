@@ -273,6 +273,23 @@ describe("a bounded ledger", () => {
     assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
   });
 
+  it("keeps the history of a destroyed stack, however many names were never deployed", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    deploy(ledger, releaseOf(WEB, "a"));
+    ledger.owners.settle(WEB, { source: "h.example/o/r", reference: "refs/heads/main" });
+    // Nothing is left of it: its owner is forgotten.
+    ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
+    const skip = { kind: "skip", message: "paused", changes: [], services: [] } as const;
+    const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+    for (let name = 0; name < MOST_GONE + 300; name++) {
+      if (name % 50 === 0) await clock.advance(1);
+      ledger.decisions.add(stackKey("", `x${name}`), { ...about, ...skip }, clock.now());
+    }
+    const known = ledger.decisions.latest().map(({ key }) => key.name);
+    assert.deepEqual([numbers(ledger), known.includes("x0")], [[1], false]);
+  });
+
   it("stays under 100 MB in a year of polls every minute with 200 stacks", () =>
     withLedger(async (ledger, { clock, path }) => {
       const stacks = ["one", "two"].map((name) => stackKey("", name));
