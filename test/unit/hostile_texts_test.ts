@@ -21,11 +21,16 @@ import { parseStoreTemplate } from "../../src/config/store_template.ts";
 import { claimsOf } from "../../src/compose/claims.ts";
 import { followedPaths } from "../../src/compose/mod.ts";
 import { type ComposeModel, parseDuration } from "../../src/model/mod.ts";
-import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
+import { failureOf, lastLine, warnings } from "../../src/deploy/compose/compose_failure.ts";
+import { limitedOutput } from "../../src/deploy/compose/limited_output.ts";
+import { registryHint } from "../../src/deploy/compose/registry_hint.ts";
+import { helperConfiguration } from "../../src/deploy/swarm/registry_auth.ts";
 import { dotenvEntries } from "../../src/compose/dotenv.ts";
 import { parseInfisicalReference } from "../../src/secrets/external/infisical.ts";
 import { readSopsText } from "../../src/secrets/sops/detect.ts";
-import { classifyFailure } from "../../src/source/git/git_failure.ts";
+import { classifyFailure, gitError, lostHostKey } from "../../src/source/git/git_failure.ts";
+import { parseRemoteRefs } from "../../src/source/git/remote_refs.ts";
+import { requireSuccess } from "../../src/source/git/git_result.ts";
 import { nearestNames } from "../../src/source/git/reference.ts";
 import { parseSubmoduleConfig, submoduleUrl } from "../../src/source/git/gitmodules.ts";
 import { parseRepositoryUrl } from "../../src/source/git/repository_url.ts";
@@ -36,6 +41,7 @@ import {
   namedSecrets,
   secretsOfFile,
 } from "../../src/system/mod.ts";
+import { whyNotStarted } from "../../src/system/process_group.ts";
 import { checkSchedule } from "../../src/plan/mod.ts";
 import {
   createLocate,
@@ -92,6 +98,22 @@ const SHAPES: Readonly<Record<string, string>> = {
   "sections": `[sops]\n[b]\na${of(" ")}`,
 };
 
+/** More of them, for what reads the output of programs. */
+const PRINTED: Readonly<Record<string, string>> = {
+  "a warning": `level=warning msg="The \\"${of("V")}\\" variable is not set."`,
+  "a warning without an end": `level=warning msg="${of('The \\"')}`,
+  "many warnings": rows((index) => `level=warning msg="The \\"V${index}\\" variable is`, 46),
+  "a step of a build": `------\n > [${of("x\n")}`,
+  "steps of builds": of("------\n > [a]\n"),
+  "memory": `fatal error: ${of("out of ")}\n${of("\nfatal error: ")}`,
+  "what prlimit says": `prlimit: failed to execute ${of(": ")}`,
+  "progress of compose": ` ${of("Container a  ")}`,
+  "progress of builds": `#${of("1")}`,
+  "values of interpolations": of("You may need to escape any $ with another $."),
+  "lines of dotenv files": of('unterminated quoted value "'),
+  "errors of the engine": rows((index) => `a${index} Error response from daemon: b`, 35),
+};
+
 /** The longest beginning of a text that YAML is parsed of. */
 function parsable(text: string): string {
   let [least, most] = [0, Math.min(text.length, 256 * 1024)];
@@ -140,18 +162,6 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   parseSubmoduleConfig: (text) => parseSubmoduleConfig(`submodule.a.path\n${text}\0${text}`),
   submoduleUrl: (text) =>
     submoduleUrl(`../${text}`, parseRepositoryUrl("https://h/a/b"), undefined),
-  classifyFailure,
-  "failureOf compose": (text) => {
-    const said = {
-      result: { code: 1, stderr: text, stdout: Buffer.from(text) },
-      command: { argv: ["docker", "compose", "config"] as const, env: {} },
-      project: { name: "a", directory: "/a", files: ["a"], envFiles: [], profiles: [] },
-    };
-    const { message } = failureOf("render_failed", said);
-    assert.ok(
-      !/^.*\bimage\b.*: already exists/m.test(failureOf("build_failed", said).message + message),
-    );
-  },
   nearestNames: (text) =>
     nearestNames(
       "b".repeat(99),
@@ -182,6 +192,42 @@ const SCANNERS: Readonly<Record<string, Scan>> = {
   ),
 };
 const modelOf = (web: Record<string, unknown>) => ({ services: { web } }) as ComposeModel;
+
+/** What reads the output of programs, before anything is cut off there. */
+const READERS: Readonly<Record<string, Scan>> = {
+  classifyFailure,
+  "failureOf compose": (text) => {
+    const said = {
+      result: { code: 1, stderr: text, stdout: Buffer.from(text) },
+      command: { argv: ["docker", "compose", "config"] as const, env: {} },
+      project: { name: "a", directory: "/a", files: ["a"], envFiles: [], profiles: [] },
+    };
+    const { message } = failureOf("render_failed", said);
+    assert.ok(
+      !/^.*\bimage\b.*: already exists/m.test(failureOf("build_failed", said).message + message),
+    );
+  },
+  warnings,
+  lastLine,
+  "failureOf a pull": (text) => {
+    const said = {
+      result: { code: 1, stderr: text, stdout: Buffer.from(text) },
+      command: { argv: ["docker", "compose", "pull"] as const, env: {} },
+      project: { name: "a", directory: "/a", files: ["a"], envFiles: [], profiles: [] },
+      model: { services: { a: { image: "b" } } },
+    };
+    return failureOf("pull_failed", said);
+  },
+  limitedOutput: (text) => limitedOutput(() => {})(text),
+  registryHint: (text) => registryHint(text, [text, "a/b"], { path: "a", text }),
+  helperConfiguration: (text) => helperConfiguration(text, { program: "a", server: "b" }),
+  gitError: (stderr) => gitError({ doing: "reading", failure: "other", stderr }),
+  lostHostKey,
+  requireSuccess: (stderr) =>
+    requireSuccess({ code: 1, stdout: Buffer.from(""), stderr, failure: "other" }, "reading"),
+  parseRemoteRefs,
+  whyNotStarted: (text) => whyNotStarted(127, text),
+};
 
 /** What the events of every sender that can be about pushes are called. */
 const EVENTS = ["push", "create", "Push Hook", "System Hook", "repo:push", "repo:refs_changed"];
@@ -272,7 +318,9 @@ function attempt(scan: Scan, text: string): void {
 
 /** A text that no engine has in pieces any more. */
 const flat = (text: string) => Buffer.from(text).toString("utf8");
-const TEXTS = Object.entries(SHAPES).map(([shape, text]) => [shape, flat(text)] as const);
+const flatten = (shapes: Readonly<Record<string, string>>) =>
+  Object.entries(shapes).map(([shape, text]) => [shape, flat(text)] as const);
+const TEXTS = flatten(SHAPES);
 const YAML_TEXTS = TEXTS.map(([shape, text]) => [shape, flat(parsable(text))] as const);
 
 describe("texts that others wrote", () => {
@@ -289,6 +337,7 @@ describe("texts that others wrote", () => {
     }
   };
   rowsOf(SCANNERS, TEXTS, `${LENGTH} characters`);
+  rowsOf(READERS, [...TEXTS, ...flatten(PRINTED)], `${LENGTH} characters, as a program prints it`);
   rowsOf(PARSERS, TEXTS.slice(0, 1), `${LENGTH} characters`);
   rowsOf(PARSERS, YAML_TEXTS, "as much as is parsed");
 });

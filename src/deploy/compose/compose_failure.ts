@@ -31,8 +31,9 @@ export function failureOf(
   },
 ): StackwrightError {
   const isTooLong = KILLED.has(result.code) && command.mostProcessorSeconds !== undefined;
-  const tookTooMuch = isOutOfMemory(result.stderr) || isTooLong;
-  const why = isOutOfMemory(result.stderr)
+  const isOutOfMemory = saysOutOfMemory(result.stderr);
+  const tookTooMuch = isOutOfMemory || isTooLong;
+  const why = isOutOfMemory
     ? tookAllMemory(code)
     : isTooLong
     ? TOOK_ALL_TIME
@@ -68,7 +69,7 @@ const PRINTS_TOO_MUCH =
   "or give large values by files";
 
 /** Messages of Go's runtime, and of its threads, when memory is exhausted. */
-function isOutOfMemory(stderr: string): boolean {
+function saysOutOfMemory(stderr: string): boolean {
   return /^(?:fatal error: .*(?:out of|allocate) memory|runtime\/cgo: pthread_create failed)/m
     .test(stderr);
 }
@@ -142,12 +143,15 @@ function withoutValue(text: string): string {
     .replace(/(in variable name|unterminated quoted value|Invalid template):? ["'][^\n]*/g, "$1");
 }
 
-/** Hides names that may be part of a password: compose reads `$` in a value as a variable. */
+/**
+ * Hides names that may be part of a password: compose reads `$` in a value as a variable. So is one
+ * whose end was cut off.
+ */
 function withoutValueInName(warning: string): string {
   return warning.replace(
-    /(The ")([^"]+)(" variable is not set)/,
+    /(The ")([^"]+)(" variable is not set|…$)/,
     (whole, before, name, after) =>
-      /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z_]*)$/.test(name)
+      after !== "…" && /^(?:[A-Z][A-Z0-9_]*|[a-z][a-z_]*)$/.test(name)
         ? whole
         : `${before}***${after} (a dollar in a value is written $$)`,
   );
@@ -168,9 +172,11 @@ const MOST_SAID = 1000;
 
 /** The distinct warnings that compose printed, and the number of those beyond the limit. */
 export function warnings(stderr: string): string[] {
-  const all = [...new Set(stderr.split("\n").filter((line) => /level=warning/.test(line)))];
+  // Cut before any pattern sees them: a repeated group of 100,000 characters takes Bun half a second.
+  const lines = stderr.split("\n").map((line) => clip(line, LONGEST_LINE));
+  const all = [...new Set(lines.filter((line) => /level=warning/.test(line)))];
   const told = all.slice(0, MOST_WARNINGS).map((line) =>
-    /msg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
+    /msg="((?:[^"\\]|\\.)*)/.exec(line)?.[1]?.replaceAll('\\"', '"') ?? line
   ).map(withoutValueInName)
     // Cut at its end, with an ellipsis: what masks secrets knows their beginnings there.
     .map((each) => clip(each, MOST_SAID));

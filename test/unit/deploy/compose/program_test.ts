@@ -302,10 +302,15 @@ describe("Compose and the programs it runs", () => {
   });
 
   it("cuts a warning about a name as long as a file", async () => {
-    const stderr = `level=warning msg="The \\"${"A".repeat(80_000)}\\" variable is not set."`;
-    const { compose, log } = scripted({ stdout: "{}", stderr });
+    const one = (name: string) => `level=warning msg="The \\"${name}\\" variable is not set."`;
+    const names = ["A".repeat(3000), "A".repeat(80_000), "A".repeat(80_000) + "B"];
+    const { compose, log } = scripted({ stdout: "{}", stderr: names.map(one).join("\n") });
     await compose.render(CALL, SIGNAL);
-    assert.deepEqual(log.lines.map(({ message }) => message), [`The "${"A".repeat(995)}…`]);
+    assert.deepEqual(log.lines.map(({ message }) => message), [
+      `The "${"A".repeat(995)}…`,
+      // What comes later may not be as in a name of a variable.
+      'The "***… (a dollar in a value is written $$)',
+    ]);
   });
 
   it("passes each of the first fifty warnings on once, and says how many more there are", async () => {
