@@ -193,12 +193,15 @@ function inSource(base: string, path: string, what: string): string {
 export const MOST_COMPOSE_FILES = 500;
 /** Paths of other files that they may name, counted once per possible base directory. */
 export const MOST_PLACES = 20_000;
+/** Characters of all these places, from the root of the source on. */
+export const MOST_CHARACTERS = 2 * 1024 * 1024;
 
-/** The error for more files than {@link MOST_COMPOSE_FILES} or {@link MOST_PLACES}. */
+/** The error for more files than {@link MOST_COMPOSE_FILES}, {@link MOST_PLACES} or {@link MOST_CHARACTERS}. */
 export function tooManyFiles(): StackwrightError {
   return errors.config_invalid(
     `the deployment consists of more than ${MOST_COMPOSE_FILES} compose files, or they name other ` +
-      `files at more than ${MOST_PLACES} places`,
+      `files at more than ${MOST_PLACES} places, or at places of more than ${MOST_CHARACTERS} ` +
+      "characters together, which includes below each other multiply",
   );
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/compose_paths.ts";
 import { HOME_PATH, isConfigFileName, isFetched, MOST_BYTES } from "../config/mod.ts";
@@ -5,12 +6,14 @@ import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, ownVariablesIn } from "../model/mod.ts";
 import { type Files, readText, type Turns } from "../system/mod.ts";
-import { MOST_COMPOSE_FILES, MOST_PLACES, tooManyFiles } from "./compose_files.ts";
+import { MOST_COMPOSE_FILES, tooManyFiles } from "./compose_files.ts";
+import { CountedPlaces } from "./counted_places.ts";
 import { FilesLookedAt } from "./files_looked_at.ts";
 import { GuardRefusals } from "./guard_refusals.ts";
 import type { GuardedInputs } from "./guarded_inputs.ts";
 import {
   type IncludeChain,
+  joined,
   kindAt,
   longerChain,
   NOT_INCLUDED,
@@ -35,9 +38,8 @@ interface GuardParts {
   interpolate(texts: readonly string[]): Promise<readonly string[]>;
 }
 
-/** A compose file to be checked. */
-interface Pending {
-  readonly file: string;
+/** How compose may read a file. */
+interface Reading {
   /**
    * Directories its paths may be relative to: versions of compose differ, and one may read a file from
    * one of them and take the paths in it from another.
@@ -52,6 +54,11 @@ interface Pending {
   readonly chain: IncludeChain;
   /** Whether compose reads it with a dotenv file of its own, whose variables are unknown here. */
   readonly ownVariables: boolean;
+}
+
+/** A compose file to be checked; files that one include names share how they are read. */
+interface Pending extends Reading {
+  readonly file: string;
 }
 
 /** Paths that compose would fetch remotely, or resolve in the home directory. */
@@ -86,10 +93,10 @@ class Guard {
   readonly #signal: AbortSignal;
   readonly #tree: RealTree;
   readonly #refusals: GuardRefusals;
-  readonly #queue: Pending[];
+  readonly #queue: Pending[] = [];
   readonly #seen = new Set<string>();
   readonly #readAll = countSigns();
-  #places = 0;
+  readonly #places: CountedPlaces;
   readonly looked: FilesLookedAt;
   readonly variableFiles = new Set<string>();
   readonly own = new Map<string, string>();
@@ -102,23 +109,19 @@ class Guard {
     this.#tree = new RealTree(parts.files, project.tree);
     this.#refusals = new GuardRefusals(project.tree);
     this.looked = new FilesLookedAt(parts.files);
-    this.#queue = project.composeFiles.map((file) => ({
-      file,
+    this.#places = new CountedPlaces(project.tree);
+    this.#push(project.composeFiles, {
       bases: [project.directory],
       working: [],
       chain: NOT_INCLUDED,
       ownVariables: false,
-    }));
+    });
   }
 
   async run(): Promise<void> {
     // Paths are interpolated with them.
     for (const file of this.#project.envFiles) await this.looked.note(file);
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      const key = JSON.stringify(next);
-      if (this.#seen.has(key)) continue;
-      this.#seen.add(key);
-      if (this.#seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
       await this.#look(next);
     }
   }
@@ -154,13 +157,14 @@ class Guard {
       await this.#addVariableFiles(await this.#resolve(at, value(file), at.bases));
     }
     for (const file of found.unsure.files) await this.#resolve(at, value(file), at.bases);
-    for (const file of [...found.extended, ...found.unsure.extended].map(value)) {
+    for (const file of new Set([...found.extended, ...found.unsure.extended].map(value))) {
       const targets = await this.#resolve(at, file, at.bases);
       if (isFetched(file, "extends")) throw this.#refusals.fetched(at.file, file);
       this.#push(targets, { ...at, bases: targets.map(posix.dirname), working: [] });
     }
+    const own = found.includes.length === 0 ? [] : this.#starts(at);
     for (const include of found.includes) {
-      await this.#include(at, {
+      await this.#include(at, own, {
         paths: include.paths.map(value),
         envFiles: include.envFiles.map(value),
         projectDirectory: value(include.projectDirectory),
@@ -168,29 +172,29 @@ class Guard {
     }
   }
 
-  async #include(at: Pending, include: ComposeInclude): Promise<void> {
+  /** Looks at what an include names; `own` are the directories that it may be relative to. */
+  async #include(at: Pending, own: readonly string[], include: ComposeInclude): Promise<void> {
     const { directory, envFiles } = this.#project;
     const { paths, projectDirectory } = include;
     // Compose takes the working directory for it.
     if (paths.includes("")) throw this.#refusals.unclear(at.file, "", "is what an include names");
     const chain = longerChain(at.chain, paths, projectDirectory);
     if (at.chain.hasDirectory && chain.climbs) throw this.#refusals.climbs(at.file, paths[0] ?? "");
-    const own = this.#starts(at);
     const { targets, beside } = await this.#included(at, paths, own);
     // Early versions resolve some paths against this directory, others against the file's own.
     const bases = projectDirectory === ""
       ? beside
       : [...await this.#projectDirectories(at, projectDirectory, own), ...beside];
     const dotenv = include.envFiles.length === 0
-      ? bases.map((base) => posix.join(base, ".env"))
+      ? this.#places.distinct(joined(bases, ".env"))
       : await this.#resolveAll(at, include.envFiles, [...own, ...bases]);
     await this.#addVariableFiles(dotenv);
     const known = new Set(envFiles);
-    const isOwn = async (file: string) =>
-      !known.has(file) && await this.#parts.files.stat(file) !== undefined;
-    const hasOwn = (await Promise.all(dotenv.map(isOwn))).includes(true);
+    let { ownVariables } = at;
+    for (const file of dotenv) {
+      ownVariables ||= !known.has(file) && await this.#parts.files.stat(file) !== undefined;
+    }
     const working = placesFrom(directory, include);
-    const ownVariables = at.ownVariables || hasOwn;
     this.#push(targets, { bases, working, chain, ownVariables });
   }
 
@@ -199,33 +203,34 @@ class Guard {
     const { directory } = this.#project;
     const own = [...new Set([...at.bases, ...at.working, directory])];
     if (!at.chain.hasDirectory) return own;
-    this.#count(own.length ** 2);
-    return placedAgain(own, directory);
+    this.#places.count(own.length ** 2);
+    return this.#places.distinct(placedAgain(own, directory), 0);
   }
 
   /** The files that an include names, and the directories that their own paths may be relative to. */
   async #included(at: Pending, paths: readonly string[], own: readonly string[]) {
     const { files } = this.#parts;
     const bases = at.chain.hasDirectory ? own : at.bases;
-    const found: { targets: string[]; beside: string[] } = { targets: [], beside: [] };
+    const found = { targets: new Set<string>(), beside: new Set<string>() };
     for (const [index, path] of paths.entries()) {
       const targets = await this.#resolve(at, path, bases);
       if (isFetched(path, "include")) throw this.#refusals.fetched(at.file, path);
-      const kinds = await Promise.all(targets.map((target) => kindAt(files, target)));
+      const kinds = new Set<string | undefined>();
+      for (const target of targets) kinds.add(await kindAt(files, target));
       // Some versions would take the file's name for a directory of its own.
-      if (kinds.includes("directory")) {
+      if (kinds.has("directory")) {
         throw this.#refusals.unclear(at.file, path, "leads to a directory");
       }
-      if (index === 0) found.beside.push(...targets.map(posix.dirname));
+      if (index === 0) targets.forEach((target) => found.beside.add(posix.dirname(target)));
       const here = posix.join(this.#project.directory, path);
       // Early versions take a missing file from where they run, and its paths from the base of this one.
-      if (kinds.includes(undefined) && await kindAt(files, here) !== undefined) {
+      if (kinds.has(undefined) && await kindAt(files, here) !== undefined) {
         targets.push(await this.#inside(at, path, here));
-        found.beside.push(...own);
+        own.forEach((each) => found.beside.add(each));
       }
-      found.targets.push(...targets);
+      targets.forEach((target) => found.targets.add(target));
     }
-    return found;
+    return { targets: [...found.targets], beside: [...found.beside] };
   }
 
   async #addVariableFiles(files: readonly string[]): Promise<void> {
@@ -251,10 +256,17 @@ class Guard {
   }
 
   /** Looks at each of the files later, as one from any of the bases. */
-  #push(targets: readonly string[], how: Omit<Pending, "file">): void {
-    const { chain, ownVariables } = how;
-    const [bases, working] = [[...new Set(how.bases)], [...new Set(how.working)]];
-    for (const file of new Set(targets)) {
+  #push(targets: readonly string[], { chain, ownVariables, ...from }: Reading): void {
+    const bases = this.#places.distinct(from.bases);
+    const working = this.#places.distinct(from.working);
+    // By its digest: with 500 files, whose bases includes below each other multiply, the texts take gigabytes.
+    const reading = createHash("sha256")
+      .update(JSON.stringify([bases, working, chain, ownVariables])).digest("base64");
+    for (const file of targets) {
+      const key = `${reading} ${file}`;
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      if (this.#seen.size > MOST_COMPOSE_FILES) throw tooManyFiles();
       this.#queue.push({ file, bases, working, chain, ownVariables });
     }
   }
@@ -277,14 +289,15 @@ class Guard {
       throw this.#refusals.unclear(at.file, path, why);
     }
     if (ELSEWHERE.test(path) || posix.isAbsolute(path)) throw this.#refusals.escapes(at.file, path);
-    const targets = [...new Set(bases.map((base) => posix.join(base, path)))];
-    this.#count(targets.length);
+    const targets = this.#places.distinct(joined(bases, path));
     for (const target of targets) await this.#inside(at, path, target);
     return targets;
   }
 
   async #resolveAll(at: Pending, paths: readonly string[], bases: readonly string[]) {
-    return (await Promise.all(paths.map((path) => this.#resolve(at, path, bases)))).flat();
+    const found: string[] = [];
+    for (const path of paths) found.push(...await this.#resolve(at, path, bases));
+    return found;
   }
 
   /** The target of a path, checked to lie in the tree and to have no `~` that compose expands. */
@@ -297,10 +310,5 @@ class Guard {
     if (isConfigFileName(posix.basename(real))) throw this.#refusals.configuration(at.file, path);
     if (HOME_PATH.test(place)) throw this.#refusals.home(at.file, path);
     return target;
-  }
-
-  #count(places: number): void {
-    this.#places += places;
-    if (this.#places > MOST_PLACES) throw tooManyFiles();
   }
 }

@@ -26,19 +26,24 @@ export function longerChain(
   };
 }
 
+/** The places of a path in each of the directories, one at a time: together they may take gigabytes. */
+export function* joined(directories: readonly string[], path: string): Generator<string, void> {
+  for (const directory of directories) yield posix.join(directory, path);
+}
+
 /**
- * Every one of the directories, and each as it would lie if it were relative to another of them instead
+ * Every one of the directories, one at a time, and each as it would lie if it were relative to another of them instead
  * of to `directory`: below an include with a `project_directory`, compose keeps paths that are relative
  * to where it runs, and puts them behind other directories once more.
  */
-export function placedAgain(directories: readonly string[], directory: string): string[] {
-  return [
-    ...new Set(
-      directories.flatMap((from) =>
-        directories.map((each) => posix.join(from, posix.relative(directory, each)))
-      ),
-    ),
-  ];
+export function* placedAgain(
+  directories: readonly string[],
+  directory: string,
+): Generator<string, void> {
+  const below = directories.map((each) => posix.relative(directory, each));
+  for (const from of directories) {
+    for (const each of below) yield posix.join(from, each);
+  }
 }
 
 /** The directories that an include names, as they lie from where compose runs. */
