@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { plainModel } from "../config/mod.ts";
-import { errors, type Release, shortId, type StackKey, stackKey } from "../model/mod.ts";
+import {
+  errors,
+  type Release,
+  shortId,
+  type ShowDigest,
+  type StackKey,
+  stackKey,
+} from "../model/mod.ts";
 import type { RecordedRelease } from "../record/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -34,11 +41,11 @@ function asWritten(
   model: string,
   services: Release["services"],
   { images }: RecordedRelease,
-  other: RecordedRelease,
+  { other, show }: { readonly other: RecordedRelease; readonly show: ShowDigest },
 ): string {
   const written = services.flatMap(({ name, inputs, expectation: { replicas } }) => [
     ...Object.entries(inputs).filter(([input]) => WRITTEN_INPUT.test(input))
-      .map(([input, digest]) => `# ${name}: ${wordsOf(input)} is ${shortId(digest)}\n`),
+      .map(([input, digest]) => `# ${name}: ${wordsOf(input)} is ${shortId(show(digest))}\n`),
     // Models lack this number, since it changes without recreating containers.
     ...(replicas === 1 ? [] : [`# ${name}: replicas is ${replicas}\n`]),
   ]);
@@ -89,14 +96,15 @@ export function diffReleasesOperation(parts: StackParts): Operation<z.output<typ
 }
 
 async function textOf(
-  { ledger, shownModel }: StackParts,
+  { ledger, shownModel, shownDigest }: StackParts,
   release: RecordedRelease,
   other: RecordedRelease,
   signal: AbortSignal,
 ): Promise<string> {
   const model = await shownModel(release, signal);
   await createPauses(1).after(1);
-  return asWritten(model, ledger.services(release), release, other);
+  const show = (digest: string) => shownDigest(release.key, digest);
+  return asWritten(model, ledger.services(release), release, { other, show });
 }
 
 function releaseOf({ ledger }: StackParts, key: StackKey, number: number): RecordedRelease {

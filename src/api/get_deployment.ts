@@ -11,7 +11,13 @@ import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
 import { holdView, viewHold } from "./hold.ts";
 import { defineOperation, type Operation } from "./operation.ts";
-import { currentView, decisionView, viewCurrent, viewDecision } from "./release_views.ts";
+import {
+  currentView,
+  decisionView,
+  type Shown,
+  viewCurrent,
+  viewDecision,
+} from "./release_views.ts";
 import { requireKnown, stackInput, type StackParts, timestamp } from "./stack_parts.ts";
 import type { StackStatus } from "./stack_statuses.ts";
 
@@ -43,7 +49,7 @@ export type DeploymentDetail = z.output<typeof deploymentDetail>;
 
 /** Shows a stack's state and the reasons. A call throws `not_found` for an unrecorded stack. */
 export function getDeploymentOperation(
-  { deployments, ledger, timeZone }: DeploymentParts & StackParts,
+  { deployments, ledger, timeZone, shownDigest }: DeploymentParts & StackParts,
 ): Operation<DeploymentDetail> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
@@ -59,15 +65,19 @@ export function getDeploymentOperation(
     requireKnown({ ledger }, key);
     const found = statusOf(key, await deployments(signal, key));
     const { release: _release, ...status } = viewDeployment(found, time);
-    return { ...status, ...viewRecorded(ledger, key, time) };
+    return {
+      ...status,
+      ...viewRecorded(ledger, key, { time, digest: (text) => shownDigest(key, text) }),
+    };
   });
 }
 
 function viewRecorded(
   ledger: StackParts["ledger"],
   key: StackKey,
-  time: TimeFormat,
+  shown: Shown,
 ): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "decisions"> {
+  const { time } = shown;
   const current = ledger.current(key);
   const failure = ledger.failures.get(key);
   const hold = ledger.holds.get(key);
@@ -75,12 +85,12 @@ function viewRecorded(
   const pinned = pin === undefined ? undefined : ledger.release(pin.releaseId);
   return {
     ...filled({
-      current: current && viewCurrent(current, ledger.services(current), time),
-      failure: failure && viewFailure(failure, time),
+      current: current && viewCurrent(current, ledger.services(current), shown),
+      failure: failure && viewFailure(failure, shown),
       pin: pin && viewPin(pin, pinned?.number, time),
       hold: hold && viewHold(hold, time),
     }),
-    decisions: ledger.decisions.of(key, SHOWN_DECISIONS).map((each) => viewDecision(each, time)),
+    decisions: ledger.decisions.of(key, SHOWN_DECISIONS).map((each) => viewDecision(each, shown)),
   };
 }
 
@@ -108,10 +118,10 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
 
 function viewFailure(
   { release, failures, automaticAttempts, lastFailedAt, byHand, byHandAt, message }: FailureRecord,
-  time: TimeFormat,
+  { time, digest }: Shown,
 ): NonNullable<DeploymentDetail["failure"]> {
   return {
-    release,
+    release: digest(release),
     failures,
     failures_by_hand: byHand,
     automatic_attempts: automaticAttempts,

@@ -19,7 +19,9 @@ const decisionsView = z.strictObject({
 type DecisionsView = z.output<typeof decisionsView>;
 
 /** Lists the decisions about a stack, newest first. A call throws `not_found` when there is none. */
-export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operation<DecisionsView> {
+export function listDecisionsOperation(
+  { ledger, timeZone, shownDigest }: StackParts,
+): Operation<DecisionsView> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "listDecisions",
@@ -31,10 +33,11 @@ export function listDecisionsOperation({ ledger, timeZone }: StackParts): Operat
     errors: ["bad_request", "not_found"],
   }, ({ context, name, limit, before }) => {
     const key = stackKey(context, name);
+    const shown = { time, digest: (digest: string) => shownDigest(key, digest) };
     const most = Math.min(limit, MOST_DECISIONS);
     const found = ledger.decisions.of(key, most + 1, before);
     if (found.length === 0 && before === undefined) throw unknownStack(key);
-    const decisions = found.slice(0, most).map((each) => viewDecision(each, time));
+    const decisions = found.slice(0, most).map((each) => viewDecision(each, shown));
     const next = found.length > most ? decisions.at(-1)?.number : undefined;
     return { decisions, ...(next === undefined ? {} : { next }) };
   });

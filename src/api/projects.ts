@@ -1,7 +1,14 @@
 import * as z from "zod";
 import { dataText, PROJECT_ACTIONS, type Projects, type ProjectSummary } from "../deploy/mod.ts";
 import type { ContainerSummary } from "../docker/mod.ts";
-import { COMPOSE_LABELS, stackKey } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  type ShowDigest,
+  shownName,
+  type StackKey,
+  stackKey,
+  toldLabels,
+} from "../model/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -57,6 +64,8 @@ export type ContainerView = z.output<typeof containerView>;
 /** Parts of the operations on projects. */
 export interface ProjectOperationParts {
   readonly projects: Projects;
+  /** The form of a digest in a label that readers of a stack see. */
+  readonly shownDigest: (key: StackKey, digest: string) => string;
 }
 
 const named = z.strictObject({
@@ -94,7 +103,7 @@ export function listProjectsOperation(
 
 /** Shows the containers of one project. A call throws `not_found`. */
 export function getProjectOperation(
-  { projects }: ProjectOperationParts,
+  { projects, shownDigest }: ProjectOperationParts,
 ): Operation<ContainerView[]> {
   return defineOperation({
     id: "getProject",
@@ -105,7 +114,9 @@ export function getProjectOperation(
     output: z.array(containerView),
     errors: ["bad_request", "not_found", "engine_refused", "engine_unreachable"],
   }, async ({ project_name: name, context }, { signal }) => {
-    return (await projects.describe(stackKey(context, name), signal)).map(viewContainer);
+    const key = stackKey(context, name);
+    const show = (digest: string) => shownDigest(key, digest);
+    return (await projects.describe(key, signal)).map((each) => viewContainer(each, show));
   });
 }
 
@@ -197,7 +208,7 @@ function viewProject({ name, status, configFiles }: ProjectSummary): ProjectView
   return { ID: name, Name: name, Status: status, ConfigFiles: configFiles, Reason: "" };
 }
 
-function viewContainer(container: ContainerSummary): ContainerView {
+function viewContainer(container: ContainerSummary, show: ShowDigest): ContainerView {
   const { health, labels, networkNames = [], mounts } = container;
   return {
     ID: container.id,
@@ -218,9 +229,9 @@ function viewContainer(container: ContainerSummary): ContainerView {
       PublishedPort: port.publishedPort,
       Protocol: port.protocol,
     })),
-    Labels: Object.fromEntries(Object.entries(labels).filter(([name]) => TOLD_LABELS.test(name))),
+    Labels: toldLabels(labels, (name) => TOLD_LABELS.test(name), show),
     Networks: [...networkNames],
-    Mounts: [...mounts],
+    Mounts: mounts.map((each) => shownName(each, show)),
     LocalVolumes: container.localVolumes,
   };
 }

@@ -4,6 +4,7 @@ import {
   type DecisionOutcome,
   formerOwner,
   type Release,
+  type ShowDigest,
   type StackOwner,
 } from "../model/mod.ts";
 import type { RecordedDecision, RecordedRelease } from "../record/mod.ts";
@@ -36,7 +37,9 @@ export const currentView = z.strictObject({
   number: z.int(),
   status: z.enum(["applying", "deployed", "failed", "rolled_back"]),
   message: z.string(),
-  digest: z.string().describe("Digest of the release: equal while it means the same."),
+  digest: z.string().describe(
+    "Digest of the release: equal while it means the same, and different in every stack.",
+  ),
   repository: z.string(),
   reference: z.string(),
   revision: z.string(),
@@ -104,24 +107,30 @@ export function viewRelease(
   };
 }
 
+/** How times and recorded digests are shown. */
+export interface Shown {
+  readonly time: TimeFormat;
+  readonly digest: ShowDigest;
+}
+
 /** Shows the deployed release. */
 export function viewCurrent(
   release: RecordedRelease,
   services: Release["services"],
-  time: TimeFormat,
+  { time, digest: show }: Shown,
 ): CurrentView {
   const { number, status, message, digest, revision, createdAt, finishedAt, images } = release;
   return {
     number,
     status,
     message,
-    digest,
+    digest: show(digest),
     repository: revision.source.name,
     reference: revision.reference,
     revision: revision.id,
     created_at: time(createdAt),
     ...(finishedAt === undefined ? {} : { finished_at: time(finishedAt) }),
-    services: services.map(({ name, digest: service }) => ({ name, digest: service })),
+    services: services.map(({ name, digest: service }) => ({ name, digest: show(service) })),
     images: { ...images },
   };
 }
@@ -129,12 +138,13 @@ export function viewCurrent(
 /** Shows a decision. */
 export function viewDecision(
   { id, firstAt, lastAt, changes, services, outcome, code: _, ...decision }: RecordedDecision,
-  time: TimeFormat,
+  { time, digest }: Shown,
 ): DecisionView {
+  const shown = (value: string) => value === "absent" ? value : digest(value);
   return {
     number: id,
     ...decision,
-    changes: changes.map((each) => ({ ...each })),
+    changes: changes.map(({ input, from, to }) => ({ input, from: shown(from), to: shown(to) })),
     services: viewServices(services),
     ...(outcome && { outcome: viewOutcome(outcome, time) }),
     first_at: time(firstAt),

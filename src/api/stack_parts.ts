@@ -13,6 +13,8 @@ export interface StackParts {
   readonly ledger: Ledger;
   /** The masked model of a recorded release, as text for people. */
   readonly shownModel: (recorded: RecordedRelease, signal: AbortSignal) => Promise<string>;
+  /** The form of a recorded digest that readers of a stack see. */
+  readonly shownDigest: (key: StackKey, digest: string) => string;
   /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }

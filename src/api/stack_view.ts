@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { STACK_LABELS, type StackActionResult, type StackService } from "../deploy/mod.ts";
+import { type ShowDigest, toldLabels } from "../model/mod.ts";
 import { TOLD_LABELS } from "./projects.ts";
 
 const count = z.int().min(0);
@@ -69,11 +70,11 @@ export function viewResult(
 /** Shows a service of a stack. */
 export function viewService(
   { service, image, desired, running, completed }: StackService,
+  show: ShowDigest,
 ): StackServiceView {
   const { labels, update } = service;
-  const told = Object.entries(labels).filter(([name]) =>
-    TOLD_LABELS.test(name) || Object.values<string>(STACK_LABELS).includes(name)
-  );
+  const isTold = (name: string) =>
+    TOLD_LABELS.test(name) || Object.values<string>(STACK_LABELS).includes(name);
   return {
     ID: service.id,
     Version: { Index: service.version },
@@ -81,7 +82,7 @@ export function viewService(
     UpdatedAt: service.updatedAt.toISOString(),
     Spec: {
       Name: service.name,
-      Labels: Object.fromEntries(told),
+      Labels: toldLabels(labels, isTold, show),
       TaskTemplate: { ContainerSpec: { Image: image } },
       Mode: viewMode(service.mode),
     },

@@ -4,8 +4,9 @@ import {
   type StackActionResult,
   type StackControl,
   type Stacks,
+  type StackService,
 } from "../deploy/mod.ts";
-import { MOST_CONTAINERS, requestError, stackKey } from "../model/mod.ts";
+import { MOST_CONTAINERS, requestError, type StackKey, stackKey } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
@@ -24,6 +25,8 @@ import {
 export interface StackOperationParts {
   readonly stacks: (context: string) => Promise<Stacks>;
   readonly clock: Clock;
+  /** The form of a digest in a label that readers of a stack see. */
+  readonly shownDigest: (key: StackKey, digest: string) => string;
 }
 
 const ENGINE_ERRORS = ["engine_refused", "engine_unreachable"] as const;
@@ -35,7 +38,7 @@ const named = z.strictObject({
 
 /** Lists the stacks of a swarm with their services, also those that Stackwright did not deploy. */
 export function listStacksOperation(
-  { stacks }: StackOperationParts,
+  { stacks, shownDigest }: StackOperationParts,
 ): Operation<Record<string, StackServiceView[]>> {
   return defineOperation({
     id: "listStacks",
@@ -48,12 +51,17 @@ export function listStacksOperation(
   }, async ({ context }, { signal }) => {
     const { context: where } = stackKey(context, "");
     const found = await (await stacks(where)).list(signal);
-    return Object.fromEntries([...found].map(([name, own]) => [name, own.map(viewService)]));
+    const shown = [...found].map(([name, own]) =>
+      [name, viewServices(own, stackKey(where, name), shownDigest)] as const
+    );
+    return Object.fromEntries(shown);
   });
 }
 
 /** Shows the services of one stack. A call throws `not_found`. */
-export function getStackOperation({ stacks }: StackOperationParts): Operation<StackServiceView[]> {
+export function getStackOperation(
+  { stacks, shownDigest }: StackOperationParts,
+): Operation<StackServiceView[]> {
   return defineOperation({
     id: "getStack",
     summary: "The services of one stack of a swarm.",
@@ -64,8 +72,16 @@ export function getStackOperation({ stacks }: StackOperationParts): Operation<St
     errors: ["bad_request", "not_found", "conflict", ...ENGINE_ERRORS],
   }, async ({ stack_name: name, context }, { signal }) => {
     const key = stackKey(context, name);
-    return (await (await stacks(key.context)).describe(key, signal)).map(viewService);
+    return viewServices(await (await stacks(key.context)).describe(key, signal), key, shownDigest);
   });
+}
+
+function viewServices(
+  services: readonly StackService[],
+  key: StackKey,
+  shownDigest: StackOperationParts["shownDigest"],
+): StackServiceView[] {
+  return services.map((each) => viewService(each, (digest) => shownDigest(key, digest)));
 }
 
 const controlInput = named.extend({

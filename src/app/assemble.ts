@@ -14,7 +14,7 @@ import {
   RenderedModels,
 } from "../prepare/mod.ts";
 import { isStrangers, learnedSoon, type PipelineParts } from "../pipeline/mod.ts";
-import type { Ledger } from "../record/mod.ts";
+import type { InstanceKey, Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -62,6 +62,8 @@ import { passedVariables } from "./engine_environment.ts";
 export interface Assembly {
   readonly ids: Ids;
   readonly ledger: Ledger;
+  /** This installation's key. */
+  readonly key: InstanceKey;
   /** The engine of the default context. */
   readonly engine: EngineClient;
   readonly engines: Engines;
@@ -137,6 +139,7 @@ export async function assemble(
   return {
     ids,
     ledger,
+    key: opened.key,
     engine: engines.default,
     engines,
     listeners,

@@ -87,6 +87,7 @@ export function createGate(
     ledger,
     learned: assembly.learned,
     windows,
+    shownDigest: (key, digest) => assembly.key.shown(key, digest),
     shownModel: async (recorded, signal) =>
       shownModel(await pipelineParts(signal), ledger.open(recorded)),
     polls: settings.polls.map(({ request }) => request),

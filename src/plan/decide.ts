@@ -6,7 +6,6 @@ import {
   type Plan,
   type ReleaseService,
   type ServicePlan,
-  shortId,
   withFollowers,
 } from "../model/mod.ts";
 import { changedInputs, driftOf, inPlaceReasons, replaceReasons } from "./replace_reasons.ts";
@@ -73,7 +72,7 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
     return plan("scale", `${containers.length} of ${expectation.replicas} containers exist`);
   }
   if (strayed.length > 0) return plan("start", ...strayed);
-  return plan("keep", `digest ${shortId(service.digest)} is unchanged`);
+  return plan("keep", "its inputs are unchanged");
 }
 
 /** A service without containers; in a swarm it exists all the same, for people to scale. */

@@ -56,8 +56,7 @@ export function inPlaceReasons({ name, inPlace }: ReleaseService, input: DecideI
   if (before === undefined) return [`nobody knows which files it was started with; ${then}`];
   const paths = [...new Set([...Object.keys(before), ...Object.keys(inPlace.files)])].sort();
   return told(paths.filter((path) => before[path] !== inPlace.files[path]), (path) => {
-    const [old, wanted] = [shown(before[path]), shown(inPlace.files[path])];
-    return `mounted ${path} changed from ${old} to ${wanted}; ${then}`;
+    return `mounted ${path} ${changeOf(before[path], inPlace.files[path])}; ${then}`;
   });
 }
 
@@ -73,8 +72,7 @@ export function changedInputs(
   const changes = before?.digest === label ? inputChanges(before, service) : [];
   // A different digest must lead to a replacement, even if no input tells the difference.
   if (changes.length > 0) return changes;
-  const [old, wanted] = [shortId(label), shortId(service.digest)];
-  return [`container ${container.name} has digest ${old}, the release ${wanted}`];
+  return [`container ${container.name} was made from something else than the release`];
 }
 
 /** Reasons kept of a service: runs and decisions store them, and mounts may be thousands. */
@@ -92,8 +90,7 @@ function inputChanges(before: ReleaseService, after: ReleaseService): string[] {
   // A new mount of a path that the repository lacks shows in the definition instead.
   const value = ({ inputs }: ReleaseService, name: string) => inputs[name] ?? "absent";
   return told(names.filter((name) => value(before, name) !== value(after, name)), (name) => {
-    const [old, wanted] = [shown(before.inputs[name]), shown(after.inputs[name])];
-    return `${describeInput(name)} changed from ${old} to ${wanted}`;
+    return `${describeInput(name)} ${changeOf(before.inputs[name], after.inputs[name])}`;
   });
 }
 
@@ -109,9 +106,9 @@ function describeInput(name: string): string {
   return "its definition";
 }
 
-function shown(digest: string | undefined): string {
-  if (digest === undefined || digest === "absent") return "nothing";
-  return shortId(digest.replace(/^[a-z]+:/, ""));
+/** What happened to an input, without digests: those would tell of equal values in other stacks. */
+function changeOf(before = "absent", after = "absent"): string {
+  return before === "absent" ? "is new" : after === "absent" ? "is gone" : "changed";
 }
 
 /** Changes of a container by hand that can be undone without replacing it. */

@@ -1,3 +1,4 @@
+import type { StackKey } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
 import type { Clock, Files, Lend, Log, Meter, Turns } from "../system/mod.ts";
@@ -25,8 +26,8 @@ export interface PrepareParts {
   readonly host: Host;
   /** Recently rendered models. */
   readonly rendered: RenderedModels;
-  /** Digests with this installation's key: they cover secrets and appear in labels. */
-  readonly key: { digest(text: string): string };
+  /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
+  readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };
   readonly secrets: ExternalSecrets;
   /** Runs waits for secret stores when the preparation holds a slot. */
   readonly lend?: Lend;

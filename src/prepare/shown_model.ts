@@ -14,7 +14,7 @@ export function shownModel(parts: PrepareParts, release: Release): string {
   const secrets = secretsOfRelease(release);
   parts.secrets.hide(secrets, stackAsOwner(release.key));
   return maskedModel(release.model, {
-    digest: (text) => parts.key.digest(text),
+    digest: (text) => parts.key.shown(release.key, text),
     // External secrets are masked even if they are too short to be hidden in other texts.
     secrets: [...externalSecretsIn(release.invocation), ...secrets],
   });

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { deflateSync, inflateSync } from "node:zlib";
-import { errors, utf8 } from "../model/mod.ts";
+import { errors, type StackKey, utf8 } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Name of the key file in the data directory. It belongs in the backup, beside the ledger. */
@@ -20,17 +20,27 @@ const BRACE = 0x7b;
  */
 export class InstanceKey {
   readonly #digestKey: Uint8Array;
+  readonly #shownKey: Uint8Array;
   readonly #sealKey: Uint8Array;
 
   /** `secret` has at least 32 bytes that nobody else knows. */
   constructor(secret: Uint8Array) {
     this.#digestKey = derive(secret, "stackwright digest v1");
+    this.#shownKey = derive(secret, "stackwright shown digest v1");
     this.#sealKey = derive(secret, "stackwright seal v1");
   }
 
   /** HMAC-SHA-256 of a text, as the first 32 hex digits: 128 bits. */
   digest(text: string): string {
-    return createHmac("sha256", this.#digestKey).update(text).digest("hex").slice(0, 32);
+    return hmac(this.#digestKey, text);
+  }
+
+  /**
+   * The digest of a text, or of a {@link digest}, that is shown to readers of a stack. Equal texts of two
+   * stacks have different ones: whoever may deploy one stack could test guesses of another's secrets.
+   */
+  shown({ context, name }: StackKey, text: string): string {
+    return hmac(this.#shownKey, JSON.stringify([context, name, text]));
   }
 
   /**
@@ -103,6 +113,10 @@ async function makeKey(files: Files, path: string): Promise<Uint8Array> {
 
 function derive(secret: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, new Uint8Array(), purpose, KEY_BYTES));
+}
+
+function hmac(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex").slice(0, 32);
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {

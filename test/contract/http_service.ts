@@ -170,6 +170,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     mirrors: () => Promise.resolve(options.mirrors ?? []),
     deployments: options.deployments ?? (() => Promise.resolve([])),
     ledger,
+    shownDigest: ({ name }, digest) => `${name} ${digest}`,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
     windows: createSyncWindows([]),

@@ -179,7 +179,7 @@ describe("hostile clients before the executable", { skip }, () => {
 
   it("do not decide what is said of others by what their repositories call secrets", async () => {
     const thief = await createRepository(join(world.dataDir, "../thief"));
-    const said = ["changes", "digest", "unchanged", "deployment", "services", "nosuch"];
+    const said = ["changes", "inputs", "unchanged", "deployment", "services", "nosuch"];
     const structural = ["succeeded", "skipped", "info", world.stack, "default", '","level":"', "{"];
     const words = [...said, ...structural];
     const names = words.map((word, at) => `A${at}_PASSWORD='${word}'\n`);
@@ -191,7 +191,7 @@ describe("hostile clients before the executable", { skip }, () => {
     const run = await poll(repositoryOf(polled));
     assert.ok(["succeeded", "skipped"].includes(run.status), JSON.stringify(run));
     assert.deepEqual(run.deployments?.map((each) => each.stack), [world.stack]);
-    assert.match(JSON.stringify(run), /no changes.*digest \w+ is unchanged/);
+    assert.match(JSON.stringify(run), /no changes.*its inputs are unchanged/);
     const stacks = JSON.stringify(await ask("/v1/api/deployments"));
     assert.ok(stacks.includes(`"${world.stack}"`), stacks);
     // A line of the service's log says why ours fails.

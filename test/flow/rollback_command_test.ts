@@ -339,8 +339,8 @@ describe("what the ledger tells", () => {
         /: deploy: recreate web\n {2}by manual poll, at \S+ \([0-9a-f]{12}\)/,
       );
       assert.match(update ?? "", /^ {2}input compose\.yaml: [0-9a-f]{12} -> [0-9a-f]{12}$/m);
-      assert.match(update ?? "", /^ {2}web: recreate: its definition changed from \w+ to \w+$/m);
-      assert.match(update ?? "", /^ {2}db: keep: digest \w+ is unchanged$/m);
+      assert.match(update ?? "", /^ {2}web: recreate: its definition changed$/m);
+      assert.match(update ?? "", /^ {2}db: keep: its inputs are unchanged$/m);
       assert.match(create ?? "", /: deploy: create db, web\n/);
       const json = await commandTo(world, 0, ["explain", "--json", world.stack]);
       const { decisions, pin } = JSON.parse(json.out);

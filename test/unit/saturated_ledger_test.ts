@@ -115,6 +115,7 @@ const parts = {
   timeZone: "UTC",
   deployments: statuses,
   clock,
+  shownDigest: (_: unknown, digest: string) => digest,
   shownModel: ({ id }: { readonly id: string }) =>
     Promise.resolve(JSON.stringify(ledger.open(ledger.release(id) ?? assert.fail()).model)),
 };

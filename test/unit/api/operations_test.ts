@@ -78,6 +78,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     },
     clock,
     ledger,
+    shownDigest: ({ name }, digest) => `${name} ${digest}`,
     shownModel: (recorded) => Promise.resolve(JSON.stringify(ledger.open(recorded).model)),
     polls: [],
     windows: createSyncWindows([]),

@@ -24,6 +24,7 @@ function createWorld() {
     ledger,
     timeZone: "UTC",
     deployments: () => Promise.resolve([]),
+    shownDigest: ({ name }: { readonly name: string }, digest: string) => `${name} ${digest}`,
     shownModel: ({ number }: RecordedRelease) =>
       Promise.resolve(["one", `two ${number}`, "three"].join("\n")),
   };
@@ -167,7 +168,7 @@ describe("the operations on one stack", () => {
     assert.doesNotMatch(diff, /digest|current/);
     assert.match(
       diff,
-      /^ # web: file web\/page\.html is f1\n-# web: image is a\n\+# web: image is b$/m,
+      /^ # web: file web\/page\.html is shop f1\n-# web: image is a\n\+# web: image is b$/m,
     );
   });
 
@@ -189,8 +190,8 @@ describe("the operations on one stack", () => {
     };
     const { diff } = await diffReleasesOperation(changed)
       .call({ name: "shop", from: 1, to: 2 }, call);
-    assert.match(diff, /^-# web: build\.args is b1$/m);
-    assert.match(diff, /^\+# web: build\.args is b2$/m);
+    assert.match(diff, /^-# web: build\.args is shop b1$/m);
+    assert.match(diff, /^\+# web: build\.args is shop b2$/m);
     assert.match(diff, /^\+# web: replicas is 2$/m);
   });
 

@@ -75,7 +75,7 @@ const TABLE: readonly {
       previous: [service("web", { inPlace: { files: { a: "blob:111" }, signal: "SIGHUP" } })],
     },
     actions: { web: "reload" },
-    because: /mounted a changed from 111 to 222; it is updated in place, and SIGHUP is sent/,
+    because: /mounted a changed; it is updated in place, and SIGHUP is sent/,
   },
   {
     when: "nobody knows which files in place it was started with",
@@ -130,7 +130,7 @@ const TABLE: readonly {
       desired: [service("web", { digest: "web-2", inputs: { definition: "web-definition-2" } })],
     },
     actions: { web: "recreate" },
-    because: /its definition changed from web-definiti to web-definiti/,
+    because: /^its definition changed$/,
   },
   {
     when: "a mounted file changed",
@@ -139,7 +139,7 @@ const TABLE: readonly {
       previous: [service("web", { inputs: { "file:site": "directory:aaaa" } })],
     },
     actions: { web: "recreate" },
-    because: /mounted site changed from aaaa to bbbb/,
+    because: /^mounted site changed$/,
   },
   {
     when: "a container has a digest nobody knows",
@@ -149,7 +149,7 @@ const TABLE: readonly {
       },
     },
     actions: { web: "recreate" },
-    because: /has digest strange, the release web-1/,
+    because: /was made from something else than the release/,
   },
   {
     when: "a container was made by somebody else",

@@ -88,12 +88,12 @@ describe("planFor()", () => {
       [
         "keeps it where it is the same",
         { kind: "wanted", deployed, policy, images: older, ran: older },
-        ["digest web-1 is unchanged"],
+        ["its inputs are unchanged"],
       ],
       [
         "keeps it where nobody knows what it ran, or nobody asked",
         { kind: "wanted", deployed, policy, images: newer },
-        ["digest web-1 is unchanged"],
+        ["its inputs are unchanged"],
       ],
     ];
     for (const [what, why, because] of rows) {

@@ -91,7 +91,8 @@ describe("arrivingModel()", () => {
     const engine = { ...createMemoryEngine(), apiVersion: () => Promise.resolve(api) };
     // Only these of a host are asked.
     const host = { engine, copiesFiles } as unknown as Parameters<typeof arrivingModel>[0]["host"];
-    const key = { digest: (text: string) => text.replaceAll(" ", "-") };
+    const digest = (text: string) => text.replaceAll(" ", "-");
+    const key = { digest, shown: () => "" };
     const contentOf = (path: string) => path === "gone" ? "absent" : `blob:${path}`;
     const files = { model, tree, uses, inPlace: { uses: inPlace }, isStack, contentOf };
     const { signal } = new AbortController();

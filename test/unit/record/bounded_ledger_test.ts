@@ -330,7 +330,7 @@ function oneDay(ledger: Ledger, key: Release["key"], change: number, at: Date): 
       services: ["db", "web", "worker"].map((name) => ({
         name,
         action: "keep" as const,
-        because: ["digest 0123456789ab is unchanged"],
+        because: ["its inputs are unchanged"],
       })),
     }, at);
   for (const part of ["morning", "evening"]) {

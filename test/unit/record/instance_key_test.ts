@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { isStackwrightError } from "../../../src/model/mod.ts";
+import { isStackwrightError, stackKey } from "../../../src/model/mod.ts";
 import { INSTANCE_KEY_FILE, InstanceKey, loadInstanceKey } from "../../../src/record/mod.ts";
 import { type Files, systemFiles } from "../../../src/system/mod.ts";
 
@@ -27,6 +27,16 @@ describe("InstanceKey", () => {
     assert.notEqual(key.digest("a"), key.digest("b"));
     assert.notEqual(key.digest("a"), key.digest(""));
     assert.notEqual(key.digest("a"), other.digest("a"));
+  });
+
+  it("shown() is another digest in every stack, and none that is recorded", () => {
+    const [shop, blog] = [stackKey("default", "shop"), stackKey("default", "blog")];
+    assert.match(key.shown(shop, "a"), /^[0-9a-f]{32}$/);
+    assert.equal(key.shown(shop, "a"), new InstanceKey(secret).shown(shop, "a"));
+    const all = [shop, blog, stackKey("far", "shop"), stackKey("default/s", "hop")]
+      .flatMap((stack) => [key.shown(stack, "a"), key.shown(stack, "b")]);
+    const forged = key.digest(JSON.stringify(["default", "shop", "a"]));
+    assert.equal(new Set([...all, key.digest("a"), forged, other.shown(shop, "a")]).size, 11);
   });
 
   it("digest() stays what it was in every version: a change would recreate every container", () => {
