@@ -4,7 +4,7 @@ import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { blamingRemote, isDamaged, isTooLarge } from "./git_failure.ts";
-import { MirrorContent } from "./mirror_content.ts";
+import { MirrorContent, MOST_CUT } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
 import { removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
@@ -166,8 +166,15 @@ export class Mirror {
     return lock.run(directory, () => onDisk(directory, task), signal);
   }
 
-  /** Fetches into the mirror, or beside it when the mirror turns out to be damaged. */
+  /** Fetches into the mirror, or beside it when the mirror turns out to be damaged or cut off too often. */
   async #fetch(wanted: Wanted, signal: AbortSignal): Promise<string> {
+    const isOverlong = () => this.#content.isOverlong(this.directory);
+    const id = await isOverlong() ? undefined : await this.#fetchHere(wanted, signal);
+    if (id !== undefined && !await isOverlong()) return id;
+    return await this.#rebuild(wanted, signal, `lists more than ${MOST_CUT} bytes of ${CUT}`);
+  }
+
+  async #fetchHere(wanted: Wanted, signal: AbortSignal): Promise<string> {
     // File times lag behind the clock by a tick.
     const started = new Date(this.#parts.clock.now().getTime() - 50);
     try {
@@ -183,17 +190,17 @@ export class Mirror {
     }
   }
 
-  /** Makes the mirror anew beside the damaged one, proves that it is whole, and swaps them. */
-  async #rebuild(wanted: Wanted, signal: AbortSignal): Promise<string> {
+  /** Makes the mirror anew beside the unusable one, proves that it is whole, and swaps them. */
+  async #rebuild(wanted: Wanted, signal: AbortSignal, why = "is damaged"): Promise<string> {
     const { files, git, log, name, reader } = this.#parts;
-    log?.warning(`the mirror of ${name} is damaged; it is fetched anew`, { repository: name });
+    log?.warning(`the mirror of ${name} ${why}; it is fetched anew`, { repository: name });
     const parent = dirname(this.directory);
     await files.makeDirectory(parent);
     const place = await files.makeTemporaryDirectory(join(parent, ".tmp-mirror-"));
     try {
       const fresh = join(place, "mirror");
       await this.#exchange.prepare(fresh, signal);
-      const id = await this.#exchange.fetchInto(fresh, wanted, signal);
+      const id = await this.#fetchFresh(fresh, wanted, signal);
       const args = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
       const check = await git.local({ args, gitDir: fresh }, signal);
       if (check.failure !== undefined) {
@@ -212,7 +219,22 @@ export class Mirror {
       await files.remove(place);
     }
   }
+
+  /** Fetches into a new mirror; with the whole history where that of `wanted` is cut off too often. */
+  async #fetchFresh(fresh: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
+    for (const depth of new Set([wanted.depth, 0])) {
+      const id = await this.#exchange.fetchInto(fresh, { ...wanted, depth }, signal);
+      if (!await this.#content.isOverlong(fresh)) return id;
+    }
+    throw errors.source_invalid(
+      `${this.#parts.name} is itself a shallow repository with more than ${MOST_CUT} bytes of ${CUT}: ` +
+        "git fetch --unshallow there completes it",
+    );
+  }
 }
+
+/** What git's list of a shallow repository has. */
+const CUT = "commits whose parents were not fetched";
 
 function loginOf({ url: { remote, user, password } }: MirrorRequest): string {
   return JSON.stringify([remote, user, password]);

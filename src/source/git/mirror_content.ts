@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path/posix";
 import { isStackwrightError, shortId, utf8 } from "../../model/mod.ts";
 import type { GitResult } from "./git_result.ts";
@@ -6,13 +5,15 @@ import type { GitInvocation } from "./git_command.ts";
 import { isDamaged } from "./git_failure.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
-import { createPauses, readText } from "../../system/mod.ts";
+import { createPauses, type FileInfo } from "../../system/mod.ts";
 
 /**
  * Bytes of the list of a history, fifty thousand commits: histories of all mirrors are measured side by
  * side, since reading one can take minutes, and each list takes five times as much memory.
  */
 const MOST_LISTED = 4 * 1024 * 1024;
+/** Bytes of git's list of commits whose parents were not fetched: a hundred thousand of them. */
+export const MOST_CUT = 4 * 1024 * 1024;
 /** The depth of a history that is too long to be measured: deeper than any that can be wanted. */
 export const DEEPEST = 0x7fffffff;
 /** Most depths that one mirror remembers. */
@@ -25,7 +26,7 @@ const USUAL_LINE = 82;
 /** The content of a mirror. Asks the disk each time: other processes may fetch into it too. */
 export class MirrorContent {
   readonly #parts: MirrorParts;
-  /** Depths that were measured, by commit, for the list of commits without parents of this digest. */
+  /** Depths that were measured, by commit, for this list of commits without parents. */
   readonly #depths = new Map<string, number>();
   #measuredFor = "";
 
@@ -69,22 +70,28 @@ export class MirrorContent {
 
   /**
    * Depth to which the mirror has the history of a commit; infinite when nothing is missing, and
-   * {@link DEEPEST} when it is too long to be measured.
+   * {@link DEEPEST} when it is too long to be measured; 0 in a mirror that {@link isOverlong}.
    */
   async depthOf(id: string, signal: AbortSignal): Promise<number> {
-    const shallow = await this.shallow(this.#parts.directory);
-    if (shallow === "") return Number.POSITIVE_INFINITY;
-    const measuredFor = createHash("sha256").update(shallow).digest("base64");
+    const list = await this.#cut(this.#parts.directory);
+    if (list === undefined) return Number.POSITIVE_INFINITY;
+    if (list.size > MOST_CUT) return 0;
+    // Git never writes into the list, but puts another file in its place.
+    const measuredFor = `${list.id} ${list.size} ${list.modifiedAt.getTime()}`;
     if (measuredFor !== this.#measuredFor || this.#depths.size >= MOST_DEPTHS) this.#depths.clear();
     this.#measuredFor = measuredFor;
     const known = this.#depths.get(id);
     if (known !== undefined) return known;
-    const depth = await this.#measure(id, shallow, signal);
+    const depth = await this.#measure(id, signal);
     if (measuredFor === this.#measuredFor) this.#depths.set(id, depth);
     return depth;
   }
 
-  async #measure(id: string, shallow: string, signal: AbortSignal): Promise<number> {
+  async #measure(id: string, signal: AbortSignal): Promise<number> {
+    const { files, directory } = this.#parts;
+    const cut = await files.readPlain(join(directory, "shallow"), MOST_CUT);
+    // Another process has put a larger list there meanwhile, or completed the history.
+    if (cut === undefined) return 0;
     const args = ["rev-list", "--parents", id];
     const listing = await this.run({ args, mostBytes: MOST_LISTED }, signal).catch((error) => {
       if (!isStackwrightError(error, "payload_too_large")) throw error;
@@ -94,12 +101,26 @@ export class MirrorContent {
     if (listing.failure !== undefined) {
       throw mirrorError(this.#parts, listing, `reading the history of ${shortId(id)}`);
     }
-    return await reachedDepth(id, utf8(listing.stdout), shallow);
+    return await reachedDepth(id, utf8(listing.stdout), utf8(cut.data));
   }
 
-  /** git's list of the commits whose parents were not fetched; empty when all were. */
-  async shallow(directory: string): Promise<string> {
-    return (await readText(this.#parts.files, join(directory, "shallow")) ?? "").trim();
+  /** Whether parents of some commits were not fetched. */
+  async isShallow(directory: string): Promise<boolean> {
+    return await this.#cut(directory) !== undefined;
+  }
+
+  /**
+   * Whether the list of such commits is too large to be read: servers may be shallow themselves, and
+   * nothing shortens the list of a mirror.
+   */
+  async isOverlong(directory: string): Promise<boolean> {
+    return (await this.#cut(directory) ?? { size: 0 }).size > MOST_CUT;
+  }
+
+  /** The file with git's list of the commits whose parents were not fetched, unless all were. */
+  async #cut(directory: string): Promise<FileInfo | undefined> {
+    const list = await this.#parts.files.stat(join(directory, "shallow"));
+    return list === undefined || list.size === 0 ? undefined : list;
   }
 
   /** Whether nothing was fetched yet. */
@@ -123,8 +144,15 @@ export class MirrorContent {
  * such commits.
  */
 export async function reachedDepth(tip: string, listing: string, shallow: string): Promise<number> {
-  const cut = new Set(shallow.split(/\s+/).filter((id) => id !== ""));
   const pauses = createPauses(AT_ONCE);
+  const cut = new Set<string>();
+  for (let at = 0; at < shallow.length;) {
+    const stop = shallow.indexOf("\n", at);
+    const end = stop < 0 ? shallow.length : stop;
+    cut.add(shallow.slice(at, end));
+    await pauses.after(end + 1 - at);
+    at = end + 1;
+  }
   /** Where the parents of a commit begin and end in the listing. */
   const parents = new Map<string, readonly [number, number]>();
   for (let at = 0; at < listing.length;) {

@@ -85,7 +85,7 @@ export class MirrorExchange {
    */
   async fetchSmall({ url, name }: Wanted, want: string, signal: AbortSignal): Promise<boolean> {
     const { git, directory, files, clock } = this.#parts;
-    if (!name.startsWith("refs/heads/") || await this.#content.shallow(directory) !== "") {
+    if (!name.startsWith("refs/heads/") || await this.#content.isShallow(directory)) {
       return false;
     }
     const have = await this.#content.commitId(localName(name), signal);
@@ -120,7 +120,7 @@ export class MirrorExchange {
   /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */
   async #chooseDepth(directory: string, wanted: Wanted, signal: AbortSignal): Promise<FetchDepth> {
     if (await this.#content.isEmpty(directory)) return commits(wanted.depth);
-    if (await this.#content.shallow(directory) === "") return { kind: "as_is" };
+    if (!await this.#content.isShallow(directory)) return { kind: "as_is" };
     if (wanted.depth === 0) return { kind: "all" };
     const before = await this.#content.commitId(localName(wanted.name), signal);
     const reached = before === undefined ? 0 : await this.#content.depthOf(before, signal);
@@ -160,7 +160,7 @@ export class MirrorExchange {
         throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
       }
       if (await this.#content.keep(directory, wanted.name, wanted.name, signal)) return;
-      if (await this.#content.shallow(directory) === "") break;
+      if (!await this.#content.isShallow(directory)) break;
     }
     throw errors.reference_not_found(
       `the commit ${wanted.name} is not in any branch or tag of ${this.#parts.name}; ` +
@@ -187,7 +187,7 @@ export class MirrorExchange {
   }
 
   async #searchDepths(directory: string, depth: number): Promise<FetchDepth[]> {
-    const isShallow = await this.#content.shallow(directory) !== "";
+    const isShallow = await this.#content.isShallow(directory);
     if (!isShallow && (depth === 0 || !await this.#content.isEmpty(directory))) {
       return [{ kind: "as_is" }];
     }

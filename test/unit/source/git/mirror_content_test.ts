@@ -17,7 +17,10 @@ describe("MirrorContent", () => {
     const content = (directory: string) =>
       new MirrorContent({
         ...{ lock, directory, name: directory, git: { local } },
-        files: { readIfExists: () => Promise.resolve(new TextEncoder().encode(ID)) },
+        files: {
+          stat: () => Promise.resolve({ id: "1", size: 41, modifiedAt: new Date(0) }),
+          readPlain: () => Promise.resolve({ data: new TextEncoder().encode(`${ID}\n`) }),
+        },
       } as unknown as MirrorParts);
     const slow = content("/slow").depthOf(ID, stop.signal);
     const quick = content("/quick").depthOf(ID, AbortSignal.timeout(2000));
