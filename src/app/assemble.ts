@@ -239,7 +239,7 @@ function parts(
     clock,
     log,
     looks: boundFairly(8, 2),
-    migrated: new Set(),
+    mentioned: new Set(),
     ...createSlots(settings.deploy.concurrent, clock),
     shares: new Shares(clock, settings.deploy.concurrent.preparations),
   };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { lookingEngine } from "../deploy/mod.ts";
+import { lookingEngine, sparingEngine } from "../deploy/mod.ts";
 import { createContextStore, createEngine, type EngineClient } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT, errors, type StackwrightError } from "../model/mod.ts";
 import { type Host, requireNothingOurs } from "../prepare/mod.ts";
@@ -13,7 +13,12 @@ import type { System } from "./system.ts";
 
 /** An engine, with facts from its context. */
 export interface KnownEngine {
+  /** Changes nothing of the project that this process runs in, see {@link sparingEngine}. */
   readonly client: EngineClient;
+  /** The same for what a person asks, who may restart that project. */
+  readonly asked: EngineClient;
+  /** As {@link Host.own}. */
+  readonly own: Host["own"];
   /** Whether its host counts as this machine by its address, so that it gets paths instead of files. */
   readonly sharesFiles: boolean;
   /** As {@link Host.isHere}. */
@@ -139,7 +144,7 @@ function lookingWith(
       Infinity,
       (within) => findOwnContainer({ files, engine }, within),
     );
-    const client = lookingEngine(engine, {
+    const looking = lookingEngine(engine, {
       applies: isHere,
       async requireAllowed(looked, signal) {
         const hostDataDir = reached.sharesFiles ? await find(signal) : dataDir;
@@ -147,7 +152,9 @@ function lookingWith(
         await requireNothingOurs({ files, host, options }, looked, signal);
       },
     });
-    return { client, isHere, ...reached };
+    const client = sparingEngine(looking, own);
+    const asked = sparingEngine(looking, own, { asked: true });
+    return { client, asked, own, isHere, ...reached };
   };
 }
 

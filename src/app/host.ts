@@ -25,7 +25,6 @@ import {
 import { engineEnvironment } from "./engine_environment.ts";
 import { clientConfigDir, type KnownEngine } from "./engines.ts";
 import { findHostDataDirectory } from "./host_data_directory.ts";
-import { findOwnContainer } from "./own_container.ts";
 import { remembered } from "./remember.ts";
 import type { System } from "./system.ts";
 
@@ -53,7 +52,7 @@ export async function createHost(
   settings: Settings,
   system: System,
   {
-    engine: { client: engine, isHere, sharesFiles, socket },
+    engine: { client: engine, isHere, own, sharesFiles, socket },
     context,
     meter,
     secrets,
@@ -81,7 +80,6 @@ export async function createHost(
   const ports = { engine, compose, commands, files, log, secrets, meter, clock };
   const parts = { ...ports, programEnvironment: program, clientConfigFile, ...more };
   const data = known.dataDir ?? hostDir;
-  const own = remembered(clock, Infinity, (within) => findOwnContainer({ files, engine }, within));
   return {
     engine,
     info: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {

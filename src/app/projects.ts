@@ -1,6 +1,7 @@
 import { Projects } from "../deploy/mod.ts";
 import type { StackKey } from "../model/mod.ts";
 import { destroyRecorded, imagesOfOthers, partsFor, recreate } from "../pipeline/mod.ts";
+import { requireNotOwnProject } from "../prepare/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import type { Assembly } from "./assemble.ts";
 import { tellAsked } from "./tell_asked.ts";
@@ -14,12 +15,14 @@ export function createProjects(
   const partsOf = async (key: StackKey, signal: AbortSignal) =>
     await partsFor(await pipelineParts(signal), key, signal);
   return new Projects({
-    engine: async (context) => (await engines.of(context)).client,
+    engine: async (context) => (await engines.of(context)).asked,
     clock,
     watchMs,
     stackLock,
     destroyRecorded: async (key, what, signal) =>
       await destroyRecorded(await partsOf(key, signal), key, { ...what, isStack: false }, signal),
+    requireNotOurs: async (key, signal) =>
+      await requireNotOwnProject((await partsOf(key, signal)).host, key, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
     hold(key, isStopped) {
       if (ledger.current(key) === undefined) return false;

@@ -14,7 +14,7 @@ export function createStacks(
     const partsOf = async (signal: AbortSignal) =>
       await partsFor(await pipelineParts(signal), { context }, signal);
     return new Stacks({
-      engine: (await engines.of(context)).client,
+      engine: (await engines.of(context)).asked,
       clock,
       stackLock,
       isManager: async (signal) =>

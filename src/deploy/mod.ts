@@ -52,6 +52,7 @@ export { type DiskMounts, diskMounts, onDisk } from "./disk_places.ts";
 export { requireLiveInside } from "./live_inside.ts";
 export { type TemplatePaths, templatePaths } from "./template_paths.ts";
 export { type Looked, lookingEngine } from "./looking_engine.ts";
+export * from "./sparing_engine.ts";
 export { type KnownMount, requireMountsInside } from "./mounts_inside.ts";
 export { RealTree } from "./real_tree.ts";
 export * from "./compose/registry_hint.ts";

@@ -57,6 +57,8 @@ interface ProjectParts {
     what: ProjectRemoval,
     signal: AbortSignal,
   ) => Promise<RemovedData | undefined>;
+  /** Throws `conflict` for the project that this process runs in. */
+  readonly requireNotOurs: (key: StackKey, signal: AbortSignal) => Promise<void>;
   /** Whether the ledger knows a swarm stack by that name, which then owns named volumes. */
   readonly isStack: (key: StackKey) => boolean;
   /**
@@ -134,6 +136,7 @@ export class Projects {
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
       const containers = ordered(await this.describe(key, within));
+      if (action === "stop") await this.#parts.requireNotOurs(key, within);
       const isOurs = this.#parts.hold(key, action === "stop");
       isHeld = isOurs && action === "stop";
       const startable = containers.filter((each) => !isJobService(each.labels));
@@ -182,6 +185,7 @@ export class Projects {
     const { removeVolumes, removeImages, timeoutSeconds } = what;
     let data: RemovedData = { deleted: [], kept: [] };
     const remove = async (within: AbortSignal) => {
+      await this.#parts.requireNotOurs(key, within);
       const volumes = { removeVolumes, removeImages };
       const recorded = await this.#parts.destroyRecorded(key, volumes, within);
       if (recorded !== undefined) return void (data = recorded);

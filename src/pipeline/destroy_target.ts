@@ -20,6 +20,7 @@ import { ownerBeside, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { requireNotOwnProject } from "../prepare/mod.ts";
 import { isOpen, whileIntended } from "./waits.ts";
 
 /** Things that a destroy removes besides containers and networks. */
@@ -69,6 +70,7 @@ async function destroyNow(
   { by, what }: { readonly by: StackOwner | undefined; readonly what: DestroyWhat },
   signal: AbortSignal,
 ): Promise<RemovedData> {
+  await requireNotOwnProject(parts.host, key, signal);
   const intent = parts.ledger.beginDestroy(key, { ...what }, by);
   const finish = (within: AbortSignal) => finishDestroy(parts, intent, within);
   try {

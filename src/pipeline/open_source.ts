@@ -261,11 +261,11 @@ function notFound(
 }
 
 /** Logs at `info` once for each file of a repository, since it is read at every poll. */
-function tellMigrated({ log, migrated }: PipelineParts, { source }: Revision, what: string): void {
+function tellMigrated({ log, mentioned }: PipelineParts, { source }: Revision, what: string): void {
   const known = `${source.name} ${what}`;
   const repository = source.name;
-  log[migrated.has(known) ? "debug" : "info"](`reading ${what}`, { repository });
-  migrated.add(known);
+  log[mentioned.has(known) ? "debug" : "info"](`reading ${what}`, { repository });
+  mentioned.add(known);
 }
 
 /** The deployments that work is about. Throws `not_found` when the one in `only` is missing. */

@@ -77,8 +77,8 @@ export interface PipelineParts extends PrepareParts {
   readonly looks: FairLimiter;
   /** Allows one deployment of a stack at a time. */
   readonly stackLock: WatchedLock;
-  /** Files with the migration's name, each with its repository, that the log has mentioned. */
-  readonly migrated: Set<string>;
+  /** What the log has mentioned and need not say again: it comes up at every poll. */
+  readonly mentioned: Set<string>;
   /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /**

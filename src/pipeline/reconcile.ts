@@ -38,6 +38,7 @@ import {
 } from "../tell/mod.ts";
 import { repairRelease } from "./act.ts";
 import { isMixed, prepareRepair } from "./hold.ts";
+import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
@@ -119,7 +120,7 @@ async function attempt(
   // Told only after an `unhealthy` event: the engine sends one per change, so this is told once.
   const told = decided.suppressed.filter(({ id }) => heard?.get(id)?.has("unhealthy") === true);
   tellSuppressed(parts, recorded, found.options, told);
-  if (decided.plan.kind === "skip" && decided.restarts.length === 0) return "settled";
+  if (await isNothing(parts, key, decided, signal)) return "settled";
   const teller = reconciliationTeller(parts.listeners, recorded);
   try {
     const end = decided.plan.kind === "skip"
@@ -179,9 +180,8 @@ function decide(
   const since = new Date(clock.now().getTime() - options.restartWindowSeconds * 1000);
   const restarts = ({ name }: ObservedContainer) =>
     ledger.reconciliations.restartsSince({ key, release: digest, container: name }, since);
-  const isStack = recorded.swarm !== undefined;
-  const services = ledger.services(recorded);
-  return decideReconciliation({ services, options, restarts, isStack, ...seen });
+  const known = { services: ledger.services(recorded), isStack: recorded.swarm !== undefined };
+  return decideReconciliation({ ...known, options, restarts, ...seen });
 }
 
 /**
@@ -311,8 +311,8 @@ export async function strayedStacks(
     const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
     const look = (within: AbortSignal) => driftOf(parts, found, { observed, since }, within);
     const drift = since === "" ? [] : await looks.run(found.recorded, look, signal) ?? [];
-    const { plan, restarts } = decide(parts, found, { observed, heard: undefined, drift });
-    if (plan.kind !== "skip" || restarts.length > 0) strayed.push(key);
+    const decided = decide(parts, found, { observed, heard: undefined, drift });
+    if (!await isNothing(parts, key, decided, signal)) strayed.push(key);
   }
   return strayed;
 }

@@ -34,6 +34,7 @@ import {
 } from "./expand_deployments.ts";
 import { personHold } from "./hold.ts";
 import type { OpenedSource } from "./open_source.ts";
+import { whyLeftAlone } from "./owner/own_stack.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
@@ -84,13 +85,14 @@ export async function planObsolete(
     return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
   });
   const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
-  const verdicts = chooseObsolete({
+  const chosen = chooseObsolete({
     stacks: candidates,
     named,
     scans: scanned,
     isWhole: request.deployments.length === 0,
     complete: failures.length === 0,
-  }).map((verdict) => unlessHeld(parts, verdict));
+  });
+  const verdicts = await Promise.all(chosen.map((each) => unlessKept(parts, each, signal)));
   const removals = verdicts.filter((each) => each.kind === "remove");
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
@@ -126,11 +128,17 @@ export function noteDiscovered(
   else parts.ledger.discovered.set(stack);
 }
 
-/** Keeps a stack that a person holds; other verdicts stay as they are. */
-function unlessHeld(parts: PipelineParts, verdict: ObsoleteVerdict): ObsoleteVerdict {
-  const hold = personHold(parts, verdict.stack.key);
-  if (verdict.kind === "keep" || hold === undefined) return verdict;
-  return { kind: "keep", stack: verdict.stack, because: hold.message, isSure: true };
+/** Keeps a stack that a person holds, or in which this process runs; other verdicts stay as they are. */
+async function unlessKept(
+  parts: PipelineParts,
+  verdict: ObsoleteVerdict,
+  signal: AbortSignal,
+): Promise<ObsoleteVerdict> {
+  if (verdict.kind === "keep") return verdict;
+  const { stack, stack: { key } } = verdict;
+  const because = personHold(parts, key)?.message ??
+    await whyLeftAlone(parts, key, "is not removed, although nothing names it any more", signal);
+  return because === undefined ? verdict : { kind: "keep", stack, because, isSure: true };
 }
 
 /**

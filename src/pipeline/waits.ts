@@ -3,6 +3,7 @@ import {
   errors,
   formatStackKey,
   isStackwrightError,
+  messageOf,
   type Progress,
   type StackKey,
   type StackOwner,
@@ -11,7 +12,7 @@ import type { PipelineParts } from "./parts.ts";
 import type { Intent } from "../record/ledger.ts";
 import { handedOver, ownerOfIntent, recordedOwner } from "../record/mod.ts";
 import { isStrangers, requireNotAnothers, wantedOwner } from "./stack_owner.ts";
-import { lendingImages, type Target } from "../prepare/mod.ts";
+import { lendingImages, requireNotOwnProject, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
   type Lend,
@@ -231,7 +232,8 @@ export function isOpen(
 
 /**
  * Carries an intent out as {@link whileOwned} does, in the name of {@link ownerOfIntent}. Closes it
- * where the stack was handed over: nobody may resume it, and what is there is the new owner's.
+ * where the stack was handed over: nobody may resume it, and what is there is the new owner's. The
+ * same where it is the project that this process runs in, which throws `conflict` as well.
  */
 export async function whileIntended<T>(
   parts: Pick<PipelineParts, "ledger" | "stackLock" | "clock" | "host">,
@@ -243,6 +245,10 @@ export async function whileIntended<T>(
   const { key, releaseId } = intent;
   const release = releaseId === undefined ? undefined : ledger.release(releaseId);
   const owners = [ownerOfIntent(ledger, intent)];
+  await requireNotOwnProject(parts.host, key, signal).catch((error) => {
+    if (isStackwrightError(error, "conflict")) ledger.fail(intent, "failed", messageOf(error));
+    throw error;
+  });
   try {
     return await whileOwned(parts, { keys: [key], owners }, work, signal);
   } catch (error) {

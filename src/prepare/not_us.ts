@@ -1,4 +1,4 @@
-import { STACK_LABELS } from "../deploy/mod.ts";
+import { ownProjectError, ownProjects, STACK_LABELS } from "../deploy/mod.ts";
 import type { ContainerDetails, Engine } from "../docker/mod.ts";
 import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { Host } from "./host.ts";
@@ -14,15 +14,21 @@ export async function requireNotOwnProject(
   key: StackKey,
   signal: AbortSignal,
 ): Promise<void> {
-  const own = (await host.own(signal))?.container;
-  if (own === undefined) return;
-  const names = [own.labels[COMPOSE_LABELS.project], own.labels[STACK_LABELS.namespace]];
-  if (!names.includes(key.name)) return;
-  throw errors.conflict(
-    `${key.name} is the project that Stackwright itself runs in (container ${own.name}), which it ` +
-      "does not change; nothing was done. Choose another name, or change that project by hand, as " +
-      "with `docker compose up` on its host",
-  );
+  const own = await host.own(signal);
+  if (own === undefined || !ownProjects(own).includes(key.name)) return;
+  throw ownProjectError(own, `${key.name} is the project`);
+}
+
+/**
+ * Why this process leaves a project or stack alone, as {@link requireNotOwnProject} says it; `undefined`
+ * for all but its own.
+ */
+export async function whyOwnProject(
+  ...[host, key, signal]: Parameters<typeof requireNotOwnProject>
+): Promise<string | undefined> {
+  const own = await host.own(signal);
+  if (own === undefined || !ownProjects(own).includes(key.name)) return undefined;
+  return `Stackwright itself runs in it (container ${own.container.name})`;
 }
 
 /**

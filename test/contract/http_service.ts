@@ -155,6 +155,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,
     projects: new Projects({
+      requireNotOurs: () => Promise.resolve(),
       isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(engine),

@@ -10,6 +10,7 @@ import {
   type Clock,
   type Commands,
   createRedactor,
+  type Files,
   type Redactor,
   systemClock,
   systemCommands,
@@ -99,6 +100,8 @@ export interface WorldOptions {
   readonly plugin?: string;
   /** What runs programs for the service; the real thing by default. */
   readonly commands?: Commands;
+  /** The service's files; the real ones by default. */
+  readonly files?: Files;
   /** Told of every change that the engine made, before whoever asked for it hears of it. */
   readonly onMutation?: (n: number, call: { readonly path: string }) => void | Promise<void>;
   /** How many times faster than real the service waits; also its grace period at the end. */
@@ -142,7 +145,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
   let redactor = createRedactor();
-  const commands = options.commands ?? systemCommands;
+  const { commands = systemCommands, files = systemFiles } = options;
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
   const settings = {
@@ -159,7 +162,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const hurried = hurriedClock(options.speed ?? (fake ? 50 : 3));
   const clock: Clock = { ...hurried, now: () => new Date(hurried.now().getTime() + later) };
   const start = (env: Readonly<Record<string, string>> = {}) =>
-    startWorldApp({ log, redactor, env: { ...settings, ...env }, clock, commands });
+    startWorldApp({ log, redactor, env: { ...settings, ...env }, clock, commands, files });
   let app = await start();
 
   const request = (path: string, init: RequestInit = {}) =>
@@ -225,14 +228,17 @@ interface AppParts {
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly commands: Commands;
+  readonly files: Files;
 }
 
-async function startWorldApp({ log, redactor, env, clock, commands }: AppParts): Promise<App> {
+async function startWorldApp(
+  { log, redactor, env, clock, commands, files }: AppParts,
+): Promise<App> {
   const settings = readSettings(env, () => "", { uid: 0 });
   return await startApp({ ...settings, http: { ...settings.http, port: 0, metricsPort: 0 } }, {
     clock,
     commands,
-    files: systemFiles,
+    files,
     log,
     redactor,
     env,

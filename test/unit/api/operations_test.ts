@@ -57,6 +57,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     learned: () => Promise.resolve(),
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
+      requireNotOurs: () => Promise.resolve(),
       isStack: () => false,
       watchMs: 2000,
       engine: () => Promise.resolve(memory),

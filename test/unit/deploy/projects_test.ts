@@ -13,6 +13,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
   });
   const engine = createMemoryEngine(containers);
   return new Projects({
+    requireNotOurs: () => Promise.resolve(),
     isStack: () => false,
     watchMs: 2000,
     engine: () => Promise.resolve(engine),

@@ -145,7 +145,7 @@ function createShop(directory: string) {
     key,
     commands: { run: unused, start: unused },
     windows: createSyncWindows([]),
-    migrated: new Set(),
+    mentioned: new Set(),
     preparing: createLimiter(1),
     shares: new Shares(clock, 1),
     deploying: createLimiter(1),

@@ -71,7 +71,7 @@ describe("reconcile()", () => {
     const parts = {
       ...{ clock, ledger, log, stackLock: createWatchedLock(), looks: boundFairly(8, 2) },
       secrets: { learned: () => Promise.resolve(), hide: () => {} },
-      host: { engine: { ...engine, listContainers } },
+      host: { engine: { ...engine, listContainers }, own: () => Promise.resolve(undefined) },
       options: {},
     } as unknown as PipelineParts;
     const { signal } = new AbortController();

@@ -48,7 +48,9 @@ function setUp(hung: readonly string[], gone: readonly string[]) {
     return abortable(new Promise<never>(() => {}), signal);
   };
   const secrets = { hide: () => {} };
-  const host = { engine: { ...engine, inspectContainer, findVolumes: () => Promise.resolve([]) } };
+  const findVolumes = () => Promise.resolve([]);
+  const own = () => Promise.resolve(undefined);
+  const host = { engine: { ...engine, inspectContainer, findVolumes }, own };
   const parts = { clock, ledger, log, secrets, host, options: {} } as unknown as PipelineParts;
   const all = (signal = never) => strayedStacks(parts, stackKey("", "").context, signal);
   return { clock, log, inspected, all };
