@@ -1,4 +1,5 @@
 import type { Engine, ResourceSummary } from "../docker/engine.ts";
+import type { ObjectKind, SwarmObject } from "../docker/swarm.ts";
 import {
   COMPOSE_LABELS,
   isKeptName,
@@ -14,8 +15,10 @@ import { inOrder } from "../compose/mod.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** What a stack is made of, by its engine or swarm. */
-type Kind = "container" | "service" | "secret" | "config" | "network" | "volume";
+export type Kind = "container" | "service" | "secret" | "config" | "network" | "volume";
 type Named = Pick<ResourceSummary, "name" | "labels">;
+/** A secret or config of a swarm's stack. */
+type StackObject = SwarmObject & { readonly kind: "secret" | "config"; readonly kinds: ObjectKind };
 
 /** Resources to remove, besides containers and networks. */
 export interface Destroy {
@@ -177,6 +180,20 @@ export async function networksOf(
     OF_STACKS.map((each) => engine.listNetworks({ [each]: name }, signal)),
   );
   return found.flat();
+}
+
+/** The secrets and configs of a swarm's stack. */
+export async function objectsOf(
+  { swarm }: { readonly swarm: Pick<Engine["swarm"], "objects"> },
+  { name }: StackKey,
+  signal: AbortSignal,
+): Promise<readonly StackObject[]> {
+  const found: StackObject[] = [];
+  for (const [kind, kinds] of [["secret", "secrets"], ["config", "configs"]] as const) {
+    const all = await swarm.objects(kinds, { [STACK_LABELS.namespace]: name }, signal);
+    found.push(...all.map((each) => ({ ...each, kind, kinds })));
+  }
+  return found;
 }
 
 /** Whether an engine refuses to remove a network or a volume because containers have it. */

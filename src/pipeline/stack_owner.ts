@@ -29,13 +29,18 @@ import {
 import type { RecordedOwner } from "../record/owners.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { claimOf } from "./owner/claim.ts";
-import { type Anothers, dataVolumes, findAnothers, notYours, partsOf } from "./owner/own_things.ts";
+import {
+  type Anothers,
+  dataVolumes,
+  findAnothers,
+  joinedThings,
+  noneLeaderless,
+  notYours,
+  partsOf,
+} from "./owner/own_things.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
-
-/** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
-const LEADERLESS = /does not have a leader|context deadline exceeded/;
 
 /**
  * Credentials for the registry of a swarm job's image, as `X-Registry-Auth`; empty without any. The
@@ -93,8 +98,9 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
 
 /**
  * Refuses a target whose stack is another's, by the ledger, by a container, or by a volume where no
- * container of the stack tells: two repositories, or two branches, with one stack name would
- * otherwise replace each other for ever, or get each other's data.
+ * container of the stack tells, and by {@link joinedThings} where the ledger does not either: two
+ * repositories, or two branches, with one stack name would otherwise replace each other for ever, or
+ * get each other's data, secrets and networks.
  *
  * Throws `conflict`, as {@link requireNotAnothers} does.
  */
@@ -117,10 +123,14 @@ export async function requireOwnership(
   // While a container of the stack is there, nobody else can have deployed under its name.
   const needsVolumes = !claim.isAdopted &&
     (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
-  const volumes = needsVolumes ? await dataVolumes(parts.host.engine, key, signal) : [];
-  const theirs = findAnothers(claim, { containers, volumes });
+  const { engine } = parts.host;
+  const left = [
+    ...needsVolumes ? await dataVolumes(engine, key, signal) : [],
+    ...needsVolumes && !hasBegun ? await joinedThings(engine, key, signal) : [],
+  ];
+  const theirs = findAnothers(claim, { containers, left });
   if (found !== undefined && theirs?.isRepository === true) throw fromElsewhere(found, theirs);
-  const isThere = [...containers, ...volumes].some(isOurs);
+  const isThere = [...containers, ...left].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
   const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
   const isKnown = claim.isAdopted || hasBegun;
@@ -201,10 +211,7 @@ export async function requireNothingForeign(
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
   const services = role === "manager"
-    ? await engine.swarm.services({}, signal).catch((error) => {
-      if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];
-      throw error;
-    })
+    ? await engine.swarm.services({}, signal).catch(noneLeaderless)
     : [];
   const facts = { engine, ownerOf, isSeparate, node, ofTasks: volumesOfTasks(services, hostname) };
   await requireOwnVolumes(key, model, facts, claimant, signal);

@@ -29,6 +29,8 @@ export interface PrepareParts {
   /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
   readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };
   readonly secrets: ExternalSecrets;
+  /** Whether a person handed a stack, and so all that was made for it, to its owner. */
+  readonly isAdopted: (key: StackKey) => boolean;
   /** Runs waits for secret stores when the preparation holds a slot. */
   readonly lend?: Lend;
   /** Turns for what holds the whole process up, such as parsing a file of a repository. */

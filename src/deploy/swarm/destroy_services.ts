@@ -5,6 +5,7 @@ import {
   type Destroy,
   isInUse,
   NOTHING_REMOVED,
+  objectsOf,
   type RemovedData,
   removeVolumesOf,
   sortedOut,
@@ -47,14 +48,13 @@ export async function destroyServices(
   }
   await tasksEnded({ engine, clock }, key, signal);
   const kept = [...services.kept];
-  for (const [kind, kinds] of [["secret", "secrets"], ["config", "configs"]] as const) {
-    // Tasks take long to end, and another manager may have deployed under the name since.
-    const objects = sortedOut(kind, await swarm.objects(kinds, label, signal), whyKept);
-    kept.push(...objects.kept);
-    for (const { id } of objects.goes) {
-      requireStill?.();
-      await swarm.removeObject(kinds, id, signal);
-    }
+  // Tasks take long to end, and another manager may have deployed under the name since.
+  for (const object of await objectsOf(engine, key, signal)) {
+    const { goes, kept: left } = sortedOut(object.kind, [object], whyKept);
+    kept.push(...left);
+    if (goes.length === 0) continue;
+    requireStill?.();
+    await swarm.removeObject(object.kinds, object.id, signal);
   }
   const networks = sortedOut("network", await engine.listNetworks(label, signal), whyKept);
   for (const { id } of networks.goes) {

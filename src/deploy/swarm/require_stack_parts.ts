@@ -1,8 +1,9 @@
 import type { Engine } from "../../docker/engine.ts";
-import { errors, type Release } from "../../model/mod.ts";
+import { askingSource, errors, type Release } from "../../model/mod.ts";
 import { resourcesOf } from "../../compose/mod.ts";
 import { changedNetworks } from "../changed_networks.ts";
 import { lacking } from "../engine/ensure_resources.ts";
+import { readMark } from "../mark.ts";
 import { requireNoNewNetworks } from "../new_networks.ts";
 import { OF_NODES } from "./ensure_stack.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
@@ -10,18 +11,20 @@ import { STACK_LABELS } from "./stack_parts.ts";
 /**
  * Checks, before anything is changed, that a swarm can take the changed services of a stack:
  * external objects exist, the stack's networks are as it defines them, no external config or secret
- * belongs to another stack, whose author never shared its content, and no service name is taken by
- * another stack, as `b_c` of stack `a` and `c` of stack `a_b` would clash.
+ * was made for another stack, or for another source's of that name, whose author never shared its
+ * content, and no service name is taken by another stack, as `b_c` of stack `a` and `c` of stack `a_b`
+ * would clash. With `isAdopted`, a person handed over all that was made for the name.
  *
  * Throws `deploy_failed` for a missing object, which another deployment may make, and `conflict`.
  */
 export async function requireStackParts(
-  { swarm }: Pick<Engine, "swarm">,
-  { key: { name: stack }, model }: Pick<Release, "key" | "model">,
+  { swarm, isAdopted }: Pick<Engine, "swarm"> & { readonly isAdopted: boolean },
+  release: Pick<Release, "key" | "model" | "configuration" | "revision">,
   services: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   if (services.length === 0) return;
+  const { key: { name: stack }, model } = release;
   await requireOwnNames({ swarm }, stack, services, signal);
   const external = (kind: "networks" | "configs" | "secrets") =>
     resourcesOf(model, kind).filter((each) => each.external);
@@ -43,14 +46,28 @@ export async function requireStackParts(
       if (found === undefined) {
         throw lacking(kind === "configs" ? "config" : "secret", { key, name });
       }
-      const owner = found.labels[STACK_LABELS.namespace];
-      if (owner === undefined || owner === stack) continue;
+      const madeFor = anothers(found.labels, stack, isAdopted ? undefined : askingSource(release));
+      if (madeFor === undefined) continue;
       throw errors.conflict(
-        `${kind}.${key}: ${name} was made for stack ${owner}, and goes when its content changes, so ` +
+        `${kind}.${key}: ${name} was made for ${madeFor}, and goes when its content changes, so ` +
           "nothing was touched; give both stacks the content, or make one by hand for both",
       );
     }
   }
+}
+
+/** Whom an object was made for; `undefined` for what the stack has, and for what no stack has. */
+function anothers(
+  labels: Readonly<Record<string, string>>,
+  stack: string,
+  source: string | undefined,
+): string | undefined {
+  const { stack: owner, maker, configuration } = readMark(labels);
+  if (owner !== stack) return owner === "" ? undefined : `stack ${owner}`;
+  // Older versions named no source.
+  const isOwn = maker !== "stackwright" || configuration === undefined || source === undefined ||
+    configuration === source;
+  return isOwn ? undefined : `stack ${owner} of ${configuration}`;
 }
 
 async function requireOwnNames(

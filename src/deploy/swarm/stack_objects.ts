@@ -34,6 +34,8 @@ export interface ObjectParts {
   contentOf(kind: ObjectKind, key: string): Uint8Array;
   /** Keyed digest of a text in hex digits: a secret's name must not help to guess its value. */
   digest(text: string): string;
+  /** The repository that the stack is deployed from, and the one with its configuration. */
+  readonly sources: Readonly<Record<"repository" | "configuration", string>>;
 }
 
 /** A name may have 64 characters, nine of which are for the digest. */
@@ -63,15 +65,24 @@ export function wantedObjects(model: ComposeModel, parts: ObjectParts): WantedOb
         : parts.digest(text);
       const name = `${base}_${digest.slice(0, 8)}`;
       const labels = {
-        ...labelsOf(definition),
+        ...authors(definition),
         [LABELS.manager]: MANAGER,
         [LABELS.deployment]: parts.stack,
         [LABELS.name]: base,
+        [LABELS.sourceName]: parts.sources.repository,
+        [LABELS.sourceConfiguration]: parts.sources.configuration,
         [STACK_LABELS.namespace]: parts.stack,
       };
       return { kind, key, name, body: { Name: name, Labels: labels, Data: text } };
     })
   );
+}
+
+/** The labels of an author that say nothing of whose an object is. */
+function authors(definition: JsonObject): Record<string, string> {
+  const ours = new Set<string>(Object.values(LABELS));
+  const labels = withoutCompose(labelsOf(definition));
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !ours.has(name)));
 }
 
 /** Name of a config or secret without its content's digest, which an external one lacks. */

@@ -1,5 +1,11 @@
 import type { NetworkBody } from "../../docker/create_bodies.ts";
-import { type ComposeModel, errors, type Release, type ReleaseService } from "../../model/mod.ts";
+import {
+  askingSource,
+  type ComposeModel,
+  errors,
+  type Release,
+  type ReleaseService,
+} from "../../model/mod.ts";
 import { canonicalJson } from "../../compose/mod.ts";
 import type { WantedResource } from "../engine/resource_bodies.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
@@ -42,11 +48,15 @@ export async function stackOf(
     stackDirectory: stackDirectory(release),
     variables: { ...invocation.values, ...invocation.environment },
   });
+  const sources = {
+    repository: release.revision.source.name,
+    configuration: askingSource(release),
+  };
   return {
     name,
     model,
     networks: wantedStackNetworks(model, api, name),
-    objects: wantedObjects(model, { stack: name, contentOf, digest }),
+    objects: wantedObjects(model, { stack: name, contentOf, digest, sources }),
     parts: {
       stack: name,
       model,

@@ -6,6 +6,7 @@ import {
   keepWritten,
   networksOf,
   NOTHING_REMOVED,
+  objectsOf,
   readMark,
   type RemovedData,
   removePlacedFiles,
@@ -74,22 +75,39 @@ export async function finishDestroy(
   const ofSwarm = isManager
     ? await destroyServices({ engine, clock }, destroy, signal)
     : NOTHING_REMOVED;
+  const used = isManager ? await objectsLeft(engine, destroy, signal) : [];
   const isJoined = await tellNetworksLeft(parts, destroy, signal);
   requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
   const data = {
     deleted: [...own.deleted, ...ofSwarm.deleted, ...deleted],
-    kept: [...own.kept, ...ofSwarm.kept],
+    kept: [...own.kept, ...ofSwarm.kept, ...used],
   };
   // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
   // since the last of it went is of the name that it leaves.
   const isLeft = (await volumesOf(engine, key, signal))
     .some(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
-  const keepsOwner = isKept || isJoined || isLeft || parts.ledger.owners.mark(key) !== since;
+  const keepsOwner = isKept || isJoined || isLeft || used.length > 0 ||
+    parts.ledger.owners.mark(key) !== since;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
+}
+
+/**
+ * The secrets and configs of the stack that stay, in words: a swarm keeps what services of others use.
+ * Those of older versions name nobody, so the ledger must say whose they are.
+ */
+async function objectsLeft(
+  engine: Parameters<typeof objectsOf>[0],
+  { key, whyKept }: Pick<Destroy, "key" | "whyKept">,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const all = await objectsOf(engine, key, signal);
+  return all.filter(({ kind, ...each }) => whyKept?.(each, kind) === undefined).map((each) =>
+    `${each.kind} ${each.name}: services of others use it, so ${key.name} keeps its owner`
+  );
 }
 
 /**

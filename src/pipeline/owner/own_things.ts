@@ -1,5 +1,5 @@
-import { readMark, volumesOf } from "../../deploy/mod.ts";
-import type { Engine, ResourceSummary } from "../../docker/engine.ts";
+import { networksOf, objectsOf, readMark, volumesOf } from "../../deploy/mod.ts";
+import type { Engine } from "../../docker/engine.ts";
 import {
   askingSource,
   errors,
@@ -19,7 +19,7 @@ import type { Ledger } from "../../record/ledger.ts";
 import type { OthersSay } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { claimOf, withSeen } from "./claim.ts";
-import { type Claim, whose } from "./whose.ts";
+import { type Claim, type ThingOfStack, whose, whoseThing } from "./whose.ts";
 
 /** A release, and what tells whose it is. */
 type Owned = Pick<Release, "key" | "configuration" | "revision">;
@@ -27,7 +27,8 @@ type Owned = Pick<Release, "key" | "configuration" | "revision">;
 /** Things under a stack's name. */
 interface Things {
   readonly containers: readonly Pick<ObservedContainer, "name" | "labels">[];
-  readonly volumes?: readonly Pick<ResourceSummary, "name" | "labels">[];
+  /** What lies there without running: volumes with data, and perhaps more. */
+  readonly left?: readonly ThingOfStack[];
 }
 
 /** A thing under a stack's name that is another's. */
@@ -52,7 +53,7 @@ export function partsOf({ containers, idle = [] }: ObservedStack): Things["conta
  */
 export function findAnothers(
   claim: Claim,
-  { containers, volumes = [] }: Things,
+  { containers, left = [] }: Things,
 ): Anothers | undefined {
   for (const { name, labels } of containers) {
     const [mark, what] = [readMark(labels), `container ${name}`];
@@ -61,13 +62,15 @@ export function findAnothers(
     const by = mark.maker === "doco-cd" ? " by doco-cd" : "";
     return { ...judged, what, how: `runs from ${judged.source}${by} (${what})` };
   }
-  if (volumes.length === 0) return undefined;
-  const ofVolumes = withSeen(claim, containers);
-  for (const { name, labels } of volumes) {
-    const judged = whose(readMark(labels), ofVolumes, name);
+  if (left.length === 0) return undefined;
+  const ofLeft = withSeen(claim, containers);
+  for (const thing of left) {
+    const judged = whoseThing(thing, ofLeft);
     if (judged.kind !== "anothers") continue;
-    const what = `volume ${name}`;
-    return { ...judged, what, how: `has data of ${judged.source} (${what})` };
+    const { kind, name } = thing;
+    const what = `${kind} ${name}`;
+    const has = kind === "volume" ? "data" : `a ${kind}`;
+    return { ...judged, what, how: `has ${has} of ${judged.source} (${what})` };
   }
   return undefined;
 }
@@ -77,9 +80,33 @@ export async function dataVolumes(
   engine: Pick<Engine, "listVolumes">,
   key: StackKey,
   signal: AbortSignal,
-): Promise<readonly ResourceSummary[]> {
+): Promise<readonly ThingOfStack[]> {
   const all = await volumesOf(engine, key, signal);
-  return all.filter(({ labels }) => labels[LABELS.files] === undefined);
+  return all.filter(({ labels }) => labels[LABELS.files] === undefined)
+    .map((each) => ({ ...each, kind: "volume" }));
+}
+
+/** Networks under a stack's name, and secrets and configs of a swarm: the next one of that name would get them. */
+export async function joinedThings(
+  engine: Pick<Engine, "info" | "listNetworks" | "swarm">,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<readonly ThingOfStack[]> {
+  const networks = await networksOf(engine, key, signal);
+  const { swarm } = await engine.info(signal);
+  const objects = swarm === "manager"
+    ? await objectsOf(engine, key, signal).catch(noneLeaderless)
+    : [];
+  return [...networks.map((each) => ({ ...each, kind: "network" as const })), ...objects];
+}
+
+/** What a manager says of services while its swarm has no leader, and starts no tasks; containers need none. */
+const LEADERLESS = /does not have a leader|context deadline exceeded/;
+
+/** Nothing, where an engine refuses to list what is in its swarm as that has no leader; throws all else. */
+export function noneLeaderless(error: unknown): never[] {
+  if (isStackwrightError(error, "engine_refused") && LEADERLESS.test(error.message)) return [];
+  throw error;
 }
 
 /**
@@ -98,8 +125,8 @@ export async function requireOwnThings(
   requireOwnOf(parts, release, { containers });
   // While a container of the stack is there, nobody else can have deployed under its name.
   if (containers.some(isOurs)) return;
-  const volumes = await dataVolumes(parts.host.engine, release.key, signal);
-  requireOwnOf(parts, release, { containers, volumes });
+  const left = await dataVolumes(parts.host.engine, release.key, signal);
+  requireOwnOf(parts, release, { containers, left });
 }
 
 function requireOwnOf(

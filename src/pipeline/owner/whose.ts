@@ -1,5 +1,5 @@
-import { type Destroy, type Mark, readMark } from "../../deploy/mod.ts";
-import type { StackOwner } from "../../model/mod.ts";
+import { type Destroy, type Kind, type Mark, readMark } from "../../deploy/mod.ts";
+import { isOurs, LABELS, type StackOwner } from "../../model/mod.ts";
 import type { RecordedOwner } from "../../record/owners.ts";
 import { surelySameRepository } from "../../source/mod.ts";
 
@@ -19,6 +19,13 @@ export interface Claim {
   readonly hasDeployed: () => boolean;
   /** Whether a release mounted a volume of that name that was there before the stack. */
   readonly tookOver: (volume: string) => boolean;
+}
+
+/** A thing under a stack's name. */
+export interface ThingOfStack {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
@@ -76,13 +83,24 @@ export function whyKept(judged: Whose): string | undefined {
 }
 
 /**
- * As {@link whyKept}, of anything with a stack's name: what is nobody's goes, unless it may be data, and so
- * do secrets and configs, which name no source. A swarm keeps those that services use.
+ * Judges a thing of some kind that has a stack's name, as {@link whose} does. Secrets and configs that
+ * an older version made name no source, and are the stack's.
  */
+export function whoseThing(
+  { kind, name, labels }: ThingOfStack,
+  claim: Claim,
+): Whose {
+  const isUnnamed = (kind === "secret" || kind === "config") && isOurs({ labels }) &&
+    labels[LABELS.sourceConfiguration] === undefined;
+  return isUnnamed
+    ? { kind: "own" }
+    : whose(readMark(labels), claim, kind === "volume" ? name : undefined);
+}
+
+/** As {@link whyKept}, of anything with a stack's name: what is nobody's goes, unless it may be data. */
 export function keeping(claim: Claim): NonNullable<Destroy["whyKept"]> {
-  return ({ name, labels }, kind) => {
-    if (kind === "secret" || kind === "config") return undefined;
-    const judged = whose(readMark(labels), claim, kind === "volume" ? name : undefined);
+  return (thing, kind) => {
+    const judged = whoseThing({ ...thing, kind }, claim);
     return kind !== "volume" && judged.kind === "nobodys" ? undefined : whyKept(judged);
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Kind } from "../../../src/deploy/mod.ts";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { claimOf } from "../../../src/pipeline/owner/claim.ts";
 import { dataVolumes, findAnothers, notYours } from "../../../src/pipeline/owner/own_things.ts";
@@ -26,14 +27,14 @@ describe("findAnothers()", () => {
   it("names the first container, or volume, that is another's", () => {
     const own = thing("shop-own-1", by(MINE.source));
     const theirs = thing("shop-web-1", by(THEM));
-    const data = thing("shop_data", by(THEM));
+    const data = { ...thing("shop_data", by(THEM)), kind: "volume" } as const;
     assert.equal(find({ containers: [own] }), undefined);
     assert.equal(
-      find({ containers: [own, theirs], volumes: [data] })?.how,
+      find({ containers: [own, theirs], left: [data] })?.how,
       `runs from ${THEM} (container shop-web-1)`,
     );
     assert.equal(
-      find({ containers: [own], volumes: [data] })?.how,
+      find({ containers: [own], left: [data] })?.how,
       `has data of ${THEM} (volume shop_data)`,
     );
     const peers = { "cd.doco.source.url": `https://u:p@${THEM}.git` };
@@ -44,11 +45,25 @@ describe("findAnothers()", () => {
   });
 
   it("knows by the stack's own containers what its volumes were deployed from", () => {
-    const volumes = [thing("shop_data", by("host/x/app"))];
+    const left = [{ ...thing("shop_data", by("host/x/app")), kind: "volume" } as const];
     const own = by("host/x/app", { [LABELS.sourceConfiguration]: MINE.source });
-    assert.notEqual(find({ containers: [], volumes }), undefined);
-    assert.notEqual(find({ containers: [thing("old", {})], volumes }), undefined);
-    assert.equal(find({ containers: [thing("web", own)], volumes }), undefined);
+    assert.notEqual(find({ containers: [], left }), undefined);
+    assert.notEqual(find({ containers: [thing("old", {})], left }), undefined);
+    assert.equal(find({ containers: [thing("web", own)], left }), undefined);
+  });
+
+  it("names networks, secrets and configs that are another's, which older versions gave no source", () => {
+    const there = (kind: Kind, labels: Record<string, string>) =>
+      find({ containers: [], left: [{ ...thing("shop_x", labels), kind }] })?.how;
+    const conf = (source: string) => by(MINE.source, { [LABELS.sourceConfiguration]: source });
+    assert.equal(there("network", by(THEM)), `has a network of ${THEM} (network shop_x)`);
+    assert.equal(there("network", by(MINE.source)), undefined);
+    for (const kind of ["secret", "config"] as const) {
+      assert.equal(there(kind, conf(THEM)), `has a ${kind} of ${THEM} (${kind} shop_x)`);
+      assert.equal(there(kind, conf(MINE.source)), undefined);
+      assert.equal(there(kind, { [LABELS.manager]: MANAGER }), undefined);
+      assert.equal(there(kind, {}), undefined);
+    }
   });
 
   it("takes no volume for the stack's own because the current release names it", () => {
@@ -60,7 +75,7 @@ describe("findAnothers()", () => {
     ledger.succeed(ledger.beginDeploy(release), {}, "done");
     const from = (source: string) => ({
       containers: [],
-      volumes: [thing("shop_data", by(source))],
+      left: [{ ...thing("shop_data", by(source)), kind: "volume" } as const],
     });
     assert.equal(find(from(THEM), ledger)?.what, "volume shop_data");
     assert.equal(find(from(MINE.source), ledger), undefined);

@@ -133,6 +133,8 @@ describe("whose()", () => {
     assert.equal(whyKept({ kind: "nobodys" }), unknown);
     const asks = keeping(CLAIM);
     assert.equal(asks({ name: "x", labels: by() }, "secret"), undefined);
+    assert.equal(asks({ name: "x", labels: by(THEM, CONF) }, "secret"), undefined);
+    assert.equal(asks({ name: "x", labels: by(CONF, THEM) }, "config"), `it was made for ${THEM}`);
     for (const kind of ["service", "network", "volume"] as const) {
       const ask = (labels: Readonly<Record<string, string>>) => asks({ name: "x", labels }, kind);
       assert.equal(ask(by(THEM)), `it was made for ${THEM}`);

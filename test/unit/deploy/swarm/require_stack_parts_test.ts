@@ -4,7 +4,8 @@ import { lacksExternal } from "../../../../src/deploy/engine/ensure_resources.ts
 import { requireStackParts } from "../../../../src/deploy/swarm/require_stack_parts.ts";
 import type { ResourceSummary } from "../../../../src/docker/engine.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
-import { stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
+import { LABELS, MANAGER, stackKey, type StackwrightError } from "../../../../src/model/mod.ts";
+import { releaseOf } from "../../record/releases.ts";
 import { swarmService } from "./swarm_values.ts";
 
 const NAMESPACE = "com.docker.stack.namespace";
@@ -20,6 +21,7 @@ async function require(
     secrets?: SwarmObject[];
     networks?: ResourceSummary[];
   } = {},
+  isAdopted = false,
 ): Promise<void> {
   const swarm: Pick<Swarm, "networks" | "namedObjects" | "namedServices"> = {
     networks: () => Promise.resolve(there.networks ?? []),
@@ -30,8 +32,8 @@ async function require(
   };
   const { signal } = new AbortController();
   await requireStackParts(
-    { swarm: swarm as Swarm },
-    { key: stackKey("", "a"), model },
+    { swarm: swarm as Swarm, isAdopted },
+    { ...releaseOf(stackKey("", "a"), "1"), model },
     ["b_c"],
     signal,
   );
@@ -52,6 +54,29 @@ describe("requireStackParts()", () => {
     });
     const own = { [NAMESPACE]: "a" };
     await require(external("secrets"), { secrets: [{ ...secret, labels: own }] });
+  });
+
+  it("refuses a secret that was made for another source's stack of its name, unless that was handed over", async () => {
+    const from = (more: Readonly<Record<string, string>>) => ({
+      secrets: [{
+        ...secret,
+        labels: { [NAMESPACE]: "a", [LABELS.manager]: MANAGER, [LABELS.deployment]: "a", ...more },
+      }],
+    });
+    const own = releaseOf(stackKey("", "a"), "1").revision.source.name;
+    const [theirs, ours] = ["host/them/shop", own].map((each) =>
+      from({ [LABELS.sourceName]: own, [LABELS.sourceConfiguration]: each })
+    );
+    await assert.rejects(require(external("secrets"), theirs), {
+      code: "conflict",
+      message: /was made for stack a of host\/them\/shop, and goes/,
+    });
+    await require(external("secrets"), theirs, true);
+    await require(external("secrets"), ours);
+    // As older versions made them.
+    await require(external("secrets"), from({}));
+    const others = from({ [LABELS.deployment]: "blog", [LABELS.sourceConfiguration]: own });
+    await assert.rejects(require(external("secrets"), others, true), { code: "conflict" });
   });
 
   for (const kind of ["networks", "configs", "secrets"]) {

@@ -5,13 +5,14 @@ import {
   wantedObjects,
   wantedStackNetworks,
 } from "../../../../src/deploy/swarm/stack_objects.ts";
-import { isStackwrightError } from "../../../../src/model/mod.ts";
+import { COMPOSE_LABELS, isStackwrightError, LABELS } from "../../../../src/model/mod.ts";
 
 function parts(content = "hello world\n"): ObjectParts {
   return {
     stack: "myapp",
     contentOf: () => new TextEncoder().encode(content),
     digest: () => "0123456789abcdef",
+    sources: { repository: "host/me/app", configuration: "host/me/conf" },
   };
 }
 
@@ -28,6 +29,24 @@ describe("wantedObjects()", () => {
     const model = { secrets: { key: { name: "chosen", environment: "KEY" } } };
     const [found] = wantedObjects(model, parts());
     assert.equal(found?.name, "chosen_01234567");
+  });
+
+  it("says whose it is, whatever its author says", () => {
+    const forged = Object.fromEntries(
+      [...Object.values(LABELS), ...Object.values(COMPOSE_LABELS), "com.docker.stack.namespace"]
+        .map((each) => [each, "forged"]),
+    );
+    const model = { secrets: { key: { file: "/a", labels: { mine: "kept", ...forged } } } };
+    const labels = wantedObjects(model, parts())[0]?.body?.Labels ?? {};
+    assert.deepEqual(labels, {
+      mine: "kept",
+      "stackwright.manager": "stackwright",
+      "stackwright.deployment": "myapp",
+      "stackwright.name": "myapp_key",
+      "stackwright.source.name": "host/me/app",
+      "stackwright.source.configuration": "host/me/conf",
+      "com.docker.stack.namespace": "myapp",
+    });
   });
 
   it("leaves an external one to whoever made it", () => {
