@@ -106,9 +106,7 @@ export async function prepareImages(
 ): Promise<Readonly<Record<string, string>>> {
   if (prepared.release.swarm !== undefined) {
     const services = starting(plan.services, ["create", "recreate"]);
-    const { swarm } = parts.host.engine;
-    const isAdopted = parts.isAdopted(prepared.release.key);
-    await requireStackParts({ swarm, isAdopted }, prepared.release, services, signal);
+    await requireStackParts(parts, prepared.release, services, signal);
     const work = { release: prepared.release, services, known: imagesByService(observed) };
     return await resolveImages(parts, work, signal);
   }

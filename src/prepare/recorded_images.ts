@@ -88,9 +88,7 @@ async function stackImages(
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
   const made = starting(plan, ["create", "recreate"]);
-  const { swarm } = parts.host.engine;
-  const isAdopted = parts.isAdopted(release.key);
-  await requireStackParts({ swarm, isAdopted }, release, made, signal);
+  await requireStackParts(parts, release, made, signal);
   const services = made.filter((name) => own(images, name) === undefined);
   return { ...images, ...await resolveImages(parts, { release, services, known: {} }, signal) };
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { askingSource, errors, type Release } from "../../model/mod.ts";
+import { askingSource, errors, type Release, type StackKey } from "../../model/mod.ts";
 import { resourcesOf } from "../../compose/mod.ts";
 import { changedNetworks } from "../changed_networks.ts";
 import { lacking } from "../engine/ensure_resources.ts";
@@ -13,18 +13,22 @@ import { STACK_LABELS } from "./stack_parts.ts";
  * external objects exist, the stack's networks are as it defines them, no external config or secret
  * was made for another stack, or for another source's of that name, whose author never shared its
  * content, and no service name is taken by another stack, as `b_c` of stack `a` and `c` of stack `a_b`
- * would clash. With `isAdopted`, a person handed over all that was made for the name.
+ * would clash. Where the stack `isAdopted`, a person handed over all that was made for the name.
  *
  * Throws `deploy_failed` for a missing object, which another deployment may make, and `conflict`.
  */
 export async function requireStackParts(
-  { swarm, isAdopted }: Pick<Engine, "swarm"> & { readonly isAdopted: boolean },
+  { host: { engine: { swarm } }, isAdopted }: {
+    readonly host: { readonly engine: Pick<Engine, "swarm"> };
+    readonly isAdopted: (key: StackKey) => boolean;
+  },
   release: Pick<Release, "key" | "model" | "configuration" | "revision">,
   services: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   if (services.length === 0) return;
   const { key: { name: stack }, model } = release;
+  const source = isAdopted(release.key) ? undefined : askingSource(release);
   await requireOwnNames({ swarm }, stack, services, signal);
   const external = (kind: "networks" | "configs" | "secrets") =>
     resourcesOf(model, kind).filter((each) => each.external);
@@ -46,7 +50,7 @@ export async function requireStackParts(
       if (found === undefined) {
         throw lacking(kind === "configs" ? "config" : "secret", { key, name });
       }
-      const madeFor = anothers(found.labels, stack, isAdopted ? undefined : askingSource(release));
+      const madeFor = anothers(found.labels, stack, source);
       if (madeFor === undefined) continue;
       throw errors.conflict(
         `${kind}.${key}: ${name} was made for ${madeFor}, and goes when its content changes, so ` +

@@ -42,9 +42,8 @@ export async function finishDestroy(
   const [by, since] = [ownerOfIntent(parts.ledger, intent), parts.ledger.owners.mark(key)];
   const removeImages = options["removeImages"] === true;
   const isManager = await managesServices(parts, key, current, signal);
-  const isStack = current?.swarm !== undefined;
   const removeVolumes = options["removeVolumes"] === true ||
-    (isStack && options["keepsStackVolumes"] !== true);
+    (current?.swarm !== undefined && options["keepsStackVolumes"] !== true);
   const { host: { engine }, clock, options: { reachedAs } } = parts;
   const services = current === undefined ? [] : parts.ledger.services(current);
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
@@ -76,7 +75,7 @@ export async function finishDestroy(
     ? await destroyServices({ engine, clock }, destroy, signal)
     : NOTHING_REMOVED;
   const used = isManager ? await objectsLeft(engine, destroy, signal) : [];
-  const isJoined = await tellNetworksLeft(parts, destroy, signal);
+  const isUsed = await tellNetworksLeft(parts, destroy, signal) || used.length > 0;
   requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
@@ -88,8 +87,7 @@ export async function finishDestroy(
   // since the last of it went is of the name that it leaves.
   const isLeft = (await volumesOf(engine, key, signal))
     .some(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
-  const keepsOwner = isKept || isJoined || isLeft || used.length > 0 ||
-    parts.ledger.owners.mark(key) !== since;
+  const keepsOwner = isKept || isUsed || isLeft || parts.ledger.owners.mark(key) !== since;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;

@@ -32,7 +32,7 @@ async function require(
   };
   const { signal } = new AbortController();
   await requireStackParts(
-    { swarm: swarm as Swarm, isAdopted },
+    { host: { engine: { swarm: swarm as Swarm } }, isAdopted: () => isAdopted },
     { ...releaseOf(stackKey("", "a"), "1"), model },
     ["b_c"],
     signal,
