@@ -54,6 +54,8 @@ export interface RunningCommand {
   write(text: string): void;
   /** Chunks of standard output, in order; ends when the program does. */
   readonly output: AsyncIterable<Uint8Array>;
+  /** The last of what it said on standard error, all of it once `output` has ended. */
+  lastWords(): string;
   /** Ends the program; resolves when it is gone. May be called twice. */
   close(): Promise<void>;
 }
@@ -73,6 +75,9 @@ export interface Commands {
    * been killed then.
    */
   run(command: Command, signal: AbortSignal): Promise<CommandResult>;
-  /** Starts a program that is talked to while it runs. Throws `command_failed` on first use if it cannot start. */
+  /**
+   * Starts a program that is talked to while it runs. Reading its output throws `command_failed` when it
+   * could not start, and `payload_too_large` when it took too much memory.
+   */
   start(command: Command): RunningCommand;
 }

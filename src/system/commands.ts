@@ -11,6 +11,9 @@ export const systemCommands: Commands = { run: runCommand, start: startCommand }
 /** Time for which output is still read when the program has ended, in milliseconds. */
 const DRAIN_MS = 2000;
 
+/** Characters that are kept of what a program says that is talked to. */
+const LAST_WORDS = 4096;
+
 function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -68,8 +71,19 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
 
 function startCommand(command: Command): RunningCommand {
   const child = launch({ ...command, stdin: "" }, false);
-  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
-  child.stderr?.resume();
+  let stopped: unknown;
+  const stop = (reason: unknown) => {
+    stopped ??= reason;
+    killGroup(child.pid);
+  };
+  const unbound = boundProgram(child, command, stop, new AbortController().signal);
+  const ended = new Promise<void>((resolve) => {
+    child.on("close", () => resolve());
+    child.on("exit", unbound);
+    child.on("error", unbound);
+  });
+  let said = "";
+  child.stderr?.on("data", (chunk) => said = (said + chunk).slice(-LAST_WORDS));
   child.stdin?.on("error", () => {});
   const failed = new Promise<StackwrightError>((resolve) => {
     child.on("error", (error) => resolve(notStarted(command, error)));
@@ -83,10 +97,13 @@ function startCommand(command: Command): RunningCommand {
       throw child.pid === undefined ? await failed : error;
     }
     if (child.pid === undefined) throw await failed;
+    await ended;
+    if (stopped !== undefined) throw stopped;
   }
   return {
     write: (text) => void child.stdin?.write(text),
     output: output(),
+    lastWords: () => said,
     close: async () => {
       child.stdin?.end();
       killGroup(child.pid);

@@ -237,9 +237,11 @@ export class Git {
     return isBounded ? { mostGrowth: { directory: join(gitDir, "objects"), mostBytes } } : {};
   }
 
-  /** Starts a program that answers questions about one repository. */
+  /** Starts a program that answers questions about one repository, within the memory of those that fetch. */
   async start(invocation: GitInvocation) {
-    return this.#parts.commands.start(gitCommand(await this.#surroundings(), invocation));
+    const { mostMemory } = this.#parts.options;
+    const command = gitCommand(await this.#surroundings(), invocation);
+    return this.#parts.commands.start({ ...command, mostMemory });
   }
 
   /** The error of a failed command; `doing` says what was tried, on what. */

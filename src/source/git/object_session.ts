@@ -1,6 +1,7 @@
-import { errors } from "../../model/mod.ts";
+import { errors, isStackwrightError } from "../../model/mod.ts";
 import type { Clock, RunningCommand } from "../../system/mod.ts";
 import { AnswerParser, type GitObject } from "./answer_parser.ts";
+import { classifyFailure } from "./git_failure.ts";
 
 /** Parts of a reader. */
 export interface ReaderParts {
@@ -62,16 +63,21 @@ export class Session {
 
   async #pump(): Promise<void> {
     const parser = new AnswerParser(() => this.#questions[0]?.asked !== "info");
+    let isTooLarge = false;
     try {
       for await (const chunk of this.#program.output) {
         this.#use();
         for (const answer of parser.push(chunk)) this.#questions.shift()?.resolve(answer);
       }
-    } catch {
-      // The program could not be started; its questions are answered below like those of a dead one.
+    } catch (error) {
+      // One that could not be started has its questions answered below like those of a dead one.
+      isTooLarge = isStackwrightError(error, "payload_too_large");
     }
     this.#ended = true;
     this.#stopIdling.abort();
+    isTooLarge ||= classifyFailure(this.#program.lastWords()) === "memory";
+    // Only the first question was worked on.
+    if (isTooLarge) this.#questions.shift()?.reject(tooLarge());
     for (const question of this.#questions.splice(0)) question.reject(ENDED);
   }
 
@@ -108,4 +114,12 @@ export class Session {
     }
     this.#program.close().catch(() => {});
   }
+}
+
+/** The error of an object that git has not enough memory for; its mirror is as it should be. */
+function tooLarge() {
+  return errors.source_invalid(
+    "reading an object of the mirror takes more memory than git may have; take large files out of the " +
+      "repository",
+  );
 }

@@ -197,6 +197,31 @@ describe("a commit of a few objects that means very many files", () => {
   });
 });
 
+describe("an object for which git has not enough memory", () => {
+  it("is refused, and its mirror is not taken for damaged", async () => {
+    const t = await createTestSource();
+    const repository = await createRepository(join(t.directory, "remote"));
+    await repository.commit({
+      "large": new Uint8Array(randomBytes(24 * 1024 * 1024)),
+      "small": "x",
+    });
+    const revision = await t.resolve(repository.url, "main");
+    const options = { mostMemory: 16 * 1024 * 1024 };
+    const bounded = await createTestSource({ dataDir: t.dataDir, options });
+    try {
+      await assert.rejects(bounded.source.read(revision, "large", never()), {
+        code: "source_invalid",
+        message: /takes more memory than git may have/,
+      });
+      assert.ok(await bounded.source.read(revision, "small", never()));
+      assert.deepEqual([bounded.count("fetch"), bounded.warnings], [0, []]);
+    } finally {
+      await bounded.close();
+      await t.close();
+    }
+  });
+});
+
 describe("a search for a commit among references of any depth", () => {
   it("writes one small file for each commit that they lead to", async () => {
     const t = await createTestSource();

@@ -16,6 +16,7 @@ function createProgram() {
   const command: RunningCommand = {
     write: (text) => void asked.push(text.trim()),
     output,
+    lastWords: () => "",
     close: () => {
       if (!ended) controller.close();
       ended = true;
