@@ -35,8 +35,10 @@ export function sshMissing(): string | false {
 
 /** Starts a server; only the key made for it may log in. */
 export async function startSshServer(
-  { passphrase = "correct horse battery", host = "127.0.0.1" }: {
+  { passphrase = "correct horse battery", host = "127.0.0.1", forced }: {
     readonly passphrase?: string;
+    /** What a shell runs instead of what it is asked to run. */
+    readonly forced?: string;
     /** Address to listen on. */
     readonly host?: string;
   } = {},
@@ -56,7 +58,7 @@ export async function startSshServer(
   const protectedKey = read(makeKey("protected", passphrase));
   writeFileSync(join(directory, "authorized"), open + read(join(directory, "protected.pub")));
   const port = await freePort();
-  writeFileSync(join(directory, "config"), configuration(directory, host, port));
+  writeFileSync(join(directory, "config"), configuration(directory, host, port, forced));
   let stop = await start(directory, host, port);
   const hostLine = () => `[${host}]:${port} ${read(`${hostKey}.pub`).trim()}\n`;
   return {
@@ -78,7 +80,7 @@ export async function startSshServer(
   };
 }
 
-function configuration(directory: string, host: string, port: number): string {
+function configuration(directory: string, host: string, port: number, forced?: string): string {
   return [
     `ListenAddress ${host}:${port}`,
     `HostKey ${join(directory, "host")}`,
@@ -89,6 +91,7 @@ function configuration(directory: string, host: string, port: number): string {
     "PasswordAuthentication no",
     "KbdInteractiveAuthentication no",
     "PermitRootLogin prohibit-password",
+    ...(forced === undefined ? [] : [`ForceCommand ${forced}`]),
     "",
   ].join("\n");
 }

@@ -249,20 +249,21 @@ export class Git {
     return gitError({ doing, failure: result.failure ?? "other", stderr: result.stderr });
   }
 
+  /** Runs a program; only one that talks to a remote has `secrets`, even if none. */
   async #run(
     command: Parameters<Commands["run"]>[0],
     signal: AbortSignal,
-    secrets: readonly string[] = [],
+    secrets?: readonly string[],
   ): Promise<GitResult> {
     const bounded = { mostBytes: MOST_PRINTED, ...command };
     const result: CommandResult = await this.#parts.commands.run(bounded, signal);
     const said = result.stderr.slice(-LONGEST_SAID);
     const failure = result.code !== 0
-      ? classifyFailure(said)
+      ? classifyFailure(said, secrets !== undefined)
       : lostHostKey(result.stderr)
       ? "unkept_host_key"
       : undefined;
-    const redacted = this.#parts.redactor.redact(without(secrets, said));
+    const redacted = this.#parts.redactor.redact(without(secrets ?? [], said));
     // The redactor does not recognise a secret that the cut split.
     const stderr = said.length < result.stderr.length ? redacted.slice(LONGEST_SECRET) : redacted;
     return { stdout: result.stdout, stderr, failure, code: result.code };

@@ -2,6 +2,7 @@ import { clip, type ErrorCode, errors, StackwrightError } from "../../model/mod.
 
 /** Reasons for which git commands fail, as far as their English messages tell. */
 export type GitFailure =
+  | "bad_remote"
   | "certificate"
   | "corrupt"
   | "denied"
@@ -17,6 +18,13 @@ export type GitFailure =
   | "unknown_host"
   | "unreachable"
   | "unwanted";
+
+/** Damage of a repository, as programs without a remote say it. */
+const DAMAGE =
+  /not a git repository|object file .* is empty|loose object .* is corrupt|packfile .* cannot|inflate:|bad config|reference broken|pack has bad object|unable to find [0-9a-f]{40}|non-monotonic index|index file .* is too small|differ in contents/i;
+/** Damage that may as well be a consequence of what stands above it. */
+const LATE_DAMAGE =
+  /bad object|is corrupt|corrupt(?:ed)? |unable to read (?:tree|sha1|[0-9a-f]{40})|missing (?:blob|tree|commit)|bad tree|did not send all necessary objects|index-pack failed|invalid sha1|unable to resolve reference|bad ref|failed to traverse parents|not a valid object|not a tree object|remote did not send|garbage at end|unable to parse|Could not read [0-9a-f]{40}|revision walk setup failed/i;
 
 /** Tried from top to bottom: one failure may match several signs, the first one is the most precise. */
 const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
@@ -35,10 +43,7 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     /(?:unable to create|could not create|cannot create|unable to write|failed to write)(?!.*File exists).*(?:Permission denied|Not a directory|No such file)/i,
   ],
   ["locked", /Unable to create '.*\.lock': File exists|shallow file has changed/i],
-  [
-    "corrupt",
-    /not a git repository|object file .* is empty|loose object .* is corrupt|packfile .* cannot|inflate:|bad config|reference broken|pack has bad object|unable to find [0-9a-f]{40}|non-monotonic index|index file .* is too small|differ in contents/i,
-  ],
+  ["corrupt", DAMAGE],
   ["unknown_host", /^No \S+ host key is known for .* you have requested strict checking/m],
   ["host_key", /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i],
   [
@@ -68,14 +73,25 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     "unreachable",
     /does not appear to be a git repository|repository '.*' not found|not found:|requested URL returned error|not valid: is this a git repository|Could not read from remote repository|unable to access|transport '.*' not allowed|No such file or directory|dubious ownership|redirect/i,
   ],
-  [
-    "corrupt",
-    /bad object|is corrupt|corrupt(?:ed)? |unable to read (?:tree|sha1|[0-9a-f]{40})|missing (?:blob|tree|commit)|bad tree|did not send all necessary objects|index-pack failed|invalid sha1|unable to resolve reference|bad ref|failed to traverse parents|not a valid object|not a tree object|remote did not send|garbage at end|unable to parse|Could not read [0-9a-f]{40}|revision walk setup failed/i,
-  ],
+  ["corrupt", LATE_DAMAGE],
+];
+
+/** The same for a program that a remote may have the words of: over SSH nothing tells them from git's. */
+const SIGNS_WITH_REMOTE: typeof SIGNS = [
+  ...SIGNS.filter(([kind]) => kind !== "corrupt"),
+  ["bad_remote", DAMAGE],
+  ["bad_remote", LATE_DAMAGE],
 ];
 
 /** Failures on this side: what the remote says is about its own disk and memory. */
-const OWN: ReadonlySet<GitFailure> = new Set(["memory", "too_large", "disk", "locked", "corrupt"]);
+const OWN: ReadonlySet<GitFailure> = new Set([
+  "memory",
+  "too_large",
+  "disk",
+  "locked",
+  "corrupt",
+  "bad_remote",
+]);
 const REMOTE_SAID = /^(?:remote:|fatal: remote error:)/;
 
 /**
@@ -98,12 +114,21 @@ export function lostHostKey(stderr: string): boolean {
 /** Characters at the beginning of standard error that hold ssh's own message. */
 const LOST_WITHIN = 16 * 1024;
 
-/** Classifies the standard error of a failed command. Lines of the remote (`remote:`) count last. */
-export function classifyFailure(stderr: string): GitFailure {
-  const lines = stderr.split(/\r\n|\r|\n/)
-    .filter((line) => line.trim() !== "" && !PROGRESS.test(line));
+/**
+ * Classifies the standard error of a failed command. Lines of the remote (`remote:`) count last. One that
+ * talked to a remote (`hasRemote`) never tells that the mirror is damaged.
+ */
+export function classifyFailure(stderr: string, hasRemote = false): GitFailure {
+  const lines = linesOf(stderr);
   const ours = lines.filter((line) => !line.startsWith("remote:"));
-  return firstSign(ours) ?? firstSign(lines) ?? "other";
+  const signs = hasRemote ? SIGNS_WITH_REMOTE : SIGNS;
+  return firstSign(ours, signs) ?? firstSign(lines, signs) ?? "other";
+}
+
+/** The lines that say something. */
+function linesOf(stderr: string): string[] {
+  return stderr.split(/\r\n|\r|\n/)
+    .filter((line) => line.trim() !== "" && !PROGRESS.test(line));
 }
 
 /** Keeps both ends of a long line: the reason stands at its end, behind a URL of any length. */
@@ -112,14 +137,15 @@ function shortened(line: string): string {
   return `${line.slice(0, LONGEST_END)} ${line.slice(-LONGEST_END)}`;
 }
 
-function firstSign(lines: readonly string[]): GitFailure | undefined {
+function firstSign(lines: readonly string[], signs: typeof SIGNS): GitFailure | undefined {
   const last = lines.slice(-MOST_LINES).map(shortened);
   const [text, own] = [last, last.filter((line) => !REMOTE_SAID.test(line))]
     .map((each) => each.join("\n"));
-  return SIGNS.find(([kind, sign]) => sign.test((OWN.has(kind) ? own : text) ?? ""))?.[0];
+  return signs.find(([kind, sign]) => sign.test((OWN.has(kind) ? own : text) ?? ""))?.[0];
 }
 
 const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
+  bad_remote: "source_invalid",
   certificate: "repository_unreachable",
   corrupt: "source_invalid",
   denied: "repository_denied",
@@ -138,6 +164,8 @@ const CODES: Readonly<Record<GitFailure, ErrorCode>> = {
 };
 
 const ADVICE: Readonly<Record<GitFailure, string>> = {
+  bad_remote:
+    "what the remote sends is damaged, or not what it says it is: git fsck there tells more",
   certificate:
     "the certificate of the host is not trusted, so nothing was sent. If an authority of " +
     "your own signed it, name a file with all that are to be trusted in SSL_CERT_FILE",
@@ -179,7 +207,10 @@ interface FailedGit {
 
 /** The error of a failed command; a damaged mirror is recognised by {@link isDamaged}. */
 export function gitError({ doing, failure, stderr }: FailedGit): StackwrightError {
-  const details = failure === "corrupt" ? { cause: DAMAGED } : {};
+  const lines = linesOf(stderr).slice(-MOST_LINES).map(shortened);
+  const isOfDamage = lines.some((line) => DAMAGE.test(line) || LATE_DAMAGE.test(line));
+  const cause = failure === "corrupt" ? DAMAGED : isOfDamage ? SUSPICIOUS : undefined;
+  const details = cause === undefined ? {} : { cause };
   const said = lastWords(stderr);
   return new StackwrightError(
     CODES[failure],
@@ -203,20 +234,16 @@ export function damagedError(message: string): StackwrightError {
   return errors.source_invalid(message, { cause: DAMAGED });
 }
 
-/**
- * Turns the error of a damaged mirror into one that blames the remote, for a mirror that was just made
- * and cannot have been damaged before. Other errors stay as they are.
- */
-export function blamingRemote(error: unknown): unknown {
-  if (!(error instanceof StackwrightError) || !isDamaged(error)) return error;
-  const advice =
-    "what the remote sends is damaged, or not what it says it is: git fsck there tells more";
-  return new StackwrightError(error.code, error.message.replace(ADVICE.corrupt, advice));
-}
-
 /** True when an error means that the mirror on disk is damaged or gone. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof StackwrightError && error.cause === DAMAGED;
+}
+
+const SUSPICIOUS: unique symbol = Symbol("mirror that may be damaged");
+
+/** True when words of an error are those of damage, whoever said them: a reason to look at the mirror. */
+export function isSuspicious(error: unknown): boolean {
+  return error instanceof StackwrightError && error.cause === SUSPICIOUS;
 }
 
 const TOO_LARGE: unique symbol = Symbol("too large");

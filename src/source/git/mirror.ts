@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path/posix";
-import { errors, isStackwrightError } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
-import { blamingRemote, isDamaged, isTooLarge } from "./git_failure.ts";
+import { isTooLarge } from "./git_failure.ts";
 import { MirrorContent, MOST_CUT } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
+import { MirrorHealth } from "./mirror_health.ts";
 import { removeNewObjects, removeStaleLocks } from "./mirror_locks.ts";
 import { mirrorError, type MirrorParts, type MirrorRequest, type Wanted } from "./mirror_parts.ts";
 import { isReference, localName, namesOf, parseReference } from "./reference.ts";
@@ -35,6 +36,7 @@ export class Mirror {
   readonly #parts: MirrorParts;
   readonly #content: MirrorContent;
   readonly #exchange: MirrorExchange;
+  readonly #health: MirrorHealth;
   #notedAt = 0;
   /** URLs with logins that the remote accepted. */
   readonly #answered = new Set<string>();
@@ -43,6 +45,7 @@ export class Mirror {
     this.#parts = parts;
     this.#content = new MirrorContent(parts);
     this.#exchange = new MirrorExchange(parts, this.#content);
+    this.#health = new MirrorHealth(parts);
   }
 
   get directory(): string {
@@ -86,22 +89,13 @@ export class Mirror {
 
   /**
    * Repairs a mirror that turned out to be damaged or gone while `id` was read: the commit is
-   * fetched if it is missing, else everything is fetched anew beside the old mirror.
+   * fetched if it is missing, else everything is fetched anew beside the old mirror; not again and again.
    */
   async repair(url: RepositoryUrl, id: string, signal: AbortSignal): Promise<void> {
     const wanted: Wanted = { url, name: id, depth: 0 };
     await this.#exclusive(signal, async () => {
-      if (await this.#content.commitId(id, signal) !== undefined) {
-        await this.#rebuild(wanted, signal);
-        return;
-      }
-      try {
-        await this.#fetch(wanted, signal);
-      } catch (error) {
-        // The network and the remote were fine, so the mirror is damaged.
-        if (!isStackwrightError(error, "source_invalid")) throw error;
-        await this.#rebuild(wanted, signal);
-      }
+      const isHere = await this.#content.commitId(id, signal) !== undefined;
+      await (isHere ? this.#rebuild(wanted, signal) : this.#fetch(wanted, signal));
     });
   }
 
@@ -171,7 +165,7 @@ export class Mirror {
     const isOverlong = () => this.#content.isOverlong(this.directory);
     const id = await isOverlong() ? undefined : await this.#fetchHere(wanted, signal);
     if (id !== undefined && !await isOverlong()) return id;
-    return await this.#rebuild(wanted, signal, `lists more than ${MOST_CUT} bytes of ${CUT}`);
+    return await this.#makeAnew(wanted, signal, `lists more than ${MOST_CUT} bytes of ${CUT}`);
   }
 
   async #fetchHere(wanted: Wanted, signal: AbortSignal): Promise<string> {
@@ -179,9 +173,10 @@ export class Mirror {
     const started = new Date(this.#parts.clock.now().getTime() - 50);
     try {
       await this.#exchange.prepare(this.directory, signal);
-      return await this.#exchange.fetchInto(this.directory, wanted, signal);
+      const id = await this.#exchange.fetchInto(this.directory, wanted, signal);
+      return id;
     } catch (error) {
-      if (isDamaged(error)) return await this.#rebuild(wanted, signal);
+      if (await this.#health.isDamaged(error, signal)) return await this.#rebuild(wanted, signal);
       // A killed git leaves its lock files, which nobody else would ever remove.
       const { files } = this.#parts;
       await removeStaleLocks(files, this.directory, (madeAt) => madeAt >= started);
@@ -190,8 +185,13 @@ export class Mirror {
     }
   }
 
+  /** Makes a damaged mirror anew unless that was done not long ago. */
+  async #rebuild(wanted: Wanted, signal: AbortSignal): Promise<string> {
+    return await this.#health.repairing(() => this.#makeAnew(wanted, signal, "is damaged"));
+  }
+
   /** Makes the mirror anew beside the unusable one, proves that it is whole, and swaps them. */
-  async #rebuild(wanted: Wanted, signal: AbortSignal, why = "is damaged"): Promise<string> {
+  async #makeAnew(wanted: Wanted, signal: AbortSignal, why: string): Promise<string> {
     const { files, git, log, name, reader } = this.#parts;
     log?.warning(`the mirror of ${name} ${why}; it is fetched anew`, { repository: name });
     const parent = dirname(this.directory);
@@ -204,7 +204,9 @@ export class Mirror {
       const args = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
       const check = await git.local({ args, gitDir: fresh }, signal);
       if (check.failure !== undefined) {
-        throw mirrorError(this.#parts, check, "checking the new mirror");
+        // It was just made: nothing but what came can be damaged.
+        const failure = check.failure === "corrupt" ? "bad_remote" : check.failure;
+        throw mirrorError(this.#parts, { ...check, failure }, "checking the new mirror");
       }
       await reader.close();
       if (await files.stat(this.directory) !== undefined) {
@@ -213,8 +215,6 @@ export class Mirror {
       await files.rename(fresh, this.directory);
       await reader.close();
       return id;
-    } catch (error) {
-      throw blamingRemote(error);
     } finally {
       await files.remove(place);
     }

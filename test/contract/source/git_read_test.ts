@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
-import { chmodSync, readdirSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { Revision } from "../../../src/model/mod.ts";
@@ -177,6 +177,40 @@ describe("GitSource reading", () => {
       revision = await t.resolve(repository.url, "main");
       assert.equal(revision.id, second);
       assert.equal(await text("compose.yaml"), "x: 1\n");
+    });
+
+    it("finds one damaged byte in a pack when a fetch fails for it", async () => {
+      const lines = Array.from({ length: 5000 }, (_, at) => `${at * at}\n`).join("");
+      await repository.commit({ "lines.txt": lines });
+      await t.resolve(repository.url, "main");
+      const packs = join(mirror(), "objects", "pack");
+      for (const name of readdirSync(packs).filter((each) => each.endsWith(".pack"))) {
+        const bytes = readFileSync(join(packs, name));
+        bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 0xff;
+        chmodSync(join(packs, name), 0o644);
+        writeFileSync(join(packs, name), bytes);
+      }
+      t = t.again();
+      const next = await repository.commit({ "lines.txt": `${lines}more\n` });
+      revision = await t.resolve(repository.url, "main");
+      assert.equal(revision.id, next);
+      assert.equal(await text("lines.txt"), `${lines}more\n`);
+      assert.equal(t.warnings.length, 1);
+    });
+
+    it("does not fetch everything anew at each poll when that does not help", async () => {
+      for (const name of ["HEAD", "config"]) writeFileSync(join(mirror(), name), "garbage");
+      const blob = await repository.git("rev-parse", "HEAD:compose.yaml");
+      rmSync(join(repository.path, "objects", blob.slice(0, 2), blob.slice(2)));
+      t = t.again();
+      await assert.rejects(t.resolve(repository.url, "main"), { code: "source_invalid" });
+      const again = {
+        code: "source_invalid",
+        message: /was fetched anew not long ago; .* after 2/,
+      };
+      await assert.rejects(t.resolve(repository.url, "main"), again);
+      await assert.rejects(text("compose.yaml"), again);
+      assert.equal(t.warnings.length, 1);
     });
 
     it("keeps the damaged mirror when the remote is away, and says why", async () => {

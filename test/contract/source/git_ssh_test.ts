@@ -57,6 +57,26 @@ describe("GitSource over ssh", { skip: sshMissing() }, () => {
     assert.ok(!fs.existsSync(dirname(key)));
   });
 
+  it("takes no server's words for damage of the mirror", async () => {
+    await server.close();
+    const lies = join(root, "lies");
+    const forced = `test -e ${lies} && cat ${lies} >&2 && exit 1; eval "$SSH_ORIGINAL_COMMAND"`;
+    server = await startSshServer({ forced });
+    await open();
+    await t.resolve(url(), "main");
+    head = await repository.commit({ "a.txt": "two\n" });
+    const fetches = t.count("fetch");
+    const words = ["fatal: not a git repository: x", "inflate: x", "object file x is empty"];
+    for (const each of words) {
+      fs.writeFileSync(lies, `${each}\n`);
+      await assert.rejects(t.resolve(url(), head), { code: "repository_unreachable" }, each);
+    }
+    assert.deepEqual(t.warnings, []);
+    assert.equal(t.count("fetch"), fetches + words.length);
+    fs.rmSync(lies);
+    assert.equal((await t.resolve(url(), head)).id, head);
+  });
+
   it("accepts a key with line ends of Windows and without a last line break", async () => {
     await open({
       credentials: { global: { sshPrivateKey: server.key.replaceAll("\n", "\r\n").trim() } },

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { classifyFailure, gitError, isDamaged } from "../../../../src/source/git/git_failure.ts";
+import {
+  classifyFailure,
+  gitError,
+  isDamaged,
+  isSuspicious,
+} from "../../../../src/source/git/git_failure.ts";
 
 describe("classifyFailure()", () => {
   for (
@@ -104,6 +109,23 @@ describe("classifyFailure()", () => {
   }
 });
 
+describe("classifyFailure() of a program that talked to a remote", () => {
+  for (
+    const [kind, text] of [
+      ["bad_remote", "fatal: not a git repository: '/m'"],
+      ["bad_remote", "error: object file x is empty\nfatal: index-pack failed"],
+      ["denied", "inflate: x\ngit@h: Permission denied (publickey)."],
+      ["transient", "not a git repository\nssh: connect to host h port 22: Connection refused"],
+      ["unreachable", "bad config x\nfatal: Could not read from remote repository."],
+      ["disk", "fatal: write error: No space left on device"],
+    ] as const
+  ) {
+    it(`calls ${JSON.stringify(text.slice(0, 50))} ${kind}`, () => {
+      assert.equal(classifyFailure(text, true), kind);
+    });
+  }
+});
+
 describe("gitError()", () => {
   it("says what was tried, the advice and git's words in one line", () => {
     const error = gitError({
@@ -116,6 +138,11 @@ describe("gitError()", () => {
       error.message,
       /^fetching main of h\/o\/r failed: .*; git said: fatal: Authentication failed$/,
     );
+  });
+  it("marks words of damage as a reason to look, whatever the failure is called", () => {
+    const make = (stderr: string) => gitError({ doing: "x", failure: "transient", stderr });
+    assert.ok(isSuspicious(make("fatal: early EOF\nfatal: packed object 01 is corrupt")));
+    assert.ok(!isSuspicious(make("fatal: early EOF")));
   });
   it("marks damage, and nothing else", () => {
     const make = (failure: "corrupt" | "other") => gitError({ doing: "x", failure, stderr: "" });
