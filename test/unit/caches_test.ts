@@ -41,6 +41,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/git/repositories.ts": { items: 100, bytes: 16 * KIB },
   // The ids of a commit and of its root.
   "source/git/revision_reader.ts": { items: 1024, bytes: 300, caches: 100 },
+  // An id and two numbers.
+  "source/git/source_depths.ts": { items: 1000, bytes: 200, caches: 100 },
   // URLs of remotes with what they told of themselves.
   "source/git/smart_http.ts": { items: 10_000, bytes: 2 * 4096 },
   // Bytes, of all repositories together: one of directories and one of listings.

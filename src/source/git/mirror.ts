@@ -164,8 +164,11 @@ export class Mirror {
   async #fetch(wanted: Wanted, signal: AbortSignal): Promise<string> {
     const isOverlong = () => this.#content.isOverlong(this.directory);
     const id = await isOverlong() ? undefined : await this.#fetchHere(wanted, signal);
-    if (id !== undefined && !await isOverlong()) return id;
-    return await this.#makeAnew(wanted, signal, `lists more than ${MOST_CUT} bytes of ${CUT}`);
+    if (id === undefined || await isOverlong()) {
+      return await this.#makeAnew(wanted, signal, `lists more than ${MOST_CUT} bytes of ${CUT}`);
+    }
+    await this.#content.noteFetched(wanted, id, signal);
+    return id;
   }
 
   async #fetchHere(wanted: Wanted, signal: AbortSignal): Promise<string> {
@@ -214,6 +217,7 @@ export class Mirror {
       }
       await files.rename(fresh, this.directory);
       await reader.close();
+      await this.#content.noteFetched(wanted, id, signal);
       return id;
     } finally {
       await files.remove(place);

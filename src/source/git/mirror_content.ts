@@ -6,6 +6,7 @@ import { isDamaged } from "./git_failure.ts";
 import { mirrorError, type MirrorParts, type Wanted } from "./mirror_parts.ts";
 import { localName } from "./reference.ts";
 import { createPauses, type FileInfo } from "../../system/mod.ts";
+import { SourceDepths } from "./source_depths.ts";
 
 /**
  * Bytes of the list of a history, fifty thousand commits: histories of all mirrors are measured side by
@@ -29,6 +30,7 @@ export class MirrorContent {
   /** Depths that were measured, by commit, for this list of commits without parents. */
   readonly #depths = new Map<string, number>();
   #measuredFor = "";
+  readonly #sources = new SourceDepths();
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -45,11 +47,17 @@ export class MirrorContent {
     try {
       if (await this.commitId(id, signal) !== id) return false;
       const depth = await this.depthOf(id, signal);
-      return wanted.depth === 0 ? depth === Number.POSITIVE_INFINITY : depth >= wanted.depth;
+      return depth >= depthFor(wanted) || this.#sources.hasNoMore(id, depthFor(wanted), depth);
     } catch (error) {
       if (isDamaged(error)) return false;
       throw error;
     }
+  }
+
+  /** Remembers to which depth a fetch of `wanted` led, which its source may not have. */
+  async noteFetched(wanted: Wanted, id: string, signal: AbortSignal): Promise<void> {
+    const depth = await this.depthOf(id, signal);
+    if (depth < depthFor(wanted)) this.#sources.note(id, depthFor(wanted), depth);
   }
 
   /** Whether our reference of that name is at the commit, with the wanted depth of history. */
@@ -133,6 +141,11 @@ export class MirrorContent {
     const args = ["update-ref", "--no-deref", localName(name), id];
     return (await this.#parts.git.local({ args, gitDir: directory }, signal)).failure === undefined;
   }
+}
+
+/** The depth that is wanted of a history. */
+function depthFor({ depth }: Wanted): number {
+  return depth === 0 ? Number.POSITIVE_INFINITY : depth;
 }
 
 /**

@@ -213,6 +213,36 @@ describe("GitSource.resolve()", () => {
       assert.equal(await history("main", 0), 12);
     });
 
+    it("fetches once what a shallow source has no more of, and again for a new commit", async () => {
+      const path = join(t.directory, "shallow.git");
+      const clone = (depth: number) => {
+        rmSync(path, { recursive: true, force: true });
+        const args = ["clone", "--quiet", "--bare", "--no-single-branch", `--depth=${depth}`];
+        execFileSync("git", [...args, repository.url, path]);
+      };
+      await repository.branch("other", ids.at(-2) ?? "");
+      clone(3);
+      for (const depth of [0, 7]) {
+        for (let poll = 1; poll <= 2; poll++) {
+          await t.resolve(path, "main", depth);
+          await t.resolve(path, "other", depth);
+        }
+        const fetches = t.count("fetch");
+        assert.equal((await t.resolve(path, "main", depth)).id, ids.at(-1));
+        assert.equal((await t.resolve(path, "other", depth)).id, ids.at(-2));
+        assert.equal(t.count("fetch"), fetches, `depth ${depth}`);
+      }
+      await repository.commit({ "a.txt": "13\n" });
+      clone(20);
+      const fetches = t.count("fetch");
+      const { id } = await t.resolve(path, "main");
+      await t.resolve(path, "main");
+      assert.equal(t.count("fetch"), fetches + 1);
+      const mirror = t.mirror(path);
+      const count = execFileSync("git", [`--git-dir=${mirror}`, "rev-list", "--count", id]);
+      assert.equal(Number(count), 13);
+    });
+
     it("never makes a full mirror shallow", async () => {
       assert.equal(await history("main", 0), 12);
       await repository.commit({ "a.txt": "13\n" });
