@@ -201,7 +201,7 @@ describe("PWD", () => {
       await commit(world, { "compose.yaml": file, ".env": "A=1\nPWD=$A/x\n" });
       assert.match(
         JSON.stringify(await pollTo(world, "failed")),
-        /the dotenv file .env sets PWD with/,
+        /a dotenv file sets PWD with/,
       );
     }));
 });

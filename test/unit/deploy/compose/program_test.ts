@@ -211,6 +211,7 @@ describe("Compose and the programs it runs", () => {
         assert.deepEqual(Object.keys(env).filter((name) => !/^COMPOSE_EXP/.test(name)), [
           "A",
           "PATH",
+          "PWD",
         ]);
         const given = argv.filter((_, index) => argv[index - 1] === "--env-file");
         file = given[0] ?? "";
