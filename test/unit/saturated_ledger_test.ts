@@ -154,7 +154,6 @@ const EXCUSED: Readonly<Record<string, string>> = {
   seenOf: "a part of stackStatuses",
   handedOver: "asks for one row",
   ownerOfIntent: "asks for one row",
-  ownerOfKept: "asks for one row",
   ownerOfWhatRuns: "asks for one row",
   viewDeployment: "a part of listDeploymentsOperation",
   viewRelease: "a part of listReleasesOperation",

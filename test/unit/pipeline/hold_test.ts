@@ -237,7 +237,7 @@ describe("decideHeld()", () => {
       assert.equal(await decided(parts), "repair release 1: create db, web");
     }));
 
-  const drifts: readonly (readonly [string, ObservedContainer[], string])[] = [
+  const drifts: readonly (readonly [string, ObservedContainer[], string | RegExp])[] = [
     ["a missing container", [ours("db")], "create web"],
     ["all containers missing", [], "create db, web"],
     ["a stopped one", [ours("db"), ours("web", { state: "exited", exitCode: 1 })], "start web"],
@@ -249,14 +249,18 @@ describe("decideHeld()", () => {
     [
       "a container of another configuration",
       [ours("db"), ours("web", { labels: { [LABELS.digest]: "else" } })],
-      "recreate web",
+      // What no release of ours made.
+      /^repair release 1: recreate web; container shop-web-1 has .*another Stackwright/,
     ],
   ];
   for (const [what, containers, message] of drifts) {
     it(`repairs ${what} of the release that is deployed`, () =>
       withShop(async ({ parts, engine }) => {
         engine.containers = containers;
-        assert.equal(await decided(parts), `repair release 1: ${message}`);
+        const said = typeof message === "string" ? `repair release 1: ${message}` : message;
+        const decision = await decided(parts);
+        if (typeof said === "string") assert.equal(decision, said);
+        else assert.match(decision, said);
         assert.deepEqual(engine.calls, [], "nothing is touched by deciding");
       }));
   }
