@@ -186,7 +186,9 @@ function guardCases(count = 500, firstSeed = 1001): Stage {
  */
 function unitTests(root: string): Stage[] {
   const files = testsBelow(root, "test/unit");
-  const calculations = files.filter((file) => !asksTheSystem(join(root, file)));
+  const calculations = files.filter((file) =>
+    !asksTheSystem(join(root, file)) && !DIFFERS.test(file)
+  );
   // What measures does so with nobody else in its isolate; half of the time of the others is compiling.
   const [alone, together] = [true, false].map((measures) =>
     files.filter((file) => isMeasuring(join(root, file)) === measures)
@@ -198,7 +200,7 @@ function unitTests(root: string): Stage[] {
       sample: FEWER_TEXTS,
     },
     onBun(
-      "unit tests on Bun that ask files, sockets or programs",
+      "unit tests on Bun that ask files, sockets or programs, and hostile texts",
       files.filter((file) => !calculations.includes(file)),
     ),
     // Five minutes: the others on Bun, and the executable end to end, run most of this code as well.
@@ -216,6 +218,9 @@ function unitTests(root: string): Stage[] {
     },
   ];
 }
+
+/** Calculations in which the runtimes differ: how long their patterns take over a hostile text. */
+const DIFFERS = /\/hostile_texts_test\.ts$/;
 
 /** Whether tests measure how long something keeps a processor. */
 function isMeasuring(file: string): boolean {
