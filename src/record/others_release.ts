@@ -4,7 +4,6 @@ import {
   type ObservedContainer,
   type ObservedStack,
   type Plan,
-  shortId,
   type StackKey,
 } from "../model/mod.ts";
 import type { Ledger } from "./ledger.ts";
@@ -32,7 +31,9 @@ function findOthers(
   const running = current === undefined ? [] : ledger.services(current);
   // Older releases are read only where the current one does not explain all that runs.
   const unexplained = without(new Set(running.map(({ digest }) => digest)));
-  return unexplained.length === 0 ? [] : without(ledger.madeDigests(key.name));
+  if (unexplained.length === 0) return [];
+  const made = ledger.madeDigests(key.name);
+  return made === undefined ? [] : without(made);
 }
 
 /**
@@ -48,9 +49,8 @@ export function othersRelease(ledger: Releases, seen: Seen): string | undefined 
     ? ", unless the ledger that was here is lost"
     : ", and did so after this one. They replace each other's containers as long as both do: " +
       "stop one of the two, or give its stack another name";
-  return `container ${found.name} has digest ${shortId(found.labels[LABELS.digest] ?? "")}, ` +
-    `which this data directory (${dataDir}) has no record of: another Stackwright, or one with ` +
-    `another DATA_DIR, deploys ${key.name} too${then}`;
+  return `container ${found.name} was made from a release which this data directory (${dataDir}) has no ` +
+    `record of: another Stackwright, or one with another DATA_DIR, deploys ${key.name} too${then}`;
 }
 
 /** The plan for a stack, which says where it replaces what another ledger's release made. */

@@ -131,13 +131,18 @@ export class Releases extends LedgerTable {
     }));
   }
 
-  /** Digests of the services of all releases under a stack's name, on whichever context. */
-  madeDigests(name: string): ReadonlySet<string> {
+  /**
+   * Digests of the services of all releases under a stack's name, on whichever context; `undefined` in a
+   * copy of the ledger, which has not all of them.
+   */
+  madeDigests(name: string): ReadonlySet<string> | undefined {
     const rows = this.database.all(
-      `SELECT DISTINCT s.value ->> '$.digest' AS digest FROM releases r
-       JOIN release_contents c ON c.release_id = r.id, json_each(c.services) s WHERE r.name = ?`,
+      `SELECT DISTINCT s.value ->> '$.digest' AS digest, c.release_id IS NULL AS lacks
+       FROM releases r LEFT JOIN release_contents c ON c.release_id = r.id
+       LEFT JOIN json_each(c.services) s WHERE r.name = ?`,
       name,
     );
+    if (rows.some((row) => Number(row["lacks"]) === 1)) return undefined;
     return new Set(rows.map((row) => String(row["digest"])));
   }
 
