@@ -69,9 +69,11 @@ export async function runJob(
   let run: AnyRun | undefined;
   try {
     const parts = await partsFor(anyParts, key, signal);
-    const look = () => lookUpJob(parts, work, signal);
+    // Before it may be refused: whoever looks for the last run of a job finds it by this name.
+    const named = ({ container: { name } }: FoundJob) =>
+      reporter.describe({ repository: `scheduled:${name}`, target: key.name });
+    const look = () => lookUpJob(parts, work, named, signal);
     const { found, spec } = await jobs.looks.run(owner ?? key.name, look, signal);
-    reporter.describe({ repository: `scheduled:${found.container.name}`, target: key.name });
     const progress = (text: string) => tell("running", text);
     ended = measuredJob(parts, found, spec);
     const made = createRun(parts, jobs, { work, found, spec, progress }, signal);
@@ -215,14 +217,20 @@ async function runThrough(
 }
 
 /**
- * Finds a job, and what its run stops. Throws `not_found`, and `conflict` where it may not stop that, or what
- * runs is not its owner's.
+ * Finds a job, which `named` is told, and what its run stops. Throws `not_found`, and `conflict` where it may
+ * not stop that, or what runs is not its owner's.
  */
-async function lookUpJob(parts: PipelineParts, work: RunJob, signal: AbortSignal) {
+async function lookUpJob(
+  parts: PipelineParts,
+  work: RunJob,
+  named: (found: FoundJob) => void,
+  signal: AbortSignal,
+) {
   // One that an earlier process began is taken over in any case, to be ended.
   const why = work.adopts === undefined ? whyLeft(parts.ledger, work.key) : undefined;
   if (why !== undefined) throw errors.conflict(`the job was not run: ${why}`);
   const { found, spec: written } = await findJob(parts, work, signal);
+  named(found);
   const spec = await withOwnStops(parts, work, written, signal);
   await requireNotStopped(parts.host, spec.stopServices, signal);
   return { found, spec };

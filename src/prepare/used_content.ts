@@ -146,8 +146,11 @@ async function requireMounts(
     ) {
       continue;
     }
+    const make = use.kind === "bind"
+      ? "; with `bind: {create_host_path: true}` it is made as a directory that containers may write to"
+      : "";
     throw errors.config_invalid(
-      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository`,
+      `service ${use.service}: ${use.kind} ${use.path} does not exist in the repository${make}`,
     );
   }
 }

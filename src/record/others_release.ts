@@ -49,8 +49,9 @@ export function othersRelease(ledger: Releases, seen: Seen): string | undefined 
     ? ", unless the ledger that was here is lost"
     : ", and did so after this one. They replace each other's containers as long as both do: " +
       "stop one of the two, or give its stack another name";
-  return `container ${found.name} was made from a release which this data directory (${dataDir}) has no ` +
-    `record of: another Stackwright, or one with another DATA_DIR, deploys ${key.name} too${then}`;
+  // Tables cut what comes last.
+  return `another Stackwright, or one with another DATA_DIR, deploys ${key.name} too: this data directory ` +
+    `(${dataDir}) has no record of the release that made container ${found.name}${then}`;
 }
 
 /** The plan for a stack, which says where it replaces what another ledger's release made. */

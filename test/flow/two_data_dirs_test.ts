@@ -8,7 +8,7 @@ import { commit, inWorld, pollTo, reasons } from "./steps.ts";
 import type { World } from "./world.ts";
 
 const FILES = { "compose.yaml": composeFile({ web: service() }) };
-const TOO = "has no record of: another Stackwright, or one with another DATA_DIR, deploys";
+const TOO = "another Stackwright, or one with another DATA_DIR, deploys";
 
 /** A data directory beside the world's. */
 async function another(world: World): Promise<{ env: Record<string, string> }> {
@@ -31,7 +31,7 @@ describe("two data directories that deploy one stack", () => {
       await pollTo(world, "skipped");
       const how = await another(world);
       const { url } = world.repository;
-      const first = `which this data directory (${how.env["DATA_DIR"]}) ${TOO}`;
+      const first = `too: this data directory (${how.env["DATA_DIR"]}) has no record of`;
       const { out: plan } = await commandTo(world, 2, ["plan", url], how);
       assert.ok(plan.includes(first), plan);
       const { out, err } = await commandTo(world, 0, ["apply", url], how);
@@ -41,7 +41,7 @@ describe("two data directories that deploy one stack", () => {
       assert.deepEqual(warnings(world), []);
 
       const { out: status } = await commandTo(world, 0, ["status"]);
-      const back = `which this data directory (${world.dataDir}) ${TOO}`;
+      const back = `too: this data directory (${world.dataDir}) has no record of`;
       assert.match(status, /drifted/);
       assert.ok(
         JSON.parse((await commandTo(world, 0, ["status", "--json"])).out)

@@ -250,7 +250,7 @@ describe("decideHeld()", () => {
       "a container of another configuration",
       [ours("db"), ours("web", { labels: { [LABELS.digest]: "else" } })],
       // What no release of ours made.
-      /^repair release 1: recreate web; container shop-web-1 was made .*another Stackwright/,
+      /^repair release 1: recreate web; another Stackwright.* made container shop-web-1/,
     ],
   ];
   for (const [what, containers, message] of drifts) {

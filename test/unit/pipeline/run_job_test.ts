@@ -44,6 +44,7 @@ async function runOfEvil(
     looks: createKeyedLock(),
   };
   let told = "";
+  let called = "";
   await runJob(
     parts as unknown as PipelineParts,
     jobs as unknown as JobParts,
@@ -53,10 +54,15 @@ async function runOfEvil(
         ...{ key: stackKey("", "evil"), service: "job" },
         ...(adopts === undefined ? {} : { adopts }),
       },
-      reporter: { describe: () => {}, target: ({ message }) => told = message ?? "" },
+      reporter: {
+        describe: ({ repository }) => called = repository ?? called,
+        target: ({ message }) => told = message ?? "",
+      },
     },
     new AbortController().signal,
   );
+  // The last run of a job is looked up by it, also one that was refused.
+  assert.match(called, /^scheduled:evil-job-/);
   return told;
 }
 
