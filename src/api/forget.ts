@@ -1,6 +1,7 @@
 import * as z from "zod";
 import {
   errors,
+  formatPersonHold,
   formatRevision,
   formatStackKey,
   type StackKey,
@@ -28,8 +29,8 @@ export interface ForgetParts extends Pick<StackParts, "ledger"> {
  * no engine can be asked, or none of its releases ever became its current one, so that only failures are
  * recorded. Leaves what is on the engine, and the stack's files on disk, alone; the history stays.
  *
- * A call throws `conflict` while a release is deployed on a context that exists, or the stack is being
- * changed, and `not_found` when nothing is recorded about the stack.
+ * A call throws `conflict` while a release is deployed on a context that exists, a person holds the stack, or
+ * it is being changed, and `not_found` when nothing is recorded about the stack.
  */
 export function forgetOperation(
   { ledger, hasContext, clock }: ForgetParts,
@@ -85,6 +86,15 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
   if (isThere && ledger.current(key) !== undefined) throw stillThere(key);
+  const hold = isThere ? ledger.holds.get(key) : undefined;
+  if (hold !== undefined) {
+    throw errors.conflict(
+      `${key.name} is not forgotten: it is ${
+        formatPersonHold(hold)
+      }; end that first (stackwright ` +
+        `resume ${key.name})`,
+    );
+  }
   if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
   throw errors.conflict(
     `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +

@@ -3,6 +3,7 @@ import {
   type DiscoveredStack,
   errors,
   formatOwner,
+  formatPersonHold,
   messageOf,
   type ObservedStack,
   ownerOfRelease,
@@ -159,7 +160,8 @@ async function isThere(
  * Returns as {@link destroyTarget}: `undefined` when the ledger has no current release of the
  * stack in that mode, which the caller may remove all the same then.
  *
- * Throws `conflict` when the stack is another owner's by another context of the same engine.
+ * Throws `conflict` when a person holds the stack, who may be another one, and when it is another owner's by
+ * another context of the same engine.
  */
 export async function destroyRecorded(
   parts: PipelineParts,
@@ -168,6 +170,11 @@ export async function destroyRecorded(
   signal: AbortSignal,
 ): Promise<RemovedData | undefined> {
   const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
+  const hold = parts.ledger.holds.get(key);
+  if (hold !== undefined) {
+    const advice = `end that first (stackwright resume ${key.name})`;
+    throw errors.conflict(`${key.name} is not removed: it is ${formatPersonHold(hold)}; ${advice}`);
+  }
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";

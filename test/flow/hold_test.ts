@@ -66,6 +66,28 @@ describe("a stack that a person holds", () => {
       assert.equal((await detail(world))["state"], "synced", id);
     }));
 
+  it("is neither removed nor forgotten before that is ended", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      assert.equal((await act(world, "hold", { reason: "on holiday" })).status, 200);
+      const path = `/v1/api/project/${world.stack}`;
+      const refused = await world.request(path, { method: "DELETE" });
+      assert.equal(refused.status, 409);
+      assert.match(await refused.text(), /is not removed: it is held by a person .*: on holiday;/);
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      assert.equal((await act(world, "resume")).status, 200);
+      assert.equal((await world.request(path, { method: "DELETE" })).status, 200);
+
+      await commit(world, {
+        "compose.yaml": composeFile({ web: service({ image: "no/such:1" }) }),
+      });
+      await pollTo(world, "failed");
+      assert.equal((await act(world, "hold")).status, 200);
+      const { err } = await commandTo(world, 1, ["forget", world.stack]);
+      assert.match(err, /is not forgotten: it is held by a person/);
+    }));
+
   it("gets back what is missing, and is not destroyed, until it is resumed", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("1"));
