@@ -147,7 +147,7 @@ describe("a directory that somebody else wrote", () => {
         echo 'console.log("theirs")' >theirs.ts && echo 'preload = ["./theirs.ts"]' >bunfig.toml`;
       const own = 'env -u LOG_LEVEL DATA_DIR="$0/data" "$@" 2>&1; echo "code $?"';
       const text = await shell(`${theirs} && ${own}`, [...program.argv, "status"]);
-      assert.match(text, /^no stack was deployed .*\ncode 0\n$/);
+      assert.match(text, /^stackwright: there is no state\.db in .*\ncode 1\n$/);
     });
   }
 });
