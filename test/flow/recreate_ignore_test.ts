@@ -56,7 +56,7 @@ for (const engine of await engines()) {
         await commit(world, { "app.conf": "two", "rules/a.rule": "A", "rules/c.rule": "c" });
         const finished = await pollTo(world, "succeeded");
         assert.deepEqual(actions(finished), { web: "reload" });
-        assert.match(reasons(finished, "web"), /app\.conf changed .*SIGHUP is sent/);
+        assert.match(reasons(finished, "web"), /app\.conf changed; .*SIGHUP is sent/);
         assert.deepEqual(await ids(world), before);
         assert.equal(await readInside(world, "web", "/app.conf"), "two");
         assert.equal(await readInside(world, "web", "/rules/a.rule"), "A");
