@@ -233,7 +233,8 @@ describe("destroy", () => {
         const [target] = (await pollTo(world, "failed")).deployments ?? [];
         assert.match(
           target?.message ?? "",
-          /is not destroyed further: it belongs to example\.com\/heir/,
+          // By its next step, or by the look each second.
+          /(?:is not destroyed further: it belongs|was handed over) to example\.com\/heir/,
         );
         const { containers, networks = 0, volumes } = await leftovers(world);
         assert.deepEqual(

@@ -304,6 +304,8 @@ describe("an engine that two contexts lead to", () => {
       }
       assert.match(await poll(world, "dev", "failed"), /in context alias, which cannot be asked/);
       await world.engine.removeVolume(`${world.stack}_store`, never);
+      assert.match(await poll(world, "dev", "failed"), /in context alias, which cannot be asked/);
+      await world.engine.removeNetwork(`${world.stack}_default`, never);
       await poll(world, "dev", "succeeded");
     }));
 });

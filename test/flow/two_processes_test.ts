@@ -163,7 +163,7 @@ describe("a command beside the service", () => {
       const { deployments } = await pollTo(world, "failed");
       assert.match(
         deployments?.[0]?.message ?? "",
-        /already belongs to git.example.com\/them\/shop/,
+        /(?:already belongs|was handed over) to git.example.com\/them\/shop/,
       );
       assert.deepEqual(await ids(world), before);
     }));
