@@ -1,9 +1,9 @@
 import * as z from "zod";
 import {
   errors,
-  formatPersonHold,
   formatRevision,
   formatStackKey,
+  heldError,
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
@@ -87,14 +87,7 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   if (!isKnown) throw unknownStack(key);
   if (isThere && ledger.current(key) !== undefined) throw stillThere(key);
   const hold = isThere ? ledger.holds.get(key) : undefined;
-  if (hold !== undefined) {
-    throw errors.conflict(
-      `${key.name} is not forgotten: it is ${
-        formatPersonHold(hold)
-      }; end that first (stackwright ` +
-        `resume ${key.name})`,
-    );
-  }
+  if (hold !== undefined) throw heldError(key.name, hold, "forgotten");
   if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
   throw errors.conflict(
     `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +

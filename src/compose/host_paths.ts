@@ -1,5 +1,5 @@
 import { isAbsolute, relative, resolve } from "node:path/posix";
-import { type ComposeModel, KEPT_NAMES, namesKept } from "../model/mod.ts";
+import { type ComposeModel, KEPT_NAMES, namesKept, sharedContainer } from "../model/mod.ts";
 import {
   isObject,
   type JsonObject,
@@ -129,7 +129,7 @@ function bridgesOf(model: ComposeModel, refused: string[]): ReadonlySet<string> 
 /** The containers whose namespaces or environment a service gets, with the key that says so. */
 function* sharedBy(service: JsonObject, bridges: ReadonlySet<string>) {
   for (const key of ["ipc", "network_mode", "pid"]) {
-    const container = /^container:([^]+)$/.exec(textAt(service, key))?.[1];
+    const container = sharedContainer(textAt(service, key));
     if (container !== undefined) yield { what: key, name: container };
   }
   // On the default bridge, a link reveals the whole environment of the other container.

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { insideTree } from "../compose/mod.ts";
+import { mountLines } from "../docker/mount_lines.ts";
 
 /** The mounts of this machine: mount point to source, which is a disk and a path on it joined. */
 export type DiskMounts = ReadonlyMap<string, string>;
@@ -9,10 +10,9 @@ export type DiskMounts = ReadonlyMap<string, string>;
  * type `proc` have different disk numbers, so `/proc` stands for each of them.
  */
 export function diskMounts(mountInfo: string): DiskMounts {
-  const lines = mountInfo.matchAll(/^\S+ \S+ (\S+) (\S+) (\S+)(?:.* - (proc) )?/gm);
   return new Map(
-    [...lines].map(([, disk = "", root = "", at = "", type]) =>
-      [unescaped(at), join("/", type ?? disk, unescaped(root))] as const
+    mountLines(mountInfo).map(({ disk, root, at, type }) =>
+      [at, join("/", type === "proc" ? type : disk, root)] as const
     ),
   );
 }
@@ -29,12 +29,4 @@ export function onDisk(path: string, mounts: DiskMounts): string {
 /** A mount below a path, which is not that path itself. */
 export function mountBelow(path: string, mounts: DiskMounts): string | undefined {
   return [...mounts.keys()].find((at) => at !== path && insideTree(at, path) !== undefined);
-}
-
-/** Text with octal escapes replaced, which mountinfo uses for spaces and similar characters. */
-function unescaped(text: string): string {
-  return text.replace(
-    /\\([0-7]{3})/g,
-    (_, digits) => String.fromCharCode(Number.parseInt(digits, 8)),
-  );
 }

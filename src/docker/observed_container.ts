@@ -3,6 +3,7 @@ import {
   type HostPort,
   type ObservedBind,
   type ObservedContainer,
+  sharedContainer,
   SWARM_TASK,
 } from "../model/mod.ts";
 import {
@@ -106,12 +107,9 @@ export const JOINS = { HostConfig: members(short("NetworkMode")) };
 
 /** The container whose network a container shares, by its entry in the engine's list. */
 export function joinsOf(entry: JsonRecord): Pick<ObservedContainer, "joins"> {
-  const mode = asName(asRecord(entry["HostConfig"])["NetworkMode"]);
-  return mode.startsWith(CONTAINER_MODE) ? { joins: mode.slice(CONTAINER_MODE.length) } : {};
+  const joins = sharedContainer(asName(asRecord(entry["HostConfig"])["NetworkMode"]));
+  return joins === undefined ? {} : { joins };
 }
-
-/** How modes begin that share another container's namespace; the engine keeps the id behind. */
-const CONTAINER_MODE = "container:";
 
 /** The member of an entry that {@link bindsOf} reads. */
 export const BINDS = { Mounts: members(short("Type", "Source", "Destination", "RW")) };

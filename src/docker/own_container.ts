@@ -1,4 +1,5 @@
 import type { ContainerDetails } from "./engine_facts.ts";
+import { mountLines } from "./mount_lines.ts";
 
 /** What the kernel tells this process of the container that it runs in. */
 export interface OwnTraces {
@@ -19,7 +20,7 @@ const OWN_GROUP = /\/(?:docker-|libpod-)?([0-9a-f]{64})(?:\.scope)?$/;
 export function groupContainerId({ mounts, groups }: OwnTraces): string | undefined {
   const paths = groups.split("\n").map((line) => line.slice(line.lastIndexOf(":") + 1));
   // A host also lists volumes, and what these lead to any deployment chooses.
-  const ofMounts = mountsOf(mounts).filter(({ at }) => /^\/sys\/fs\/cgroup(?:\/|$)/.test(at))
+  const ofMounts = mountLines(mounts).filter(({ at }) => /^\/sys\/fs\/cgroup(?:\/|$)/.test(at))
     .map(({ root }) => root);
   const found = [...paths, ...ofMounts].map((path) => OWN_GROUP.exec(path)?.[1]);
   return found.find((id) => id !== undefined);
@@ -30,7 +31,7 @@ export function hasOurRoot(
   { upperDirectory }: Pick<ContainerDetails, "upperDirectory">,
   { mounts }: OwnTraces,
 ): boolean | undefined {
-  const root = mountsOf(mounts).findLast(({ at }) => at === "/");
+  const root = mountLines(mounts).findLast(({ at }) => at === "/");
   const upper = /(?:^|,)upperdir=([^,]*)/.exec(root?.options ?? "")?.[1];
   if (upper === undefined || upperDirectory === undefined) return undefined;
   // The engine shortens its paths where there are too many layers.
@@ -48,7 +49,7 @@ export function oursAmong<Details extends Pick<ContainerDetails, "upperDirectory
 ): Details | undefined {
   const byRoot = candidates.find((each) => hasOurRoot(each, traces) === true);
   if (byRoot !== undefined) return byRoot;
-  const seen = mountsOf(traces.mounts);
+  const seen = mountLines(traces.mounts);
   const isHere = ({ source, destination }: Details["mounts"][number]) =>
     seen.some(({ root, at }) => at === destination && source.endsWith(root === "/" ? "" : root));
   const fitting = candidates.filter((each) => hasOurRoot(each, traces) !== false)
@@ -56,27 +57,4 @@ export function oursAmong<Details extends Pick<ContainerDetails, "upperDirectory
   const most = Math.max(...fitting.map(({ mounts }) => mounts.length));
   const best = fitting.filter(({ mounts }) => mounts.length === most);
   return best.length === 1 ? best[0] : undefined;
-}
-
-/** A line of mountinfo: the root of the mount in its file system, and where it is mounted. */
-interface MountLine {
-  readonly root: string;
-  readonly at: string;
-  /** Options of the file system. */
-  readonly options: string;
-}
-
-function mountsOf(text: string): MountLine[] {
-  return text.split("\n").flatMap((line) => {
-    const [before = "", after = ""] = line.split(" - ", 2);
-    const [, , , root, at] = before.split(" ").map(unescaped);
-    if (root === undefined || at === undefined) return [];
-    const [, , options = ""] = after.split(" ");
-    return [{ root, at, options }];
-  });
-}
-
-/** The kernel writes blanks and backslashes in octal digits. */
-function unescaped(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits) => String.fromCharCode(parseInt(digits, 8)));
 }

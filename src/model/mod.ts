@@ -20,6 +20,7 @@ export * from "./most_containers.ts";
 export * from "./observed.ts";
 export * from "./own_variables.ts";
 export * from "./service_place.ts";
+export * from "./shared_container.ts";
 export * from "./shown_digests.ts";
 export * from "./source_failure.ts";
 export * from "./person_hold.ts";

@@ -1,3 +1,5 @@
+import { errors, type StackwrightError } from "./error.ts";
+
 /** A hold that a person put on a stack: no update reaches the stack until the hold ends. */
 export interface PersonHold {
   /** Sentence for people; may be empty. */
@@ -17,4 +19,13 @@ export function formatPersonHold({ reason, heldAt, until }: PersonHold): string 
   const end = until === undefined ? "stackwright resume" : until.toISOString();
   const why = reason === "" ? "" : `: ${reason}`;
   return `held by a person since ${heldAt.toISOString()} until ${end}${why}`;
+}
+
+/** The error for what is not done to a stack that a person holds; `done` says what, such as `removed`. */
+export function heldError(name: string, hold: PersonHold, done: string): StackwrightError {
+  return errors.conflict(
+    `${name} is not ${done}: it is ${
+      formatPersonHold(hold)
+    }; end that first (stackwright resume ${name})`,
+  );
 }

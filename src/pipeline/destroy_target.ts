@@ -3,7 +3,7 @@ import {
   type DiscoveredStack,
   errors,
   formatOwner,
-  formatPersonHold,
+  heldError,
   messageOf,
   type ObservedStack,
   ownerOfRelease,
@@ -171,10 +171,7 @@ export async function destroyRecorded(
 ): Promise<RemovedData | undefined> {
   const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
   const hold = parts.ledger.holds.get(key);
-  if (hold !== undefined) {
-    const advice = `end that first (stackwright resume ${key.name})`;
-    throw errors.conflict(`${key.name} is not removed: it is ${formatPersonHold(hold)}; ${advice}`);
-  }
+  if (hold !== undefined) throw heldError(key.name, hold, "removed");
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";

@@ -1,6 +1,13 @@
 import { ownProjectError, ownProjects, STACK_LABELS } from "../deploy/mod.ts";
+import { asText } from "../docker/json.ts";
 import type { ContainerDetails, Engine } from "../docker/mod.ts";
-import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  errors,
+  sharedContainer,
+  type StackKey,
+  type StackwrightError,
+} from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
 /**
@@ -114,17 +121,12 @@ async function namespaceOwner(
 ): Promise<string | undefined> {
   let at = details;
   for (let left = MOST_IN_A_ROW; at !== undefined && left > 0; left--) {
-    const next = sharedContainer(at.host?.[mode]);
+    const next = sharedContainer(asText(at.host?.[mode]));
     if (next === undefined) return at.container.id;
     at = await engine.inspectContainer(next, signal);
     if (at === undefined) return next;
   }
   return at?.container.id;
-}
-
-/** The container, by name or id, that a mode such as `container:x` names. */
-export function sharedContainer(mode: unknown): string | undefined {
-  return /^container:([^]+)$/.exec(String(mode ?? ""))?.[1];
 }
 
 /**

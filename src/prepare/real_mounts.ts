@@ -10,10 +10,10 @@ import {
   templatePaths,
 } from "../deploy/mod.ts";
 import { asText } from "../docker/json.ts";
-import { errors } from "../model/mod.ts";
+import { errors, sharedContainer } from "../model/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";
-import { NAMESPACE_MODES, requireNotUs, sharedContainer } from "./not_us.ts";
+import { NAMESPACE_MODES, requireNotUs } from "./not_us.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { ourPlaces, type PlaceParts } from "./our_places.ts";
 
@@ -116,7 +116,7 @@ async function requireNothingShared(
   signal: AbortSignal,
 ): Promise<void> {
   for (const key of NAMESPACE_MODES) {
-    const container = sharedContainer(host[key]);
+    const container = sharedContainer(asText(host[key]));
     if (container === undefined) continue;
     await requireNotUs(parts.host, { stack, what: `${what}: its ${key}`, container }, signal);
   }

@@ -42,9 +42,15 @@ function findOthers(
  * to refuse anything: a ledger may have been lost.
  */
 export function othersRelease(ledger: Releases, seen: Seen): string | undefined {
-  const [found] = findOthers(ledger, seen);
+  return wordsOf(ledger, seen, findOthers(ledger, seen));
+}
+
+function wordsOf(
+  ledger: Pick<Releases, "current">,
+  { key, dataDir }: Pick<Seen, "key" | "dataDir">,
+  [found]: ReturnType<typeof findOthers>,
+): string | undefined {
   if (found === undefined) return undefined;
-  const { key, dataDir } = seen;
   const then = ledger.current(key) === undefined
     ? ", unless the ledger that was here is lost"
     : ", and did so after this one. They replace each other's containers as long as both do: " +
@@ -56,9 +62,11 @@ export function othersRelease(ledger: Releases, seen: Seen): string | undefined 
 
 /** The plan for a stack, which says where it replaces what another ledger's release made. */
 export function withOthersRelease(ledger: Releases, plan: Plan, seen: Seen): Plan {
-  const words = plan.kind === "deploy" ? othersRelease(ledger, seen) : undefined;
-  if (plan.kind !== "deploy" || words === undefined) return plan;
-  const theirs = new Set(findOthers(ledger, seen).map(({ service }) => service));
+  if (plan.kind !== "deploy") return plan;
+  const found = findOthers(ledger, seen);
+  const words = wordsOf(ledger, seen, found);
+  if (words === undefined) return plan;
+  const theirs = new Set(found.map(({ service }) => service));
   const because = "it was made by another Stackwright, or with another DATA_DIR";
   const services = plan.services.map((each) =>
     each.action === "keep" || !theirs.has(each.name)

@@ -1,0 +1,7 @@
+/**
+ * The container whose namespace a mode such as `container:x` shares, by its name or id; `undefined` for
+ * other modes.
+ */
+export function sharedContainer(mode: string): string | undefined {
+  return /^container:([^]+)$/.exec(mode)?.[1];
+}
