@@ -13,6 +13,9 @@ type LedgerPart = Pick<StackParts, "ledger">;
 const adoptionView = z.strictObject({
   owner: ownerView,
   before: ownerView.optional().describe("Whose it was; absent when that was not known."),
+  asked: z.boolean().describe(
+    "Whether the new owner had it, or was refused it before. If not, see that the source is spelt right.",
+  ),
 });
 
 const input = stackInput.extend({
@@ -49,9 +52,11 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
     const before = recordedOwner(ledger, key);
     const owner = wantedOwner({ ledger }, key, { source, reference });
     const releasesOf = of === "" ? "" : namedSource(of).name;
+    const askers = [...ledger.owners.refused(key), ...(before === undefined ? [] : [before])];
+    const asked = askers.some(({ source: asker }) => asker === owner.source);
     ledger.handOver(key, owner, { releasesOf, also });
     const was = before === undefined ? {} : { before: ownerOf(before) };
-    return { owner: ownerOf(owner), ...was };
+    return { owner: ownerOf(owner), ...was, asked };
   });
 }
 

@@ -25,11 +25,12 @@ engine that --also does not name.
     const { source = "", reference = "", "releases-of": of = "", also: contexts = "" } = values;
     const also = contexts.split(",").filter((each) => each !== "");
     const asked = { ...key, source, reference, releases_of: of, also };
-    const { owner, before } = await operations.adopt.call(asked, call);
+    const { owner, before, asked: known } = await operations.adopt.call(asked, call);
     const [is, was] = [formatOwner(owner), before && formatOwner(before)];
     const past = was === undefined ? "" : `, no longer to ${was}`;
     const whose = is === was ? `${is} already` : `${is} now${past}`;
     const there = also.length === 0 ? "" : `; by context ${also.join(", ")}, too`;
-    return [{ owner, before }, `${key.name} belongs to ${whose}${there}\n`];
+    const unknown = known ? "" : "; nothing of it was refused before: see that it is spelt right";
+    return [{ owner, before, asked: known }, `${key.name} belongs to ${whose}${there}${unknown}\n`];
   },
 });

@@ -20,12 +20,14 @@ export interface PollOptions {
 }
 
 /**
- * Reads POLL_CONFIG, a YAML list of poll entries. An empty list is fine.
+ * Reads POLL_CONFIG, a YAML list of poll entries. An empty list is fine, and so is one whose
+ * entries are all comments; a text without anything is refused, since it may have been cut off.
  *
  * Throws `config_invalid` with every problem of every entry.
  */
 export function parsePollConfig(text: string, options: PollOptions): PollEntry[] {
   const { file } = options;
+  if (isCommentOnly(text)) return [];
   const list = { text, file, what: "the poll configuration", of: "poll entries" };
   return readList(list, (item, index, sink) => {
     const { entry, problems } = new PollReader(item, {
@@ -37,6 +39,10 @@ export function parsePollConfig(text: string, options: PollOptions): PollEntry[]
     sink.take(problems);
     return entry;
   });
+}
+
+function isCommentOnly(text: string): boolean {
+  return text.includes("#") && text.split("\n").every((line) => /^\s*(?:#|$)/.test(line));
 }
 
 /**

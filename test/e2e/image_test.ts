@@ -33,7 +33,7 @@ function composeFile(text: string, directory: string, port: number): string {
     .replace("127.0.0.1:8080:8080", `127.0.0.1:${port}:8080`)
     .replaceAll("/var/lib/stackwright", `${directory}/data`)
     .replace("    command: [serve]", `      - ${directory}/shop:/srv/shop:ro\n    command: [serve]`)
-    .replace(/^ {6}\[\]$/m, "      - {url: /srv/shop, reference: main, interval: 0}");
+    .replace(/^ {6}# A list;.*$/m, "      - {url: /srv/shop, reference: main, interval: 0}");
 }
 
 const SHOP = `services:

@@ -316,9 +316,11 @@ describe("the operations on one stack", () => {
       reference: "refs/heads/edge",
     });
     assert.equal(adoption.before?.source, "h.example/o/r");
+    assert.equal(adoption.asked, false);
     for (const source of ["deploy@nas_2222/infra", "ssh://deploy@nas:2222/infra.git"]) {
-      const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);
+      const { owner, asked } = await adoptOperation(parts).call({ name: "shop", source }, call);
       assert.equal(owner.source, "deploy@nas_2222/infra");
+      assert.equal(asked, source.startsWith("ssh:"), "the second time it has it");
     }
     for (const source of ["gitea_3000/o/r", "gitea_3000_0/o/r"]) {
       const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);

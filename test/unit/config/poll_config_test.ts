@@ -61,8 +61,11 @@ describe("parsePollConfig", () => {
     );
   });
 
-  it("parsePollConfig() takes an empty list and JSON", () => {
+  it("parsePollConfig() takes an empty list, one of comments, and JSON", () => {
     assert.deepEqual(parse("[]"), []);
+    assert.deepEqual(parse("# A list:\n\n  # - url: https://h/o/r\n"), []);
+    assert.throws(() => parse("\n"), { code: "config_invalid" });
+    assert.throws(() => parse("---\n# - url: https://h/o/r\n"), { code: "config_invalid" });
     assert.deepEqual(parse('[{"url": "https://h/o/r"}]'), [PLAIN]);
   });
 
