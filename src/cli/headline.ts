@@ -1,7 +1,8 @@
-/** The first line of a message for a table, without the ending that announces further lines. */
+import { LAST_OUTPUT } from "../model/mod.ts";
+
+/** The first line of a message for a table, without what a container printed. */
 export function headline(message: string): string {
-  const [line = ""] = message.split("\n");
-  return line.replace(/; last output:$/, "");
+  return message.split(LAST_OUTPUT, 1)[0]?.split("\n", 1)[0] ?? "";
 }
 
 /** Characters of a sentence in a table; `explain` and `--json` have all of it. */

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
-import { errors, messageOf } from "../model/mod.ts";
+import { errors, LAST_OUTPUT, messageOf } from "../model/mod.ts";
 import { type Clock, withDeadline } from "../system/mod.ts";
 
 /** Lines of a failing container's output that go into an error. */
@@ -22,7 +22,7 @@ export async function lastLines(
       if (details?.error) said.push(`; engine: ${details.error}`);
       if (probe) said.push(`; health check: ${probe}`);
       const lines = await engine.containerLogs(id, LOG_LINES, within);
-      said.push(lines.length > 0 ? `; last output:\n${lines.join("\n")}` : "; it wrote no output");
+      said.push(lines.length > 0 ? `${LAST_OUTPUT}${lines.join("\n")}` : "; it wrote no output");
     }, signal);
   } catch (error) {
     said.push(`; its output could not be read: ${messageOf(error)}`);

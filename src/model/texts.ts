@@ -64,3 +64,13 @@ export function withoutEnd(text: string, sign: string): string {
   while (end > 0 && text[end - 1] === sign) end--;
   return text.slice(0, end);
 }
+
+/** What stands between a message and the last lines that a container printed. */
+export const LAST_OUTPUT = "; last output:\n";
+
+/** A message with what happened afterwards, which is said before the output of a container. */
+export function withSequel(message: string, sequel: string): string {
+  const at = message.indexOf(LAST_OUTPUT);
+  const end = at < 0 ? message.length : at;
+  return `${message.slice(0, end)}; ${sequel}${message.slice(end)}`;
+}

@@ -13,13 +13,13 @@ import {
 import {
   askingSource,
   type LiveManifest,
-  messageOf,
   type ObservedStack,
   ownerOfRelease,
   type Release,
   type ServicePlan,
   type StackKey,
   type TargetEnd,
+  withSequel,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
 import type { Intent, Pin, RecordedRelease } from "../record/mod.ts";
@@ -175,7 +175,7 @@ async function giveUp(
   signal: AbortSignal,
 ): Promise<void> {
   if (kind === "rolled_back") await settleFiles(parts, release.key);
-  parts.ledger.fail(intent, kind, `${error.message}; ${text}`);
+  parts.ledger.fail(intent, kind, withSequel(error.message, text));
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const [at, source] = [parts.clock.now(), askingSource(release)];
@@ -186,7 +186,7 @@ async function giveUp(
 /** The end of a target after a rollout: `done` for success, else the failure after `tried`. */
 export function endOf(result: RolloutResult, done: string, tried?: string): TargetEnd {
   if (result.kind === "deployed") return { status: "succeeded", message: done };
-  const message = `${result.error.message}; ${result.text}`;
+  const message = withSequel(result.error.message, result.text);
   return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }
 
@@ -223,8 +223,8 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   try {
     await stackFiles(parts, key).settle();
   } catch (error) {
-    const text = `copies of replaced files could not be removed: ${messageOf(error)}`;
-    parts.log.warning(text, { stack: key.name, context: key.context });
+    const fields = { stack: key.name, context: key.context, error };
+    parts.log.warning("copies of replaced files could not be removed", fields);
   }
 }
 

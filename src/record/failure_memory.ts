@@ -1,4 +1,4 @@
-import type { FailureRecord, StackKey } from "../model/mod.ts";
+import { type FailureRecord, type StackKey, withSequel } from "../model/mod.ts";
 import { RedactedTable } from "./ledger_table.ts";
 
 /** Longest message that is kept, in characters. */
@@ -64,7 +64,7 @@ export class FailureMemory extends RedactedTable {
   addTo(key: StackKey, text: string): void {
     const known = this.get(key);
     if (known === undefined) return;
-    const message = this.redact(`${known.message}; ${text}`, key).slice(0, MOST_MESSAGE);
+    const message = this.redact(withSequel(known.message, text), key).slice(0, MOST_MESSAGE);
     this.database.run(
       `UPDATE failures SET message = ? WHERE context = ? AND name = ?`,
       message,

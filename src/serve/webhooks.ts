@@ -119,7 +119,8 @@ function logResult({ call, params }: Exchange, { webhook, delivery, result }: Re
     ? delivery.sources.map(({ reference }) => reference)
     : [];
   const target = params["target"] ?? "";
-  call.log.info(`webhook of ${webhook.provider}: ${result.message}`, {
+  const said = result.outcome === "failed" ? "its run failed" : result.message;
+  call.log.info(`webhook of ${webhook.provider}: ${said}`, {
     job_id,
     repository,
     target,

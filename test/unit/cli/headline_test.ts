@@ -6,7 +6,7 @@ describe("headline()", () => {
   const table: readonly (readonly [string, string])[] = [
     ["all is well", "all is well"],
     ["first\nsecond", "first"],
-    ["web stopped with exit code 3; last output:\noh no; put back", "web stopped with exit code 3"],
+    ["web stopped with exit code 3; last output:\noh no", "web stopped with exit code 3"],
     ["", ""],
   ];
   for (const [message, expected] of table) {
