@@ -94,13 +94,20 @@ const TOOK_ALL_TIME =
   "machine has no memory left; files that include or extend each other several times over do that: " +
   "include each of them once";
 
+/** The line above and below a failed step. */
+const RULE = "------";
+
 /** The step at which a build failed, with the end of its output, as most versions print it. */
 function failedStep(stdout: string): string {
-  const [, step = ""] = /^------\n( > \[[^]*?\n)------$/m.exec(stdout) ?? [];
-  const [what = "", ...printed] = step.trim().split("\n");
+  // By lines: for a pattern, names of steps with `\r` in them begin in 16,000 places and end nowhere.
+  const lines = stdout.split("\n");
+  const begin = lines.findIndex((line, at) => line === RULE && lines[at + 1]?.startsWith(" > ["));
+  const end = begin < 0 ? -1 : lines.indexOf(RULE, begin + 1);
+  if (end < 0) return "";
+  const [what = "", ...printed] = lines.slice(begin + 1, end).join("\n").trim().split("\n");
   const told = [what, ...printed.slice(-10)].join("\n");
   // With the sign of a cut, before which the beginning of a secret is hidden.
-  return step === "" ? "" : `${clip(told, 4096)}\n`;
+  return `${clip(told, 4096)}\n`;
 }
 
 const DAEMON = "Error response from daemon: ";
