@@ -2,7 +2,8 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Query } from "./api_request.ts";
 import type { Engine, ResourceSummary } from "./engine.ts";
 import type { EntryReading } from "./answer.ts";
-import { everybodys, labelFilters, sharingLists } from "./filters.ts";
+import type { LabelFilter } from "./engine_facts.ts";
+import { everybodys, isEverybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asList, asRecord, asText, asTexts, type Json, type JsonRecord } from "./json.ts";
 import { anyMembers, FEW_LABELS, members, short } from "./kept_parts.ts";
 import { asFewLabels, asName } from "./told.ts";
@@ -21,16 +22,16 @@ export function resourceCalls(api: EngineApi) {
   const [volumes, networks] = [listing("/volumes", VOLUMES), listing("/networks", NETWORKS)];
   return {
     listVolumes: sharingLists((labels, signal) =>
-      volumes(labelFilters(labels), everybodys(labels, labelsOf), signal)
+      volumes(labelFilters(labels), listed(labels), signal)
     ),
     findVolumes: async (names, signal) => {
       if (names.length === 0) return [];
       const filters = { name: exactly(names) };
-      return await volumes({ filters }, { of: wanted(names, volumeSummary) }, signal);
+      return await volumes({ filters }, wanted(names, volumeSummary), signal);
     },
     removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
     listNetworks: sharingLists((labels, signal) =>
-      networks(labelFilters(labels), everybodys(labels, labelsOf), signal)
+      networks(labelFilters(labels), listed(labels), signal)
     ),
     findNetworks: (references, signal) => findNetworks(networks, references, signal),
     removeNetwork: (id, signal) => api.remove(`/networks/${pathName(id)}`, signal),
@@ -48,7 +49,7 @@ function exactly(names: readonly string[]): string[] {
 /** The existing networks with these names or full ids. */
 async function findNetworks(networks: Listing, references: readonly string[], signal: AbortSignal) {
   const of = wanted(references, networkSummary);
-  const found = (filters: Query) => networks({ filters }, { of }, signal);
+  const found = (filters: Query) => networks({ filters }, of, signal);
   const ids = references.filter((each) => ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
   // the manager of a swarm takes the text for the beginning of a name.
@@ -61,11 +62,19 @@ async function findNetworks(networks: Listing, references: readonly string[], si
 
 const ID = /^[0-9a-f]{64}$/;
 
-/** Reads what has one of these names or ids: engines also find others, whose length others decide. */
+/**
+ * Reads what has one of these names or ids: engines also find others, whose length others decide. What
+ * has one is told or the call fails: it must not count as nothing, whoever made it unreadable.
+ */
 function wanted<T>(references: readonly string[], of: (entry: JsonRecord) => T) {
   const all = new Set(references);
   const isWanted = ({ Name, Id }: JsonRecord) => all.has(asText(Name)) || all.has(asText(Id));
-  return (entry: JsonRecord) => isWanted(entry) ? of(entry) : undefined;
+  return { isWhole: true, of: (entry: JsonRecord) => isWanted(entry) ? of(entry) : undefined };
+}
+
+/** Reads the things of everybody, or the whole of what one stack has. */
+function listed(labels: LabelFilter): Partial<EntryReading<ResourceSummary>> {
+  return { ...everybodys(labels, labelsOf), isWhole: !isEverybodys(labels) };
 }
 
 function labelsOf(resource: JsonRecord): Json | undefined {

@@ -1,4 +1,4 @@
-import { beginning, COMPOSE_LABELS, errors, LABELS } from "../model/mod.ts";
+import { beginning, COMPOSE_LABELS, errors, LABELS, PEER_URL, SWARM_TASK } from "../model/mod.ts";
 import { asRecord, asText, asTexts, type Json } from "./json.ts";
 import { UNREAD_LABELS } from "./kept_parts.ts";
 
@@ -11,12 +11,20 @@ const LONGEST_TEXT = 8192;
 /** Five times as many as a compose file may give to one thing; images add theirs. */
 const MOST_LABELS = 10_000;
 
-/** Labels by which things are told apart, and which are remembered; others are data. */
-const NAMING = [
-  ...[COMPOSE_LABELS.project, COMPOSE_LABELS.service, LABELS.deployment, LABELS.jobOf],
-  LABELS.sourceName,
-  "com.docker.stack.namespace",
-];
+/** Labels that compose and we give to containers, as long as what their authors wrote. */
+const LONG_LABELS: readonly string[] = [...UNREAD_LABELS, COMPOSE_LABELS.configFiles];
+/**
+ * Labels that tell what a thing is and whose, which none of its author's keep from being read; others
+ * are data.
+ */
+const DECIDING: ReadonlySet<string> = new Set([
+  ...[...Object.values(LABELS), ...Object.values(COMPOSE_LABELS)]
+    .filter((each) => !LONG_LABELS.includes(each)),
+  ...["com.docker.stack.namespace", SWARM_TASK, PEER_URL],
+]);
+
+/** In the place of a text that is too long: nothing is called so, and what has it is another's. */
+const TOO_LONG = "…";
 
 /**
  * A name that an engine tells: what runs, where it lies, or in what state it is. Names are kept, and
@@ -37,45 +45,44 @@ export function asName(value: Json | undefined, most: number = LONGEST_NAME): st
   );
 }
 
-/** Labels that an engine tells. Throws for too many, and as {@link asName} for those that name. */
+/**
+ * Labels that an engine tells. Of more than {@link MOST_LABELS}, those that decide and the first others; a
+ * name that is too long becomes one that nothing has. Never throws: an author who writes labels must not
+ * make a thing invisible to those who ask whose it is.
+ */
 export function asLabels(value: Json | undefined): Readonly<Record<string, string>> {
-  const labels = asTexts(value);
-  for (const each of NAMING) asName(asRecord(value)[each]);
-  const count = Object.keys(labels).length;
-  if (count <= MOST_LABELS) return labels;
-  throw errors.engine_refused(
-    `the engine tells of something with ${count} labels; the most is ${MOST_LABELS}`,
-  );
+  const [record, texts] = [asRecord(value), asTexts(value)];
+  const deciding = [...DECIDING].filter((name) => record[name] === false || name in texts)
+    .map((name) => {
+      const text = texts[name] ?? TOO_LONG;
+      return [name, text.length > LONGEST_NAME ? TOO_LONG : text] as const;
+    });
+  const all = Object.entries(texts);
+  const isAsTold = deciding.every(([name, text]) => texts[name] === text);
+  if (isAsTold && all.length <= MOST_LABELS) return texts;
+  return Object.fromEntries([...all.slice(0, MOST_LABELS), ...deciding]);
 }
 
 /** Characters of labels that are read of one thing in a list of everybody's. */
 const MOST_READ = 8192;
-/** Labels that compose and we give to containers, as long as what their authors wrote. */
-const LONG_LABELS: readonly string[] = [...UNREAD_LABELS, COMPOSE_LABELS.configFiles];
-
 /**
  * Labels of one thing in a list of everybody's, of which nobody decides how much memory it takes. Those
- * of compose are absent where they are long, and the longest of others where all are too long: the thing
- * is listed in any case. Throws as {@link asLabels} does, and for names that are too long together.
+ * of compose are absent where they are long, and the longest of others where all are too long. Those that
+ * decide are there in any case: the longest as a text that nothing has.
  */
 export function asFewLabels(value: Json | undefined): Readonly<Record<string, string>> {
   const all = Object.entries(asLabels(value));
   const isLong = ([name]: Label) => LONG_LABELS.includes(name);
-  const isNaming = ([name]: Label) => NAMING.includes(name);
+  const decides = ([name]: Label) => DECIDING.has(name);
   const kept = new Map(all.filter((each) => isLong(each) && each[1].length <= LONGEST_NAME));
-  const naming = all.filter(isNaming);
-  const others = all.filter((each) => !isLong(each) && !isNaming(each));
-  let length = naming.reduce((sum, each) => sum + lengthOf(each), 0);
-  if (length > MOST_READ) {
-    throw errors.engine_refused(
-      `the engine tells of something with ${length} characters of labels that name it in a list of ` +
-        `everybody's; the most is ${MOST_READ}`,
-    );
-  }
-  for (const each of [...naming, ...others.sort((a, b) => lengthOf(a) - lengthOf(b))]) {
-    if (!isNaming(each)) length += lengthOf(each);
-    if (length > MOST_READ) break;
-    kept.set(...each);
+  const shortFirst = (labels: Label[]) => labels.sort((a, b) => lengthOf(a) - lengthOf(b));
+  const others = all.filter((each) => !isLong(each) && !decides(each));
+  let length = 0;
+  for (const each of [...shortFirst(all.filter(decides)), ...shortFirst(others)]) {
+    length += lengthOf(each);
+    if (length <= MOST_READ) kept.set(...each);
+    else if (decides(each)) kept.set(each[0], TOO_LONG);
+    else break;
   }
   return Object.fromEntries(kept);
 }

@@ -121,7 +121,10 @@ export function writtenLabel(labels: Readonly<Record<string, string>>, label: st
   return label in labels || !(old in labels) ? label : old;
 }
 
+/** Label of doco-cd: the URL that it deployed something from. */
+export const PEER_URL = `${MIGRATION_LABEL_PREFIX}source.url`;
+
 /** The repository that doco-cd deployed something from, without credentials; empty without its label. */
 export function peerUrl(labels: Readonly<Record<string, string>>): string {
-  return (labels[`${MIGRATION_LABEL_PREFIX}source.url`] ?? "").replace(/\/\/[^/@]*@/, "//");
+  return (labels[PEER_URL] ?? "").replace(/\/\/[^/@]*@/, "//");
 }

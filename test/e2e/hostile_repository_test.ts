@@ -343,6 +343,41 @@ describe("a hostile repository before the executable", { skip }, () => {
     assert.equal(back.code, 0, back.stderr);
   });
 
+  it("prepares no volume or network for a stack to come, whatever labels it gives it", async () => {
+    await world.repository.reset(good);
+    const later = `${world.stack}-later`;
+    const victim = await createRepository(join(prey.outside, "later"));
+    await victim.commit({
+      ".stackwright.yaml": configFile({ name: later }),
+      "compose.yaml": JSON.stringify(one({ volumes: ["data:/data"] }, { volumes: { data: {} } })),
+    });
+    const junk = Object.fromEntries(
+      Array.from({ length: 700 }, (_, at) => [`cd.doco.z${at}`, "x"]),
+    );
+    const hiding = { "com.docker.compose.service": "a".repeat(5000) };
+    const traps = [
+      [{ volumes: ["mine:/mine"] }, {
+        volumes: { mine: { name: `${later}_data`, labels: hiding } },
+      }],
+      [{ networks: ["mine"] }, { networks: { mine: { name: `${later}_default`, labels: junk } } }],
+    ] as const;
+    const empty = join(prey.outside, "hidden");
+    await mkdir(empty);
+    for (const [use, trap] of traps) {
+      const set = await commitAndApply({
+        "compose.yaml": composeFile({ web: service(use) }, trap),
+      });
+      assert.equal(set.code, 0, set.stderr);
+      refused(await apply(victim.url), /which runs from|already has/);
+      refused(await apply(victim.url, { DATA_DIR: empty }), /which runs from|already has/);
+      assert.deepEqual(await ids(world, later), {});
+      const gone = await commitAndApply({}, { destroy: true });
+      assert.equal(gone.code, 0, gone.stderr);
+    }
+    await world.repository.reset(good);
+    assert.equal((await apply()).code, 0);
+  });
+
   it("cannot replace or remove the container that the executable runs in", async () => {
     await world.repository.reset(good);
     const project = `${world.stack}-own`;

@@ -52,10 +52,6 @@ const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a container's name", containers, { Names: [`/${LONG}`] }],
   ["a container's image", containers, { ImageID: LONG }],
   ["a container's network", containers, { NetworkSettings: { Networks: { [LONG]: {} } } }],
-  ["a container's project", containers, { Labels: { [PROJECT]: LONG } }],
-  ["a container's service", containers, { Labels: { "com.docker.compose.service": LONG } }],
-  ["a container's source", containers, { Labels: { "stackwright.source.name": LONG } }],
-  ["a container's stack", containers, { Labels: { "stackwright.deployment": LONG } }],
   ["a container's address", containers, { Ports: [{ IP: LONG, PublicPort: 1 }] }],
   ["the image of a described container", described, { Image: LONG }],
   ["a mount of a described container", described, { Mounts: [{ Source: LONG }] }],
@@ -65,7 +61,6 @@ const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a network's range", networks, { IPAM: { Config: [{ Subnet: LONG }] } }],
   ["an image's tag", images, { RepoTags: [LONG] }],
   ["a service's name", services, { Spec: { Name: LONG } }],
-  ["a service's stack", services, { Spec: { Labels: { "com.docker.stack.namespace": LONG } } }],
   ["a task's node", tasks, { NodeID: LONG }],
   ["a task's state", tasks, { Status: { State: LONG } }],
   ["a config's name", configs, { Spec: { Name: LONG } }],
@@ -81,6 +76,58 @@ describe("what an engine tells", () => {
     assert.deepEqual(leftOut, []);
     const { "stackwright.b": _, ...kept } = { ...some, ...names };
     assert.deepEqual(found?.labels, kept);
+  });
+
+  it("never leaves a thing out for its labels: a name that is too long is the name of nothing", async () => {
+    for (const length of [4097, 100_000]) {
+      for (const name of [PROJECT, "com.docker.compose.service", "stackwright.source.name"]) {
+        const Labels = { "stackwright.manager": "stackwright", [name]: "x".repeat(length) };
+        const { api, leftOut } = engineThatTells([{ Id: "a", Labels }]);
+        for (const filter of [{}, { [PROJECT]: "shop" }]) {
+          const [found] = await containerCalls(api).listContainers(filter, signal);
+          assert.deepEqual(found?.labels, { "stackwright.manager": "stackwright", [name]: "…" });
+        }
+        assert.deepEqual(leftOut, []);
+      }
+    }
+  });
+
+  it("reads the labels that decide, however many others their author wrote", async () => {
+    const junk = Object.fromEntries(
+      Array.from({ length: 12_000 }, (_, at) => [`cd.doco.z${at}`, ""]),
+    );
+    const ours = {
+      "stackwright.manager": "stackwright",
+      "stackwright.source.configuration": "git.example/them/shop",
+      "stackwright.files": "shop_files_0",
+      [PROJECT]: "shop",
+    };
+    const kept = (labels?: Readonly<Record<string, string>>) =>
+      Object.fromEntries(Object.keys(ours).map((name) => [name, labels?.[name]]));
+    const entry = { Id: "a", Name: "a", Labels: { ...junk, ...ours } };
+    const { api } = engineThatTells([entry]);
+    const [container] = await containerCalls(api).listContainers({}, signal);
+    assert.deepEqual(kept(container?.labels), ours);
+    const [network] = await resourceCalls(api).listNetworks({}, signal);
+    assert.deepEqual(kept(network?.labels), ours);
+    const long = { ...entry, Labels: { ...entry.Labels, "com.docker.compose.service": LONGEST } };
+    const { api: volumesApi } = engineThatTells({ Volumes: [long] });
+    const [volume] = await resourceCalls(volumesApi).findVolumes(["a"], signal);
+    assert.deepEqual(kept(volume?.labels), ours);
+  });
+
+  it("refuses to look for a volume or network that cannot be read, and for a stack's", async () => {
+    const refused = { code: "engine_refused" };
+    const volume = { Volumes: [{ Name: "a", Driver: LONG }] };
+    const ofVolumes = resourceCalls(engineThatTells(volume).api);
+    await assert.rejects(ofVolumes.findVolumes(["a"], signal), refused);
+    await assert.rejects(ofVolumes.listVolumes({ [PROJECT]: "shop" }, signal), refused);
+    assert.deepEqual(await ofVolumes.findVolumes(["b"], signal), []);
+    const network = [{ Name: "a", Id: LONG }];
+    const ofNetworks = resourceCalls(engineThatTells(network).api);
+    await assert.rejects(ofNetworks.findNetworks(["a"], signal), refused);
+    await assert.rejects(ofNetworks.listNetworks({ [PROJECT]: "shop" }, signal), refused);
+    assert.deepEqual(await ofNetworks.findNetworks(["b"], signal), []);
   });
 
   for (const [what, read, entry] of TOO_LONG) {
@@ -127,7 +174,7 @@ describe("what an engine tells", () => {
 
   it("leaves out events of what has too long an id or name", async () => {
     const event = (ID: string, more = {}) => ({ Action: "die", Actor: { ID, Attributes: more } });
-    const told = [event("a"), event("1".repeat(129)), event("b", { [PROJECT]: LONG }), event("c")];
+    const told = [event("a"), event("1".repeat(129)), event("c")];
     const { api, leftOut } = engineThatTells(told, true);
     const heard: string[] = [];
     await assert.rejects(async () => {
