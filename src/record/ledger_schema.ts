@@ -302,4 +302,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE intents ADD COLUMN in_name_of TEXT;
   `,
+  `
+  ALTER TABLE owners ADD COLUMN repository TEXT NOT NULL DEFAULT '';
+  `,
 ];

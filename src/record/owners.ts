@@ -79,6 +79,12 @@ export class Owners extends LedgerTable {
     return { ...own, adopted: Number(row["adopted"]) > 0, ...branch, ...contested };
   }
 
+  /** The repository that a stack was last deployed from, where its releases are forgotten and it has an owner. */
+  lastRepository(key: StackKey): string | undefined {
+    const last = this.database.rowOf("owners", key)?.["repository"];
+    return last === undefined || last === "" ? undefined : String(last);
+  }
+
   /** The owners of stacks with the same name in other contexts. */
   elsewhere({ context, name }: StackKey): OwnerElsewhere[] {
     const sql = "SELECT * FROM owners WHERE name = ? AND context <> ? ORDER BY context";
@@ -176,7 +182,8 @@ export class Owners extends LedgerTable {
 
   /** `adopted` counts the hand-overs of the name, in all contexts; 0 is none. */
   #set(key: StackKey, { source, reference }: StackOwner, adopted: number): void {
-    this.database.put("owners", key, { source, reference, adopted });
+    const repository = this.lastRepository(key) ?? "";
+    this.database.put("owners", key, { source, reference, adopted, repository });
   }
 
   #rowsBeside({ context, name }: StackKey): Row[] {

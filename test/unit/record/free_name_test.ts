@@ -23,8 +23,8 @@ const shop = (repository?: string) =>
     : { key: KEY, owner: OWNER, repository, directory: "apps/shop", policy: POLICY };
 
 describe("requireFreeName()", () => {
-  const deployed = (repository: string) => {
-    const ledger = createMemoryLedger(createFakeClock());
+  const deployed = (repository: string, clock = createFakeClock()) => {
+    const ledger = createMemoryLedger(clock);
     ledger.owners.settle(KEY, { source: "h/conf", reference: "refs/heads/main" });
     const release = { ...RELEASE, revision: at(repository), configuration: at("h/conf") };
     ledger.succeed(ledger.beginDeploy(release), {}, "done");
@@ -56,6 +56,25 @@ describe("requireFreeName()", () => {
     refused(ledger, "h/third");
     ledger.destroyed(ledger.beginDestroy(KEY, {}), "done");
     take(ledger, "h/app");
+  });
+
+  it("refuses it after the releases were forgotten, also of a stack that was handed over", async () => {
+    for (const isAdopted of [false, true]) {
+      const clock = createFakeClock();
+      const ledger = deployed("h/third", clock);
+      const main = { source: "h/conf", reference: "refs/heads/main" };
+      if (isAdopted) ledger.handOver(KEY, main, { releasesOf: "", also: [] });
+      ledger.destroyed(ledger.beginDestroy(KEY, {}), "done", { keepsOwner: true });
+      await clock.advance(91 * 24 * 3600 * 1000);
+      const other = stackKey("", "other");
+      ledger.destroyed(ledger.beginDestroy(other, {}), "done");
+      assert.deepEqual(ledger.history(KEY, 1), []);
+      refused(ledger, "h/third");
+      if (!isAdopted) ledger.handOver(KEY, main, { releasesOf: "", also: [] });
+      refused(ledger, "h/third");
+      ledger.destroyed(ledger.beginDestroy(KEY, {}), "done");
+      take(ledger, "h/app");
+    }
   });
 
   it("refuses the name of a stack that was discovered elsewhere and has no release", () => {
