@@ -3,6 +3,7 @@ import {
   DEFAULT_CONTEXT,
   errors,
   formatStackKey,
+  heldError,
   isStackwrightError,
   messageOf,
   type Release,
@@ -178,6 +179,9 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   const message = "the removal of the stack was interrupted";
   teller?.begin("destroy", message);
   try {
+    // A person may have held it since: what is left then stays.
+    const hold = parts.ledger.holds.get(intent.key);
+    if (hold !== undefined) throw heldError(intent.key.name, hold, "removed");
     await requireStillOwn(parts, intent, signal);
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;

@@ -85,6 +85,25 @@ describe("a destroy whose process was killed", () => {
       }));
   }
 
+  it("is given up where a person holds the stack since", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, FILES);
+      await pollTo(world, "succeeded");
+      await world.stop();
+      const before = await left(world);
+      cutOff(world);
+      await commandTo(world, 0, ["hold", "--reason", "keep it", world.stack]);
+      await world.restart();
+      const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
+      await until(() => open().length === 0);
+      const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+      assert.match(
+        String(intent?.["message"]),
+        /is not removed: it is held by a person .*: keep it/,
+      );
+      assert.deepEqual(await left(world), before);
+    }));
+
   for (const version of ["by this version", "by an earlier version, which recorded no owner"]) {
     it(`is given up where the stack was handed over meanwhile, begun ${version}`, () =>
       inWorld("fake", async (world) => {
