@@ -29,6 +29,7 @@ export { findingOnce } from "./finding_once.ts";
 export { type Glance, type Glances, glancesOf, look } from "./glance.ts";
 export * from "./compose/half_replaced.ts";
 export * from "./jobs/called_job.ts";
+export * from "./jobs/end_former_runs.ts";
 export * from "./jobs/find_jobs.ts";
 export { type FoundJob, withoutLabels } from "./jobs/found_job.ts";
 export { containerJobs } from "./jobs/container_jobs.ts";

@@ -1,4 +1,4 @@
-import { awaitedJobs, dataText, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, dataText, endFormerRuns, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
   ownerFrom,
@@ -13,7 +13,7 @@ import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Host, Target } from "../prepare/mod.ts";
-import { whyLeft } from "../record/mod.ts";
+import { recordedOwner, whyLeft } from "../record/mod.ts";
 
 /** A decision to carry out, and what carrying it out depends on. */
 export interface ToDo {
@@ -52,6 +52,8 @@ async function deploy(
 ): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, images, adopts, isRetry } = decision;
   const { deployment, key } = target;
+  if (parts.ledger.mark(key) !== since) return undefined;
+  await endOthersRuns(parts, target, signal);
   const result = await carryOut(parts, {
     next: prepared,
     services: plan.services,
@@ -74,6 +76,19 @@ async function deploy(
     ? `; adopted containers that Stackwright had not made${keeps ? ", orphans were kept" : ""}`
     : "";
   return result && endOf(result, `${plan.message}${adopted}`, plan.message);
+}
+
+/** Ends what jobs of a former owner still run, and says so. */
+async function endOthersRuns(
+  { host: { engine }, ledger, log }: PipelineParts,
+  { key, swarm }: Pick<Target, "key" | "swarm">,
+  signal: AbortSignal,
+): Promise<void> {
+  const which = { key, isStack: swarm !== undefined, owner: recordedOwner(ledger, key) };
+  const ended = await endFormerRuns(engine, which, signal);
+  if (ended.length === 0) return;
+  const text = `ended what jobs of the stack's former owner ran: ${ended.join(", ")}`;
+  log.warning(text, { stack: key.name, context: key.context });
 }
 
 /** Repairs a target. Its end is `skipped`, since what its source wants is still held back. */
@@ -152,7 +167,7 @@ const INTERVAL_MS = 1000;
 /**
  * Waits until no job of a stack runs, within the deployment's timeout and before anything is
  * changed. A job's own label decides whether it is waited for, `wait_running_jobs` only by default.
- * Nobody waits for jobs of a former owner's release.
+ * Nobody waits for jobs of a former owner's release, or for runs that it left.
  *
  * Throws `timeout`, naming the containers.
  */
@@ -165,9 +180,12 @@ export async function waitForJobs(
 ): Promise<void> {
   if (whyLeft(ledger, key) !== undefined) return;
   const { waitRunningJobs, timeoutSeconds } = deployment;
+  const owner = recordedOwner(ledger, key);
   const which = { byDefault: waitRunningJobs, isStack: swarm !== undefined };
   for (let waited = 0;; waited++) {
-    const jobs = await awaitedJobs(ledger, key, await runningJobs(engine, key, which, signal));
+    const running = (await runningJobs(engine, key, which, signal))
+      .filter((each) => !isFormerRun(each, owner));
+    const jobs = await awaitedJobs(ledger, key, running);
     if (jobs.length === 0) return;
     const names = jobs.map((each) => each.name).sort().join(", ");
     if (waited >= timeoutSeconds) throw stillRunning(key, names, timeoutSeconds);

@@ -284,6 +284,25 @@ describe("a run of a job of a stack's former owner", () => {
       }));
   }
 
+  it("ends with the new owner's deployment where the process that began it left it under way", () =>
+    withOther(async (world, other) => {
+      await commit(world, withJob({}), DAY);
+      await pollTo(world, "succeeded");
+      await run(world, "?wait=false");
+      await until(async () => await running(world) === 1);
+      await world.stop();
+      assert.equal(await running(world), 1);
+      await other.adopt();
+      // The same service, which is no job any more.
+      const url = await other.commit({
+        "compose.yaml": composeFile({ web: service(), backup: service() }),
+      });
+      await commandTo(world, 0, ["apply", url]);
+      assert.equal(await running(world), 0);
+      assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "running" });
+      await world.restart();
+    }));
+
   it("is refused before the new owner has deployed", () =>
     withOther(async (world, other) => {
       await commit(world, withJob(STOPS), DAY);
