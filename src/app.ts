@@ -33,7 +33,6 @@ export type { System } from "./app/system.ts";
 export interface App {
   /** Address of the API. */
   readonly url: string;
-  /** Address of the metrics. */
   readonly metricsUrl: string;
   readonly intake: Intake;
   /** Resolves when every poll loop has ended by itself, as `run_once` entries do. */

@@ -26,7 +26,6 @@ const SETTLE_MS = 2_000;
 export interface IntakeParts extends Omit<PerformParts, "pollFailures"> {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
   /** Milliseconds; {@link SHUTDOWN_GRACE_MS} by default. */
   readonly graceMs?: number;

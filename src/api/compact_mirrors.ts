@@ -22,7 +22,6 @@ export type CompactionView = z.output<typeof compactionView>;
 
 /** Ports of the operation. */
 export interface CompactionParts extends RunWorkParts {
-  /** The mirrors on disk. */
   readonly mirrors: () => Promise<readonly StoredMirror[]>;
   readonly runs: Pick<RunStore, "list">;
 }

@@ -14,12 +14,10 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { noRelease, stackInput, type StackParts } from "./stack_parts.ts";
 import { splitLines, unifiedDiff } from "./unified_diff.ts";
 
-/** Default number of lines of a page. */
 const DEFAULT_DIFF_LINES = 1000;
 /** Most lines of a page; greater limits count as this one. */
 const MOST_DIFF_LINES = 5000;
 
-/** A page of the difference of two releases. */
 const diffView = z.strictObject({
   equal: z.boolean(),
   diff: z.string().describe(

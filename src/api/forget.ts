@@ -12,7 +12,6 @@ import type { Operation } from "./operation.ts";
 import { stackAction } from "./stack_action.ts";
 import { stackInput, type StackParts, unknownStack } from "./stack_parts.ts";
 
-/** The answer to forgetting a stack. */
 const forgetView = z.strictObject({
   forgotten: z.literal(true).describe("Nothing of it is looked after any more."),
 });

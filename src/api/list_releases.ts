@@ -6,12 +6,10 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { releaseView, viewRelease } from "./release_views.ts";
 import { noRelease, pageInput, type StackParts } from "./stack_parts.ts";
 
-/** Default number of releases of a page. */
 const DEFAULT_RELEASE_LIMIT = 50;
 /** Most releases of a page; greater limits count as this one. */
 const MOST_RELEASES = 200;
 
-/** A page of the releases of a stack. */
 const releasesView = z.strictObject({
   releases: z.array(releaseView),
   next: z.int().optional().describe("`before` of the next page, when there is one."),

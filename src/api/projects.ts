@@ -13,7 +13,6 @@ import { audited } from "./audit.ts";
 import { contextInput } from "./context.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 
-/** Default seconds for an action on a project. */
 const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Most seconds that a caller may ask for: the limit of timers. */
 export const MOST_TIMEOUT_SECONDS = 2_147_483;

@@ -88,7 +88,6 @@ export function viewRelease(
   { current, owner }: {
     /** Id of the deployed release. */
     readonly current: string | undefined;
-    /** Owner of the stack now. */
     readonly owner: StackOwner | undefined;
   },
   time: TimeFormat,

@@ -27,7 +27,6 @@ export const BY_HAND = { trigger: "poll", origin: "manual" } as const;
 /** Ports for running work. */
 export interface RunWorkParts {
   readonly intake: Intake;
-  /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }
 

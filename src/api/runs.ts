@@ -4,14 +4,12 @@ import type { RunStore } from "../record/mod.ts";
 import { defineOperation, type Operation } from "./operation.ts";
 import { createRunView, type RunView, runView } from "./run_view.ts";
 
-/** Default number of runs of a list. */
 const DEFAULT_RUN_LIMIT = 50;
 /** Most runs of a list; greater limits count as this one. */
 const MOST_RUNS = 200;
 
 interface RunParts {
   readonly runs: RunStore;
-  /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }
 

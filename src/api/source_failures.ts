@@ -17,7 +17,6 @@ export const sourceFailureView = z.strictObject({
 /** See {@link sourceFailureView}. */
 export type SourceFailureView = z.output<typeof sourceFailureView>;
 
-/** Most characters of the reason. */
 const MOST_WHY = 300;
 
 /** Shows a source that cannot be read. */

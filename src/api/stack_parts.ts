@@ -15,7 +15,6 @@ export interface StackParts {
   readonly shownModel: (recorded: RecordedRelease, signal: AbortSignal) => Promise<string>;
   /** The form of a recorded digest that readers of a stack see. */
   readonly shownDigest: (key: StackKey, digest: string) => string;
-  /** IANA zone of the timestamps. */
   readonly timeZone: string;
 }
 

@@ -16,7 +16,6 @@ const sourceInput = z.strictObject({
 
 const stackName = { context: z.string(), name: z.string() };
 
-/** The plan of one stack of a source in an answer. */
 const plannedStackView = z.strictObject({
   id: z.string().describe("The same while what is wanted and what runs are the same."),
   ...stackName,
@@ -30,7 +29,6 @@ const plannedStackView = z.strictObject({
   after: z.string().describe("The masked model that would be."),
 });
 
-/** A stack that could not be planned, with the reason. */
 const unplannedStackView = z.strictObject({
   ...stackName,
   code: z.enum(ERROR_CODES),

@@ -26,7 +26,6 @@ import { unifiedDiff } from "./unified_diff.ts";
 
 /** Ports for planning and deploying one stack from its source. */
 export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger"> {
-  /** The sources that are polled. */
   readonly polls: readonly SourceRequest[];
   /** Plans a source without changing anything. */
   readonly plan: (request: SourceRequest, signal: AbortSignal) => Promise<PlannedStacks>;
@@ -38,7 +37,6 @@ export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger">
  */
 const MOST_PLANS = 2;
 
-/** The plan of one stack in an answer. */
 const planView = z.strictObject({
   plan_id: z.string().describe("The same while what is wanted and what runs are the same."),
   kind: z.enum(["skip", "deploy", "destroy"]),

@@ -9,7 +9,6 @@ import { timestamp } from "./stack_parts.ts";
 export interface SyncWindowParts {
   readonly windows: SyncWindows;
   readonly clock: Clock;
-  /** IANA zone of the times that are not of a window. */
   readonly timeZone: string;
 }
 
@@ -36,7 +35,6 @@ const decisionView = z.strictObject({
   next_open: timestamp.optional().describe("The earliest time at which it may be deployed."),
 });
 
-/** The answer about sync windows. */
 const syncWindowsView = z.strictObject({
   time: timestamp,
   windows: z.array(windowView),

@@ -4,7 +4,6 @@ import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
-/** Ports for looking at engines. */
 interface LookParts {
   readonly engineOf: (context: string) => Promise<Engine>;
   readonly ledger: Ledger;

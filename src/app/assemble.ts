@@ -71,7 +71,6 @@ export interface Assembly {
   readonly listeners: TargetListener[];
   /** Allows one piece of work on a stack at a time, whoever asks for it. */
   readonly stackLock: WatchedLock;
-  /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /** Makes the pipeline's parts; asks the engine where the data directory is, until it answers. */
   readonly pipelineParts: Ask<PipelineParts>;
@@ -270,7 +269,6 @@ function withScratch(
   return { ...options, protectedPaths: [...options.protectedPaths, scratchDir] };
 }
 
-/** The options of the pipeline in the settings. */
 function pipelineOptions(
   settings: Settings,
   system: System,

@@ -23,7 +23,6 @@ export interface KnownEngine {
   readonly sharesFiles: boolean;
   /** As {@link Host.isHere}. */
   readonly isHere: Host["isHere"];
-  /** Path of its socket, if it is reached by one. */
   readonly socket?: string;
 }
 

@@ -33,7 +33,6 @@ export interface Gate {
 export interface GateParts {
   readonly assembly: Assembly;
   readonly performers: Performers;
-  /** Told of every run that ended, with the work behind it. */
   readonly onEnd?: (run: Run, work: Work) => void;
   /** Whether statuses of all stacks are read once: a command ends before they are out of date. */
   readonly asksOnce?: boolean;

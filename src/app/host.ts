@@ -111,7 +111,6 @@ async function pathHere(own: Host["own"], path: string, signal: AbortSignal) {
   return mounts.length === 0 ? path : localPath(path, mounts);
 }
 
-/** Makes the compose program for the engine of a context. */
 function createCompose(
   { deploy: { quiet }, docker: { authConfig: logins } }: Settings,
   { commands, files, log }: System,

@@ -9,7 +9,6 @@ import { createHandler, createMetricsHandler, createServer, type Server } from "
 import type { Settings } from "../settings/mod.ts";
 import { createNetworks, formatTime } from "../system/mod.ts";
 
-/** Parts to serve. */
 interface Served {
   readonly assembly: Assembly;
   readonly gate: Gate;

@@ -12,7 +12,6 @@ import { forEachContext, whenEnded } from "./each_context.ts";
 import { createStackOf } from "./stack_of_service.ts";
 import type { System } from "./system.ts";
 
-/** Reconciliation of the stacks of all contexts. */
 interface Reconciliation {
   /** Works until the signal aborts; begins with `able`, on the default context with `settled`. */
   run(

@@ -5,7 +5,6 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import { abortable, authorOf, processorTime, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { type AuthorTurn, AuthorTurns } from "./author_turns.ts";
 
-/** Stacks to remember as looked at. */
 const MOST_STACKS = 10_000;
 /** Bytes of all sealed releases of a stack that are looked at before the text is told. */
 const MOST_AT_ONCE = 64 * 1024;

@@ -13,7 +13,6 @@ import type { Log } from "../system/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import type { CommandIo } from "./io.ts";
 
-/** A repository that a person names. */
 interface Named {
   /** Directory of a checkout or of a bare repository, or URL of a repository. */
   readonly repository: string;

@@ -5,7 +5,6 @@ export interface CommandIo {
   /** Arguments after the command's name. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Working directory. */
   readonly cwd: string;
   /** Results: standard output. `about` is the owner that the text is about, see {@link Redactor}. */
   out(text: string, about?: string): void;

@@ -13,7 +13,6 @@ export interface Claims {
   readonly writes: readonly string[];
 }
 
-/** A service with the claims that it holds or needs. */
 interface ServiceClaims {
   readonly name: string;
   readonly claims: Claims;

@@ -1,4 +1,3 @@
-/** A variable in a dotenv file. */
 interface DotenvEntry {
   /** Empty for a line without a name, which compose may accept, or quote in an error. */
   readonly name: string;

@@ -231,7 +231,6 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   });
 }
 
-/** A key as it was written. */
 interface WrittenKey {
   readonly value?: unknown;
   readonly type?: string;

@@ -14,7 +14,6 @@ const SIDE_FILES = {
   external_secrets_files: "externalSecretsFiles",
 } as const;
 
-/** A deployment with an override applied. */
 interface Overridden {
   /** Complete, but not yet checked: pass it to `checkDeployment`. */
   readonly deployment: Deployment;

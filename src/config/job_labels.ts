@@ -16,7 +16,6 @@ import { checkScheduleShape, LONGEST_SCHEDULE } from "./schedule_shape.ts";
 /** Ways to run a job: start its own container, or one that is made for the run. */
 const JOB_MODES = ["restart", "one_off"] as const;
 
-/** Results of a run that are notified. */
 const JOB_NOTIFICATIONS = ["all", "none", "success", "failure"] as const;
 
 /** A service that a job stops while it runs. */

@@ -15,7 +15,6 @@ interface LocatedNull {
   readonly at: Position | undefined;
 }
 
-/** A single value. */
 interface LocatedScalar {
   readonly kind: "scalar";
   readonly value: string | number | boolean;
@@ -26,7 +25,6 @@ interface LocatedScalar {
   readonly at: Position | undefined;
 }
 
-/** A sequence. */
 interface LocatedList {
   readonly kind: "list";
   readonly items: readonly Located[];

@@ -5,7 +5,6 @@ import { invalidInput, ProblemSink } from "./problem_sink.ts";
 import { yamlMessage } from "./yaml_message.ts";
 import { Converter, positionOf } from "./yaml_converter.ts";
 
-/** Most documents of one file. */
 const MOST_DOCUMENTS = 1000;
 
 /** Most reported syntax errors of one document: later ones usually follow from the first. */

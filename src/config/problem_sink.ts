@@ -39,7 +39,6 @@ export class ProblemSink {
     return this.#found;
   }
 
-  /** Whether nothing is wrong so far. */
   get clean(): boolean {
     return this.#found.length === 0;
   }

@@ -29,7 +29,6 @@ interface Adoption {
   readonly observed: ObservedStack;
   readonly progress: Progress;
   readonly slot: Slot;
-  /** Whether there is a release to go back to. */
   readonly hasPrevious: boolean;
 }
 

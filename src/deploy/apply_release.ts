@@ -26,7 +26,6 @@ interface Watch {
   readonly watchesKept: boolean;
   /** Told before each step which running containers it may stop. */
   readonly onStop: (ids: readonly string[]) => void;
-  /** Called for each update that failed. */
   readonly onFailed?: (failure: FailedUpdate) => void;
 }
 

@@ -34,7 +34,6 @@ interface Attempts<Previous> {
 
 type AttemptParts = Pick<RolloutParts, "engine" | "clock" | "log" | "progress">;
 
-/** The fields of a rollout that attempts depend on. */
 interface Attempted<Previous> extends Pick<Rollout, "next" | "rollback"> {
   readonly previous: Previous | undefined;
 }

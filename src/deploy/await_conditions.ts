@@ -5,7 +5,6 @@ import { observe } from "./observe.ts";
 import { type Looks, withLooks } from "./looks.ts";
 import type { HealthWait } from "./wait_healthy.ts";
 
-/** Conditions to wait for, and until when. */
 interface ConditionWait extends Omit<HealthWait, "services" | "watchMs"> {
   readonly conditions: readonly StartCondition[];
 }

@@ -36,7 +36,6 @@ export interface Changes extends UpArguments {
   readonly call: ComposeCall;
   /** Milliseconds until everything must be done. */
   readonly timeoutMs: number;
-  /** Receives what is being waited for. */
   readonly progress: Progress;
 }
 

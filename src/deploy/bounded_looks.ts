@@ -4,7 +4,6 @@ import { type Clock, type Log, withDeadline } from "../system/mod.ts";
 /** Milliseconds in which the containers of one stack have to be inspected: usually that takes 10. */
 const LONGEST_MS = 10_000;
 
-/** A stack whose containers are inspected. */
 interface Inspected {
   readonly key: StackKey;
   readonly revision: Revision;

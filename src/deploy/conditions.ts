@@ -8,15 +8,12 @@ import { isObject, objectAt, serviceOf, textAt } from "../compose/mod.ts";
 
 /** A condition that one service waits for before it is started. */
 export interface StartCondition {
-  /** The service that waits. */
   readonly dependent: string;
-  /** The service that it depends on. */
   readonly dependency: string;
   /** `service_started`, `service_healthy` or `service_completed_successfully`. */
   readonly condition: string;
 }
 
-/** The state of conditions. */
 type ConditionState =
   | { readonly kind: "met" }
   | { readonly kind: "waiting"; readonly why: string }

@@ -17,7 +17,6 @@ import { STACK_LABELS } from "./swarm/stack_parts.ts";
 /** What a stack is made of, by its engine or swarm. */
 export type Kind = "container" | "service" | "secret" | "config" | "network" | "volume";
 type Named = Pick<ResourceSummary, "name" | "labels">;
-/** A secret or config of a swarm's stack. */
 type StackObject = SwarmObject & { readonly kind: "secret" | "config"; readonly kinds: ObjectKind };
 
 /** Resources to remove, besides containers and networks. */

@@ -33,7 +33,6 @@ export function keptDependents(
 /** Milliseconds to wait for a kept service's next health check: the engine's default interval. */
 const CHECK_INTERVAL_MS = 30_000;
 
-/** The result of one look at services. */
 interface KeptLook {
   readonly now: Readiness;
   /** The containers whose restarts count from now on. */

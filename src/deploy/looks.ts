@@ -27,7 +27,6 @@ export interface Looks {
 
 /** A time that runs out. */
 export interface Alarm {
-  /** Whether it has run out. */
   readonly isOver: boolean;
   stop(): void;
 }

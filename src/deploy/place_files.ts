@@ -231,7 +231,6 @@ async function fill(
   await engine.makeVolume({ Name: markOf(name), Labels }, signal);
 }
 
-/** Labels of a copy and its marker. */
 function labelsOf({ key, revision }: Pick<Release, "key" | "revision">, copy: string) {
   return {
     [LABELS.manager]: MANAGER,

@@ -12,7 +12,6 @@ import type { ReleaseOnDisk, Rollout, RolloutParts } from "./rollout_words.ts";
 import type { Clock } from "../system/mod.ts";
 import { SAMPLE_INTERVAL_MS } from "./looks.ts";
 
-/** A rollout that is taken back. */
 interface Restoration extends Rollout {
   readonly previous: ReleaseOnDisk;
   /** Ids of containers that the failed rollout may have told the engine to stop. */

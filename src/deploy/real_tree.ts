@@ -54,7 +54,6 @@ export class RealTree {
     return true;
   }
 
-  /** Whether a path of the tree is a dangling link. */
   async isDangling(path: string): Promise<boolean> {
     return (await this.at(path)).real === undefined && await this.isLink(path);
   }

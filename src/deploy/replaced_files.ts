@@ -55,7 +55,6 @@ export class ReplacedFiles {
     return kept;
   }
 
-  /** Deletes all copies. */
   async clear(): Promise<void> {
     const isThere = await this.#files.stat(this.#directory) !== undefined;
     if (isThere) await this.#files.remove(this.#directory);

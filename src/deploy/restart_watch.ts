@@ -3,7 +3,6 @@ import type { ContainerDetails } from "../docker/engine.ts";
 /** Number of restarts by the engine after which a watched container has failed. */
 export const MOST_RESTARTS = 3;
 
-/** The result of one look at containers. */
 interface RestartLook {
   /** Ids of containers that the engine restarted while they were watched. */
   readonly restarted: ReadonlySet<string>;

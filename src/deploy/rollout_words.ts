@@ -31,7 +31,6 @@ export interface Rollout {
   readonly previous: ReleaseOnDisk | undefined;
   /** Services that ran when the plan was made: they must run afterwards, also after a rollback. */
   readonly ranBefore: readonly string[];
-  /** The files under `live/` now. */
   readonly liveNow: LiveManifest;
   /** Images of built services of `next`, by service, as far as they are known. */
   readonly images?: Readonly<Record<string, string>>;
@@ -48,7 +47,6 @@ export interface Rollout {
 /** Ports of a rollout. */
 export interface RolloutParts {
   readonly engine: Engine;
-  /** Makes and starts containers. */
   readonly backend: Backend;
   readonly clock: Clock;
   readonly log: Log;

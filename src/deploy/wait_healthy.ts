@@ -24,7 +24,6 @@ export interface HealthWait {
   readonly clock: Clock;
   readonly key: StackKey;
   readonly services: readonly ReleaseService[];
-  /** Time to give up. */
   readonly deadline: Date;
   /** Ids of containers that ran before, whose earlier restarts do not count; all when absent. */
   readonly known?: ReadonlySet<string>;

@@ -28,7 +28,6 @@ interface ApiOptions {
   readonly clock?: Clock;
 }
 
-/** The engine's version, as it reports it. */
 interface EngineVersion {
   readonly version: string;
   /** API version both sides speak. */
@@ -55,7 +54,6 @@ export class EngineApi {
   readonly #options: ApiOptions;
   /** Measures the limits of calls. */
   readonly clock: Clock;
-  /** The turns of its calls. */
   readonly turns: CallTurns;
   #version: AskedVersion | undefined;
   #hasLeftOut = false;

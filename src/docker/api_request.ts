@@ -9,7 +9,6 @@ export interface ApiRequest {
   /** Unversioned, escaped path: `/containers/json`. */
   readonly path: string;
   readonly query?: Query;
-  /** Sent as JSON. */
   readonly json?: unknown;
   /** Sent as a tar archive, instead of JSON. */
   readonly archive?: Uint8Array;

@@ -5,7 +5,6 @@ export const NEWEST_API = "1.48";
 /** Oldest API version this client can work with (Engine 20.10). */
 export const OLDEST_API = "1.41";
 
-/** API versions that an engine reports. */
 interface EngineVersions {
   readonly newest: string;
   /** Absent where the engine does not report it. */

@@ -8,7 +8,6 @@ export interface ContainerRecipe {
   readonly name: string;
   readonly runs: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Id of its image. */
   readonly imageId: string;
   /** Body of the request that makes it. */
   readonly body: JsonRecord;

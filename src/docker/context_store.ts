@@ -56,7 +56,6 @@ export function createContextStore(files: Files, configDir: string): ContextStor
   };
 }
 
-/** Certificates stored with a context. */
 interface ContextCertificates {
   /** Their directory. */
   readonly tls: string;

@@ -33,7 +33,6 @@ export interface EndpointTls {
 /** Variables that describe an engine, as in docker's command line. */
 export type EngineEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The address of an engine by default. */
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 const PLAIN_PORT = 2375;

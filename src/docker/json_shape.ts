@@ -31,7 +31,6 @@ export class JsonShape {
   #isText = false;
   #isEscaped = false;
 
-  /** Members of objects so far. */
   get members(): number {
     return this.#members;
   }

@@ -16,7 +16,6 @@ export class KeptBytes {
   /** Number of bytes so far. */
   length = 0;
 
-  /** Adds a part of some bytes. */
   add(bytes: Uint8Array, from: number, end: number): void {
     const length = this.#grown(end - from);
     if (end - from > 100) this.#bytes.set(bytes.subarray(from, end), length);

@@ -34,7 +34,6 @@ export class KeptEntries<T> {
     return this.#kept.map(({ value }) => value);
   }
 
-  /** Whether entries in this name are left out by now. */
   isLeftOut(whose: string | undefined): boolean {
     return this.#leftOut.has(whose);
   }

@@ -183,7 +183,6 @@ export class ListEntries {
     if (this.#name === level.members.must) level.hasMust = true;
   }
 
-  /** Begins an entry with its first byte. */
   #beginEntry(): void {
     if (this.#isInEntry) return;
     this.#isInEntry = true;

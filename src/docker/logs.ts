@@ -4,7 +4,6 @@ import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
-/** A piece of output, with its stream. */
 interface LogChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;

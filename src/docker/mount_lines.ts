@@ -6,7 +6,6 @@ export interface MountLine {
   readonly root: string;
   /** Where it is mounted. */
   readonly at: string;
-  /** Type of the file system. */
   readonly type: string;
   /** Options of the file system. */
   readonly options: string;

@@ -95,7 +95,6 @@ function volumeSummary(volume: JsonRecord): ResourceSummary {
   return { ...summary(volume, "Name"), options: asTexts(volume["Options"]) };
 }
 
-/** A network from the engine's list. */
 function networkSummary(network: JsonRecord): ResourceSummary {
   return {
     ...summary(network, "Id"),

@@ -103,7 +103,6 @@ export interface Swarm {
   namedServices(names: readonly string[], signal: AbortSignal): Promise<SwarmService[]>;
   /** Tasks of services with all `labels`, including ended ones that the swarm remembers. */
   tasks(labels: LabelFilter, signal: AbortSignal): Promise<SwarmTask[]>;
-  /** The service with an id; `undefined` if there is none. */
   service(id: string, signal: AbortSignal): Promise<SwarmService | undefined>;
   /** Tasks of one service; none of a missing one. The list of all tasks may be too long to read. */
   tasksOf(id: string, signal: AbortSignal): Promise<SwarmTask[]>;

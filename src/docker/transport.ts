@@ -37,7 +37,6 @@ export interface TransportOptions {
   readonly answerTimeoutMs?: number;
   /** Name of the engine's context, for people; absent for the default one. */
   readonly context?: string;
-  /** The forward for an engine reached by SSH. */
   readonly forward?: SshForward;
 }
 

@@ -15,7 +15,6 @@ export class ActiveRuns {
     this.#clock = clock;
   }
 
-  /** Number of active runs. */
   get count(): number {
     return this.#runs.size;
   }

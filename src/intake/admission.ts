@@ -28,7 +28,6 @@ export interface SubmitOptions {
 /** A trigger that asks for nothing that can be done. */
 export interface NothingToDo extends RunFacts {
   readonly trigger: Trigger;
-  /** The reason, for people. */
   readonly message: string;
 }
 

@@ -61,7 +61,6 @@ export interface PerformParts extends EndParts {
   readonly pollFailures: PollFailures;
 }
 
-/** Work with the run that was opened for it. */
 interface OpenedWork {
   readonly id: string;
   readonly work: Work;

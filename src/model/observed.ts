@@ -32,7 +32,6 @@ export interface ObservedBind {
 export interface ObservedContainer {
   readonly id: string;
   readonly name: string;
-  /** Compose service name. */
   readonly service: string;
   readonly state: ContainerState;
   readonly health: ContainerHealth;
@@ -45,7 +44,6 @@ export interface ObservedContainer {
   readonly hostPorts?: readonly HostPort[];
   /** Ids of the networks it is configured for; a stopped container's may be gone. */
   readonly networkIds?: readonly string[];
-  /** Names of the networks in `networkIds`. */
   readonly networkNames?: readonly string[];
   /** What it mounts from the engine's host; absent in lists of everybody's, and for tasks of a swarm. */
   readonly binds?: readonly ObservedBind[];
@@ -55,7 +53,6 @@ export interface ObservedContainer {
 
 /** An update of a service that a swarm paused or rolled back by itself. */
 export interface EngineVerdict {
-  /** Compose service name. */
   readonly service: string;
   /** Identifies the update: changes when the service is updated again. */
   readonly id: string;

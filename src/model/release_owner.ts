@@ -1,7 +1,6 @@
 import type { Release } from "./release.ts";
 import { isSameOwner, ownerFrom, type StackOwner } from "./stack_owner.ts";
 
-/** What a release says of its owner. */
 type Owned = Pick<Release, "configuration" | "revision"> & { readonly owner?: StackOwner };
 
 /**

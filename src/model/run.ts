@@ -19,7 +19,6 @@ export interface RunTarget {
   readonly message?: string;
   /** `reference (id)` of the revision that was looked at. */
   readonly revision?: string;
-  /** The plan for each service, with reasons. */
   readonly services?: readonly ServicePlan[];
 }
 

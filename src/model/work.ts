@@ -54,7 +54,6 @@ export interface Sync extends Started {
   readonly sources: readonly SourceRequest[];
   /** The only stack to deploy; by default, all that the sources name. */
   readonly only?: StackKey;
-  /** The round that the poll belongs to. */
   readonly round?: PollRound;
   /** What a person asked for, where that was no poll: decisions name it as their trigger. */
   readonly asked?: "apply" | "retry";

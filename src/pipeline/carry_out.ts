@@ -228,7 +228,6 @@ async function settleFiles(parts: PipelineParts, key: StackKey): Promise<void> {
   }
 }
 
-/** The state that a release replaces. */
 interface Replaced {
   readonly previous: ReleaseOnDisk | undefined;
   readonly recorded: RecordedRelease | undefined;
@@ -257,7 +256,6 @@ async function rollOutRelease(
   }, signal);
 }
 
-/** Rolls a release of a swarm stack out. */
 async function rollOutStack(
   parts: PipelineParts,
   work: DecidedRollout,

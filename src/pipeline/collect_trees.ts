@@ -63,7 +63,6 @@ const IN_USE_MS = 60 * 60 * 1000;
  * sooner than {@link IN_USE_MS} after its last use.
  */
 const PAUSE_MS = 10 * 60 * 1000;
-/** Containers to inspect at once. */
 const ASKED_AT_ONCE = 8;
 /** Milliseconds for all these inspections together. */
 const ANSWER_MS = 30_000;

@@ -134,7 +134,6 @@ function isSameCommit(one: Revision | undefined, other: Revision | undefined): b
   return one?.id === other?.id && one?.source.url === other?.source.url;
 }
 
-/** A rendered target with the plan for it. */
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"

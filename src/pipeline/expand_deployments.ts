@@ -60,7 +60,6 @@ export interface Expansion {
   readonly scans: readonly ScannedBase[];
 }
 
-/** A configuration to expand. */
 interface ToExpand extends RequestOfRound {
   readonly declared: readonly DeclaredDeployment[];
   /** Revision at which the configuration was read. */

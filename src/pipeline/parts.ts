@@ -51,7 +51,6 @@ interface PipelineOptions extends PrepareOptions {
   readonly filesRetention: number;
   /** Whether what a sync window defers is queued until it opens (`SYNC_WINDOW_QUEUE`). */
   readonly queuesDeferred: boolean;
-  /** The sources that are polled. */
   readonly polled: readonly SourceRequest[];
   /** Time of the next poll of a source whose run ends now; `undefined` where no time says so. */
   readonly nextPoll: (request: SourceRequest) => Date | undefined;
@@ -79,7 +78,6 @@ export interface PipelineParts extends PrepareParts {
   readonly stackLock: WatchedLock;
   /** What the log has mentioned and need not say again: it comes up at every poll. */
   readonly mentioned: Set<string>;
-  /** Times at which deployments may be made. */
   readonly windows: SyncWindows;
   /**
    * Whether intents that an earlier process left open on a context may still wait, for its engine
@@ -153,7 +151,6 @@ export interface JobParts {
   readonly making: FairLimiter;
   /** Whether an abort means that another process takes runs over: then the container goes on. */
   readonly leaves: () => boolean;
-  /** Makes a name for one run. */
   readonly nextId: () => string;
   /**
    * Lock of each source for looking up a job. A run that is refused ends at once: hundreds of them,

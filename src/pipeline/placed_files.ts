@@ -80,7 +80,6 @@ export const bringToDisk: ToDisk = async (parts, recorded, signal) => {
   return onDisk;
 };
 
-/** A release to judge. */
 interface Judged extends Pick<ReleaseOnDisk, "release"> {
   /** Its tree; without it, today's checks of paths are left out. */
   readonly tree?: string | undefined;

@@ -40,7 +40,6 @@ import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
 import { learnedOfAll } from "./waits.ts";
 
-/** The facts of a run that removals depend on. */
 interface ObsoleteRun {
   readonly request: SourceRequest;
   readonly configuration: Revision;

@@ -36,7 +36,6 @@ export interface RequestOfRound {
   readonly round?: PollRound | undefined;
 }
 
-/** The resolved revision. */
 interface Looked {
   readonly revision: Revision;
   /** Why the source did not answer: then `revision` is its newest commit that is known. */
@@ -140,7 +139,6 @@ function noteFailure(
   }
 }
 
-/** Whether a stack was deployed from a place. */
 function hasStacks({ deployedStacks }: PipelineParts["ledger"], asked: SourcePlace): boolean {
   const isIt = failuresByPlace([asked]);
   return deployedStacks().some(({ place }) => isIt(place) !== undefined);

@@ -8,7 +8,6 @@ import type { Target } from "./target.ts";
 
 /** Files that a deployment of another repository reads from its configuration's source. */
 export interface ConfigurationFiles {
-  /** Revision of the configuration. */
   readonly revision: Revision;
   /** Directory of its tree; `undefined` if nothing is read from it. */
   readonly tree: string | undefined;

@@ -39,7 +39,6 @@ import { type Measured, operation } from "./measure.ts";
 export interface WantedImages {
   readonly key: StackKey;
   readonly services: readonly Pick<ReleaseService, "name" | "image">[];
-  /** Arguments of compose for the project. */
   readonly call: ComposeCall;
   /** Seconds that the deployment may take. */
   readonly timeoutSeconds: number;

@@ -6,7 +6,6 @@ import { envFilesIn, renderProject } from "./render_project.ts";
 import type { PlainSecrets } from "./plain_secrets.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
 
-/** What an invocation is made of. */
 interface InvocationInputs {
   readonly inputs: Pick<ComposeInputs, "envFiles" | "composeFiles">;
   /** Directory of the revision's files. */

@@ -7,7 +7,6 @@ export interface Measured {
   readonly clock: Clock;
 }
 
-/** Result of a measured operation. */
 type MeasuredOutcome = "ok" | "error";
 
 /** Runs work and records its duration in seconds and its outcome. */

@@ -6,7 +6,6 @@ import { requireShort } from "./long_values.ts";
 import type { PrepareParts } from "./parts.ts";
 import { envFilesIn, type Trees } from "./render_project.ts";
 
-/** Inputs for the values of a model. */
 interface ValueSources {
   readonly model: ComposeModel;
   readonly project: ComposeProject;

@@ -24,7 +24,6 @@ export interface PrepareParts {
   readonly encrypted: EncryptedFiles;
   /** Engine for reading images, networks and volumes; only images are changed. */
   readonly host: Host;
-  /** Recently rendered models. */
   readonly rendered: RenderedModels;
   /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
   readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };

@@ -44,13 +44,11 @@ export interface RenderedTarget {
   readonly inputs: ComposeInputs;
   /** Real path in the tree for each of the inputs' paths. */
   readonly realInputs: ReadonlyMap<string, string>;
-  /** Result of decrypting the inputs. */
   readonly revealed: RevealedInputs;
   /** Files beside the configuration, if that has another source. */
   readonly beside: ConfigurationFiles | undefined;
   readonly tree: string;
   readonly invocation: ComposeInvocation;
-  /** Its secrets. */
   readonly plain: PlainSecrets;
   /** The model as compose printed it. */
   readonly model: ComposeModel;

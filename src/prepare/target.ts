@@ -18,13 +18,11 @@ export interface Target {
   readonly key: StackKey;
   readonly declared: DeclaredDeployment;
   readonly deployment: Deployment;
-  /** The revision to deploy. */
   readonly revision: Revision;
   /** The revision of its configuration; from another source with `repository_url`. */
   readonly configuration: Revision;
   /** Whether nobody owns the stack by the ledger, so that other sources may name it as well. */
   readonly isNobodys?: boolean;
-  /** Details of its auto-discovery, if it was discovered. */
   readonly discovered?: DiscoveredStack;
   /** Set for a stack of a swarm, once that is known; absent for containers. */
   readonly swarm?: SwarmRelease;

@@ -68,7 +68,6 @@ export class DeferredDeployments extends LedgerTable {
     return this.#opened(this.database.all(`SELECT * FROM deferred`));
   }
 
-  /** Deferred deployments whose next decision is due. */
   due(now: Date): WaitingDeployment[] {
     return this.#opened(this.database.all(`SELECT * FROM deferred WHERE retry_at <= ?`, now));
   }

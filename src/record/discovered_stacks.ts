@@ -16,13 +16,11 @@ function valuesOf({ source, target, reference }: DiscoveryOwner): string[] {
  * changed policy must not replace containers.
  */
 export class DiscoveredStacks extends LedgerTable {
-  /** The record of a stack; `undefined` when it was not deployed. */
   get(key: StackKey): DiscoveredStack | undefined {
     const row = this.database.rowOf("discovered", key);
     return row && toStack(row);
   }
 
-  /** Every stack of an owner. */
   of(owner: DiscoveryOwner): DiscoveredStack[] {
     const sql = `SELECT * FROM discovered WHERE ${IS_OWNER} ORDER BY context, name`;
     return this.database.all(sql, ...valuesOf(owner)).map(toStack);

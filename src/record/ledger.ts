@@ -17,7 +17,6 @@ export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 
 /** Facts for finishing a deployment after its process has ended; none by default. */
 interface Begun {
-  /** Services that ran when it began. */
   readonly ranBefore?: readonly string[];
   /** Whether to remove services that the release does not have. */
   readonly removeOrphans?: boolean;

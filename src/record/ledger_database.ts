@@ -37,7 +37,6 @@ export type Value = SQLInputValue | Date | StackKey | undefined;
  * meanwhile. After a write that waited too long the second one applies, until a write succeeds.
  */
 const [BUSY_MS, HELD_MS] = [5000, 100] as const;
-/** Path of a database that has no file. */
 const IN_MEMORY = ":memory:";
 
 /** Options for opening. */
@@ -78,7 +77,6 @@ export class LedgerDatabase {
     this.#write(() => this.#statement(sql).run(...values.flatMap(inSql)));
   }
 
-  /** Reads rows. */
   all(sql: string, ...values: Value[]): Row[] {
     return this.#guard(() => this.#statement(sql).all(...values.flatMap(inSql)));
   }
@@ -105,7 +103,6 @@ export class LedgerDatabase {
     this.run(sql, key, ...Object.values(columns));
   }
 
-  /** Removes a stack's rows from a table. */
   removeRows(table: StackTable, key: StackKey): void {
     this.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
   }

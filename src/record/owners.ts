@@ -27,7 +27,6 @@ export interface RecordedOwner extends StackOwner {
 /** An owner by another context. */
 export type OwnerElsewhere = StackOwner & { readonly context: string };
 
-/** What an engine says that it is. */
 interface EngineIdentity {
   readonly id: string;
   /** Id of the swarm that it manages; empty otherwise. */

@@ -10,7 +10,6 @@ export interface Pin {
   /** The release of that revision, where it was ever rendered. */
   readonly refused?: RefusedRelease;
   readonly pinnedAt: Date;
-  /** Reason given by the person. */
   readonly reason?: string;
 }
 
@@ -23,7 +22,6 @@ interface RefusedRelease {
 
 /** Keeps automatic updates from undoing rollbacks. */
 export class Pins extends RedactedTable {
-  /** The pin of a stack. */
   get(key: StackKey): Pin | undefined {
     const row = this.database.rowOf("pins", key);
     return row && {
@@ -35,7 +33,6 @@ export class Pins extends RedactedTable {
     };
   }
 
-  /** Whether a stack is pinned. */
   has(key: StackKey): boolean {
     return this.mark(key) !== "";
   }

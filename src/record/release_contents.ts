@@ -42,7 +42,6 @@ export class ReleaseContents extends LedgerTable {
     return jsonIn(row, "found");
   }
 
-  /** The model and the variables of a release. */
   open(id: string): Pick<Release, "model" | "invocation"> {
     const found = this.#sealed(id);
     if (found === undefined) throw this.#gone(id);

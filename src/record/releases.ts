@@ -99,7 +99,6 @@ export class Releases extends LedgerTable {
     }));
   }
 
-  /** One release by its id. */
   find(id: string): RecordedRelease | undefined {
     return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }

@@ -6,7 +6,6 @@ export interface RunFacts {
   readonly repository?: string;
   /** Source that owns the stack of a job. */
   readonly owner?: string;
-  /** Configuration target. */
   readonly target?: string;
   /** `reference (id)`. */
   readonly revision?: string;
@@ -43,7 +42,6 @@ export interface RunStore {
   accept(opening: { readonly id: string; readonly trigger: Trigger } & RunFacts): Run;
   /** Makes an accepted run `running`. May be called twice. */
   start(id: string): Run;
-  /** Sets facts. */
   describe(id: string, facts: RunFacts): Run;
   /** Adds a target, or replaces the entry of the same context and stack. */
   target(id: string, entry: RunTarget): Run;

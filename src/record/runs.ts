@@ -107,7 +107,6 @@ class MemoryRuns implements RunStore {
     return finished;
   }
 
-  /** Keeps a finished run. */
   #keep(run: Run): void {
     try {
       this.#kept?.keep(run);

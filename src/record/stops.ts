@@ -15,7 +15,6 @@ export class Stops extends LedgerTable {
     this.database.run(sql, key, at);
   }
 
-  /** Forgets that a stack is stopped. */
   remove(key: StackKey): void {
     this.database.removeRows("stops", key);
   }

@@ -6,9 +6,7 @@ export interface Connection {
   once(event: "close", listener: () => void): unknown;
 }
 
-/** A request on its way in. */
 interface Receiving {
-  /** Whether the whole request was received. */
   readonly complete: boolean;
 }
 
@@ -54,7 +52,6 @@ export class Connections {
     this.#most = most;
   }
 
-  /** Number of open connections. */
   get size(): number {
     return this.#entries.size;
   }

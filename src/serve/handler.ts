@@ -16,7 +16,6 @@ import { createRouter, type Router } from "./router.ts";
 import { Turns } from "./turns.ts";
 import { type ReceiveWebhooks, webhookRoutes } from "./webhooks.ts";
 
-/** The sender of a request. */
 interface Peer {
   /** Network address of the other end of the connection. */
   readonly remote: string;

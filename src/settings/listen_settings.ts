@@ -2,7 +2,6 @@ import { errors, formatProblem, type Problem, type StackwrightError } from "../m
 import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, VariableReader } from "./variable_reader.ts";
 
-/** Files of the pair for HTTPS. */
 interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;

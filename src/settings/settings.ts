@@ -17,7 +17,6 @@ import type { SettingName } from "./settings_table.ts";
 import { type Environment, quote, type VariableReader } from "./variable_reader.ts";
 import { yaml } from "./yaml_setting.ts";
 
-/** A value whose parts are as fixed as it is. */
 type Frozen<T> = { readonly [Key in keyof T]: Readonly<T[Key]> };
 
 /** Everything the environment decides, read once and frozen. Holds secrets: never log it. */

@@ -1,6 +1,5 @@
 /** Time as a port: everything that asks what time it is, or waits, gets one of these. */
 export interface Clock {
-  /** The current instant. */
   now(): Date;
   /**
    * Waits. Rejects with the signal's reason as soon as it is aborted, also when it already was; the

@@ -3,7 +3,6 @@ import type { Limits } from "./limits.ts";
 
 /** One program to run. Arguments are never seen by a shell. */
 export interface Command extends Limits {
-  /** Program and arguments. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd?: string;
   /** The whole environment of the program; nothing is inherited. */

@@ -106,7 +106,6 @@ class LastBytes {
     this.#most = most;
   }
 
-  /** Adds what was printed next. */
   push(chunk: Uint8Array): void {
     let last = this.#pieces.at(-1);
     if (last === undefined || last.bytes.length - last.used < chunk.length) {

@@ -144,5 +144,4 @@ class UsedTimes {
   }
 }
 
-/** Most names whose times are remembered. */
 const MOST_NAMES = 10_000;

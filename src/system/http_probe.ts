@@ -2,9 +2,7 @@ import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { errors } from "../model/mod.ts";
 
-/** The answer of a server. */
 interface ProbeResult {
-  /** HTTP status. */
   readonly status: number;
   /** The start of the body, at most 4 KiB. */
   readonly body: string;

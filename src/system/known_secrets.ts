@@ -20,7 +20,6 @@ export class KnownSecrets {
   readonly #limits: FormLimits;
   /** What is masked everywhere. */
   readonly #everywhere: KnownTexts;
-  /** Words of each owner. */
   readonly #words = new Map<string, KnownTexts>();
   /** Sources whose configurations name each stack, the last one at the end, with those of its files. */
   readonly #sources = new Map<string, ReadonlyMap<string, string>>();

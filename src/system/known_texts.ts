@@ -49,7 +49,6 @@ interface Known extends Kind {
   owners: number;
   /** Bytes of it and its forms. */
   readonly size: number;
-  /** Whether there are words among its forms. */
   readonly hasWords: boolean;
 }
 

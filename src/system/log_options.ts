@@ -6,7 +6,6 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Options of how lines are written. */
 export interface LogOptions {
   readonly level: LogLevel;
-  /** IANA time zone of the timestamps. */
   readonly timeZone: string;
   /**
    * One JSON object a line, or one sentence a line for a person at a terminal, or the same for the

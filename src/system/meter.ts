@@ -22,7 +22,6 @@ const DURATIONS = [
 /** The definition of a metric. Names carry no prefix here; whoever shows them adds it. */
 export interface MetricDefinition<Label extends string = string> {
   readonly kind: "counter" | "gauge" | "histogram";
-  /** One sentence. */
   readonly help: string;
   readonly labels: readonly Label[];
   /** Upper bounds of a histogram's buckets. */
@@ -127,7 +126,6 @@ export const METRICS = {
 /** Name of a metric of {@link METRICS}. */
 export type MetricName = keyof typeof METRICS;
 
-/** Names of the metrics of one kind. */
 type MetricNamed<Kind extends MetricDefinition["kind"]> = {
   [Name in MetricName]: (typeof METRICS)[Name]["kind"] extends Kind ? Name : never;
 }[MetricName];

@@ -5,7 +5,6 @@
  * the sign between name and value, and go both ways from it.
  */
 
-/** One name with its value. */
 interface NamedValue {
   readonly name: string;
   readonly value: string;

@@ -147,7 +147,6 @@ function entrySecrets({ name, value, isApart }: Entry): string[] {
 /** A value that a shell puts there. */
 const VARIABLE = /^\$(?:\w+$|[({])/;
 
-/** A value that is nothing but a variable. */
 const ONLY_A_VARIABLE = /^\$(?:\w+|\{[^{}]*\})$/;
 
 /** Values of names that sound secret, in a text that may be no valid YAML at all. */

@@ -21,7 +21,6 @@ interface VerdictParts {
 
 /** Verdicts of a swarm on services of one stack, with facts about the stack. */
 interface VerdictNews {
-  /** The deployed release. */
   readonly current: RecordedRelease;
   /** Verdicts that were not told yet. */
   readonly verdicts: readonly EngineVerdict[];

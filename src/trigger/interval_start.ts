@@ -4,7 +4,6 @@ import type { ScheduledJob } from "./scheduled_job.ts";
 export interface IntervalStart {
   /** When its last run began. */
   readonly lastRunAt?: Date;
-  /** When its stack was deployed. */
   readonly deployedAt?: Date;
 }
 

@@ -51,12 +51,10 @@ export class PlannedJobs {
     this.#parts = parts;
   }
 
-  /** The job of a name, if it is planned. */
   get(name: string): Planned | undefined {
     return this.#jobs.get(name);
   }
 
-  /** All of them, with their names. */
   all(): Iterable<readonly [string, Planned]> {
     return this.#jobs;
   }

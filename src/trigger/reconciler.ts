@@ -13,7 +13,6 @@ import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
 interface ReconcilerParts {
-  /** The context of the engine. */
   readonly context: string;
   /** The engine's events, until the signal of {@link Reconciler.run} aborts. */
   readonly events: Pick<SharedEvents, "follow">;

@@ -21,7 +21,6 @@ interface RetryAlarmParts {
 /** A source to be submitted again. */
 interface Due {
   readonly source: SourceRequest;
-  /** The stacks to retry. */
   readonly stacks: readonly StackKey[];
   readonly at: number;
 }

@@ -7,7 +7,6 @@ export interface ComposeProject {
   readonly files: readonly string[];
   /** Dotenv files for rendering, later ones win; rendered models need none. */
   readonly envFiles: readonly string[];
-  /** Profiles to render. */
   readonly profiles: readonly string[];
   /** Directories of checkouts; messages show paths in them relative to the repository. */
   readonly trees?: readonly string[];
@@ -59,7 +58,6 @@ export interface UpArguments {
   readonly mode: "replace" | "roll" | "complete";
   /** Wanted number of containers of each service named. */
   readonly scale: Readonly<Record<string, number>>;
-  /** Make the containers, but do not start them. */
   readonly noStart: boolean;
 }
 

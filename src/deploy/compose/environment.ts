@@ -134,7 +134,6 @@ export function renderVariables(
   };
 }
 
-/** A model and the environment in which compose acts on it. */
 interface ActingCall {
   readonly environment: Readonly<Record<string, string>>;
   readonly model: ComposeModel;

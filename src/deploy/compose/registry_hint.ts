@@ -11,7 +11,6 @@ interface ClientConfiguration {
 const REFUSED =
   /denied|unauthorized|authentication required|no basic auth|credentials|\b40[13]\b|insufficient[_ ]scope/i;
 const DOCKER_HUB = "docker.io";
-/** Keys of credentials for Docker Hub. */
 const DOCKER_HUB_KEYS = ["docker.io", "index.docker.io", "registry-1.docker.io"];
 
 /**

@@ -10,7 +10,6 @@ export interface ContainerParts {
   readonly number: number;
   /** Negotiated API version of the engine. */
   readonly api: string;
-  /** All labels. */
   readonly labels: Readonly<Record<string, string>>;
   /** Further variables, as for proxies; those of the service win. */
   readonly variables: Readonly<Record<string, string>>;

@@ -74,7 +74,6 @@ export function fieldDrift(
   ].map((change) => ({ service, container: { id, name }, ...change }));
 }
 
-/** One difference, for people. */
 type Change = Pick<Drift, "field" | "wanted" | "found">;
 
 const GONE = { wanted: "set", found: "none" };

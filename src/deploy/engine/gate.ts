@@ -65,7 +65,6 @@ export function withoutAliases(wish: ContainerWish, networks: ReadonlySet<string
   };
 }
 
-/** One reconnection. */
 interface Rejoining {
   readonly network: string;
   readonly container: string;

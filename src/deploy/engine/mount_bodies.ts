@@ -84,7 +84,6 @@ function createsPath(volume: JsonObject): boolean {
   return !isObject(bind) || bind["create_host_path"] === true;
 }
 
-/** The engine's name of a volume of the model. */
 function volumeName(model: JsonObject, source: string): string | undefined {
   if (source === "") return undefined;
   return resourceName(model, "volumes", source);

@@ -32,7 +32,6 @@ interface RecordedJobs<R extends Recorded> {
   /** The newest releases of a stack, newest first. */
   history(key: StackKey, count: number): readonly R[];
   services(release: R): Release["services"];
-  /** The release with its model. */
   open(release: R): Pick<Release, "model">;
   /** The owner of a stack, and whether it was handed over: labels may name its owner before then. */
   readonly owners: {
@@ -121,7 +120,6 @@ class AuthorsJobs<R extends Recorded> {
     return false;
   }
 
-  /** The recorded releases of a stack. */
   releasesOf(key: StackKey): Promise<Releases<R>> {
     return this.#once(this.#releases, { id: formatStackKey(key) }, () => {
       const [owner, current] = [this.#ledger.owners.get(key), this.#ledger.current(key)];

@@ -6,7 +6,6 @@ export interface FoundJob {
   readonly service: string;
   /** The container that represents the service: a running one, if any. */
   readonly container: ObservedContainer;
-  /** Number of containers that the service has. */
   readonly scale: number;
   /** Containers made for a run, including finished ones that nobody removed yet. */
   readonly executions: readonly ObservedContainer[];

@@ -144,7 +144,6 @@ export function stopsOfService(labels: Readonly<Record<string, string>>): Stoppe
     );
 }
 
-/** State of a run at one look. */
 type SwarmRunState =
   | { readonly kind: "running"; readonly why: string }
   /** `why` is the engine's reason for a task that ended without an exit code. */

@@ -42,7 +42,6 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     this.#facts = facts;
   }
 
-  /** The running services to stop. */
   async toStop(signal: AbortSignal): Promise<StoppedService[]> {
     const { swarm, log, found: { key: { context } }, spec: { stopServices } } = this.#facts;
     if (stopServices.length === 0) return [];

@@ -6,14 +6,12 @@ import type { Files } from "../../system/mod.ts";
 import { LONGEST_CONTENT, tooLong } from "./stack_objects.ts";
 import { resourcesOf } from "../../compose/resources.ts";
 
-/** Sources of the contents of configs and secrets. */
 interface ContentSources {
   readonly files: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Directory of the release's tree. */
   readonly tree: string;
   /** Directory of the stack in the model's paths, which holds `current` and `live`. */
   readonly stackDirectory: string;
-  /** Values of variables. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

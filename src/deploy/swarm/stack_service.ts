@@ -5,7 +5,6 @@ import type { StackAction, StackOrder } from "./stack_actions.ts";
 /** One service of a stack with the numbers of its tasks. */
 export interface StackService {
   readonly service: SwarmService;
-  /** The image that its tasks run. */
   readonly image: string;
   /** Wanted tasks; for a global service, the number of nodes that have one. */
   readonly desired: number;

@@ -12,7 +12,6 @@ export interface Retention {
 
 /** Parts that only stacks of a swarm need. */
 export interface SwarmParts {
-  /** Reads the files of a tree. */
   readonly contents: Pick<Files, "readPlain" | "realPath" | "stat">;
   /** Keyed digest of a text, in hex digits. */
   digest(text: string): string;

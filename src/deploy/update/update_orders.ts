@@ -34,7 +34,6 @@ type PlanEngine = UpdateEngine & Pick<Engine, "apiVersion" | "findNetworks">;
 
 interface UpdateQuestion {
   readonly release: Pick<Release, "model" | "services">;
-  /** The action on each service. */
   readonly services: readonly ServicePlan[];
   readonly observed: ObservedStack;
   /** The model of what runs, where it is known; called only when it is needed. */

@@ -18,7 +18,6 @@ import { type Claim, whose } from "./whose.ts";
 /** Releases to look through for what they took over; the ledger keeps about as many. */
 const MOST_RELEASES = 200;
 
-/** Who asks for a stack. */
 interface Asker {
   /** The owner, where the ledger records none. */
   readonly by?: StackOwner | undefined;

@@ -36,7 +36,6 @@ export type Whose =
   | { readonly kind: "own" | "taken" | "nobodys" }
   | {
     readonly kind: "anothers";
-    /** The source that it is from. */
     readonly source: string;
     /** Whether the asker's configuration may have made it, for another repository. */
     readonly isRepository: boolean;

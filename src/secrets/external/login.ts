@@ -7,7 +7,6 @@ export interface Grant {
   readonly lifetimeSeconds: number;
 }
 
-/** The token of a provider's login. */
 interface Login {
   /** Begins to use the login; one user logs in at most once. */
   open(): LoginUser;

@@ -11,7 +11,6 @@ import { type PlainValue, SopsFormatError, type SopsText } from "./sops_text.ts"
 
 /** A file for the program. */
 export interface ProgramFile {
-  /** What the program has to print. */
   readonly output: "json" | "binary";
   /** JSON, whatever the format of the author's file is. */
   readonly bytes: Uint8Array;

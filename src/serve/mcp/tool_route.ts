@@ -33,7 +33,6 @@ export interface ToolRouteParts extends ToolParts {
 /** Header with the session id, by which later messages of a client find its calls. */
 const SESSION_HEADER = "mcp-session-id";
 
-/** Headers of a request that the protocol reads. */
 const PROTOCOL_HEADERS = [
   "accept",
   "content-type",

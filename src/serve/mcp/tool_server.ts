@@ -194,7 +194,6 @@ function tooLittlePower({ name, power }: Tool): StackwrightError {
   );
 }
 
-/** Logs a failure on our side. */
 function logFailure(error: unknown, { tool, input, call }: ToolCall): void {
   const { signal } = call;
   const log = call.log.with({ tool: tool.name, ...stackFields(tool.stack(input)) });

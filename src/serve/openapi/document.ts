@@ -1,7 +1,6 @@
 import { TAGS } from "../../api/mod.ts";
 import type { JsonSchema, SchemaBook } from "./schemas.ts";
 
-/** Version of the specification the documents follow. */
 const OPENAPI_VERSION = "3.2.0";
 /** Media type of the documents. */
 export const OPENAPI_MEDIA_TYPE = "application/vnd.oai.openapi+json";

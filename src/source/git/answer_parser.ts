@@ -5,7 +5,6 @@ import { utf8 } from "../../model/mod.ts";
 export interface ObjectInfo {
   readonly id: string;
   readonly type: string;
-  /** Size of the content in bytes. */
   readonly size: number;
 }
 

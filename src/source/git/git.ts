@@ -61,7 +61,6 @@ export interface GitParts {
   readonly options: GitOptions;
 }
 
-/** A question about references. */
 interface RefsQuestion {
   readonly url: RepositoryUrl;
   readonly names: readonly string[];

@@ -196,7 +196,6 @@ const ADVICE: Readonly<Record<GitFailure, string>> = {
   unwanted: "the commit does not exist there",
 };
 
-/** A failure of git, for an error. */
 interface FailedGit {
   /** `fetching refs/heads/main of github.com/o/r`. */
   readonly doing: string;

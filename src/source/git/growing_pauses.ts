@@ -1,8 +1,6 @@
 import type { Clock } from "../../system/mod.ts";
 
-/** Milliseconds of the first pause. */
 const FIRST_MS = 60 * 1000;
-/** Milliseconds of the longest pause. */
 const LONGEST_MS = 60 * 60 * 1000;
 /** Milliseconds without any work after which pauses are short again. */
 const FORGOTTEN_MS = 24 * 60 * 60 * 1000;

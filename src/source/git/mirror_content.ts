@@ -17,7 +17,6 @@ const MOST_LISTED = 4 * 1024 * 1024;
 export const MOST_CUT = 4 * 1024 * 1024;
 /** The depth of a history that is too long to be measured: deeper than any that can be wanted. */
 export const DEEPEST = 0x7fffffff;
-/** Most depths that one mirror remembers. */
 const MOST_DEPTHS = 100;
 /** Characters of a history that are looked at before other tasks of the process get a turn. */
 const AT_ONCE = 512 * 1024;
@@ -143,7 +142,6 @@ export class MirrorContent {
   }
 }
 
-/** The depth that is wanted of a history. */
 function depthFor({ depth }: Wanted): number {
   return depth === 0 ? Number.POSITIVE_INFINITY : depth;
 }

@@ -128,7 +128,6 @@ export class MirrorExchange {
     return commits(reached >= DEEPEST ? 0 : Math.max(reached, wanted.depth));
   }
 
-  /** The commit that was fetched. */
   async #fetched(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
     const name = localName(wanted.name);
     const id = directory === this.#parts.directory

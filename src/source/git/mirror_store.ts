@@ -28,11 +28,9 @@ export interface CompactedMirror {
   readonly result: (typeof COMPACTION_RESULTS)[number];
   /** Bytes of its packs, before and after; absent where it was not measured. */
   readonly bytes?: { readonly before: number; readonly after: number };
-  /** Why it failed. */
   readonly why?: string;
 }
 
-/** Order for compacting mirrors. */
 type CompactionOrder = Pick<Compaction, "mode" | "maxBytes">;
 
 /** The mirrors below a data directory. */

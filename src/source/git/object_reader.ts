@@ -14,7 +14,6 @@ const LARGE = 256 * 1024;
  */
 export const LARGEST = { commit: 1024 * 1024, tag: 1024 * 1024, tree: 16 * 1024 * 1024 } as const;
 
-/** Parts of a reader. */
 interface Parts extends ReaderParts {
   /** Largest file that is read into memory, in bytes. */
   readonly largest: number;

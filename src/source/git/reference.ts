@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { editDistance } from "../../config/mod.ts";
 import { errors } from "../../model/mod.ts";
 
-/** The meaning of a reference text. */
 type Reference =
   | { readonly kind: "commit"; readonly id: string }
   | { readonly kind: "head" }

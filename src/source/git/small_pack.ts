@@ -3,7 +3,6 @@ import { writePackets } from "./pkt_line.ts";
 
 /** A request for the objects that one commit has beyond the history of another. */
 export interface PackQuestion {
-  /** The commit to fetch. */
   readonly want: string;
   /** A commit that the mirror has with all of its history. */
   readonly have: string;

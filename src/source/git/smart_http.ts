@@ -245,7 +245,6 @@ function asksOf(remote: string, login: string): AskedOf {
   };
 }
 
-/** Headers of every request. */
 function headersOf({ authorization }: Asked): Record<string, string> {
   return {
     "git-protocol": "version=2",

@@ -1,4 +1,3 @@
-/** Settings of one ssh program. */
 interface SshSettings {
   /** Path of the key file. */
   readonly key: string;

@@ -19,7 +19,6 @@ interface Part<T> {
 
 /** The cached trees of one repository. */
 export interface OwnTrees<T> {
-  /** A tree by its id; `undefined` when it is not cached. */
   get(id: string): Tree<T> | undefined;
   /** Caches a tree; for it, the first cached ones of the repository with the most are forgotten. */
   keep(id: string, tree: Tree<T>): void;

@@ -32,9 +32,7 @@ export interface ExpandedTree {
 export interface ExpandOptions {
   /** Whether they are exported; otherwise their directories stay empty. */
   readonly submodules: boolean;
-  /** The operator's rewrite rules for URLs. */
   readonly rewrites: UrlRewrites;
-  /** Opens the mirror in a directory. */
   readonly open: (directory: string, name: string) => Repository;
   readonly layout: GitLayout;
   readonly source: SourceLocation;

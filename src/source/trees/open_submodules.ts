@@ -14,7 +14,6 @@ import { reach, type UrlRewrites } from "../git/url_rewrites.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
 import { requireSuccess } from "../git/git_result.ts";
 
-/** The depth to which submodules may nest. */
 const DEEPEST_SUBMODULE = 10;
 
 /** The root of a submodule, as its parent has it. */

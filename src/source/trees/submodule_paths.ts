@@ -60,7 +60,6 @@ export class SubmodulePaths {
 
 type ModuleOptions = Omit<ExpandOptions, "onUnknown">;
 
-/** The source of a commit. */
 type CommitSource = ExpandOptions["source"];
 
 /** The first submodule on a path. */

@@ -4,9 +4,7 @@ import type { Revision } from "../../model/mod.ts";
 import type { Files, KeyedLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 
-/** A tree of a revision on disk. */
 interface StoredTree {
-  /** Its directory. */
   readonly path: string;
   /** Time at which it was asked for last, by any process. */
   readonly usedAt: Date;

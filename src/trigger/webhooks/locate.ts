@@ -25,7 +25,6 @@ export interface LocateOptions {
   readonly configured: (urls: readonly string[]) => SourceRequest | undefined;
 }
 
-/** Most repositories whose addresses are remembered. */
 const MOST_ADDRESSES = 1000;
 
 /**

@@ -1,6 +1,5 @@
 import { listOf, requestError, type StackwrightError, valueAt } from "../../model/mod.ts";
 
-/** Longest text to read from a payload. */
 const LONGEST_TEXT = 2048;
 
 /** The text at a path, trimmed; empty when there is none or when it is too long to be real. */
