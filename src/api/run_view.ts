@@ -55,13 +55,7 @@ export type TargetView = z.output<typeof targetView>;
 export function createRunView(timeZone: string): (run: Run) => RunView {
   const time = createTimeFormat(timeZone);
   const shown = new WeakMap<Run, RunView>();
-  return (run) => {
-    const known = shown.get(run);
-    if (known !== undefined) return known;
-    const view = viewRun(run, time);
-    shown.set(run, view);
-    return view;
-  };
+  return (run) => shown.getOrInsertComputed(run, () => viewRun(run, time));
 }
 
 function viewRun(run: Run, time: TimeFormat): RunView {

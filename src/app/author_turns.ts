@@ -27,9 +27,9 @@ export class AuthorTurns<Work> {
 
   /** Adds a piece, unless the author has one of that name. */
   add(author: string, piece: Piece<Work>): void {
-    const own = this.#authors.get(author) ?? { used: this.#least(), waiting: new Map() };
-    this.#authors.set(author, own);
-    if (!own.waiting.has(piece.name)) own.waiting.set(piece.name, piece);
+    this.#authors
+      .getOrInsertComputed(author, () => ({ used: this.#least(), waiting: new Map() }))
+      .waiting.getOrInsert(piece.name, piece);
   }
 
   /** The next turn; `undefined` when nothing waits. */

@@ -1,5 +1,6 @@
 import { DEFAULT_CONTEXT, type StackKey, type TargetListener } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
+import { abortableWait } from "../system/mod.ts";
 
 /** The contexts with deployed stacks, and the default one. */
 export function contextsOf(ledger: Pick<Ledger, "contexts">): ReadonlySet<string> {
@@ -32,9 +33,6 @@ export async function forEachContext(
   listeners.push(whenEnded((key) => {
     if (ledger.current(key) !== undefined) begin(key.context);
   }));
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await abortableWait(() => () => {}, signal).catch(() => {});
   await Promise.all(begun.values());
 }

@@ -21,9 +21,5 @@ export function createEngineEvents(
       log,
       random: Math.random,
     }, signal);
-  return (context) => {
-    const events = made.get(context) ?? make(context);
-    made.set(context, events);
-    return events;
-  };
+  return (context) => made.getOrInsertComputed(context, make);
 }

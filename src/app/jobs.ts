@@ -62,9 +62,10 @@ export class JobBoards {
   }
 
   of(context: string): JobBoard {
-    const board = this.#made.get(context) ?? new JobBoard(context, this.#parts, this.#signal);
-    this.#made.set(context, board);
-    return board;
+    return this.#made.getOrInsertComputed(
+      context,
+      () => new JobBoard(context, this.#parts, this.#signal),
+    );
   }
 }
 

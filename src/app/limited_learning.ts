@@ -12,14 +12,11 @@ const MOST_LEARNING_MS = 5 * 60 * 1000;
 export function limitedLearning(learn: Learn, clock: Clock): Learn {
   const waits = new Map<string, Promise<unknown>>();
   return (key, signal) => {
-    const name = formatStackKey(key);
-    let wait = waits.get(name);
-    if (wait === undefined) {
+    const wait = waits.getOrInsertComputed(formatStackKey(key), (name) => {
       const { signal: never } = new AbortController();
       const learned = learn(key, never).catch(() => {}).finally(() => waits.delete(name));
-      wait = within(learned, MOST_LEARNING_MS, clock, never);
-      waits.set(name, wait);
-    }
+      return within(learned, MOST_LEARNING_MS, clock, never);
+    });
     return abortable(wait, signal);
   };
 }

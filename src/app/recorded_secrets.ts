@@ -113,8 +113,7 @@ class Teacher implements RecordedSecrets {
   readonly learned = async (key: StackKey, signal: AbortSignal): Promise<void> => {
     const name = formatStackKey(key);
     for (let look = 0; look < MOST_LOOKS && !this.#hasEnded && !this.ask(key); look++) {
-      const end = this.#ends.get(name) ?? Promise.withResolvers<void>();
-      this.#ends.set(name, end);
+      const end = this.#ends.getOrInsertComputed(name, () => Promise.withResolvers<void>());
       await abortable(end.promise, signal);
     }
   };

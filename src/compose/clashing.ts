@@ -64,9 +64,7 @@ class Needs {
   readonly #names = new Map<string, string[]>();
 
   add(key: string, name: string): void {
-    const names = this.#names.get(key);
-    if (names === undefined) this.#names.set(key, [name]);
-    else addName(names, name);
+    addName(this.#names.getOrInsertComputed(key, () => []), name);
   }
 
   hasOther(key: string, name: string): boolean {
@@ -144,10 +142,8 @@ function clashingPaths(held: readonly ServiceClaims[], needed: readonly ServiceC
   const nodeOf = (write: string): Written => {
     // With a final slash, a path is sorted directly before everything inside of it.
     const path = write === "/" ? "/" : `${write}/`;
-    const node = nodes.get(path) ??
-      { path, own: [], inside: [], parent: undefined, around: [] };
-    nodes.set(path, node);
-    return node;
+    const make = () => ({ path, own: [], inside: [], parent: undefined, around: [] });
+    return nodes.getOrInsertComputed(path, make);
   };
   for (const { name, claims } of needed) {
     for (const each of claims.writes) addName(nodeOf(each).own, name);

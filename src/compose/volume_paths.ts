@@ -59,7 +59,7 @@ function partsOfVolumes(model: ComposeModel): ReadonlyMap<string, ReadonlySet<st
   ) {
     const part = textAt(objectAt(mount, "volume"), "subpath");
     const volume = textAt(mount, "source");
-    if (part !== "") parts.set(volume, (parts.get(volume) ?? new Set()).add(part));
+    if (part !== "") parts.getOrInsertComputed(volume, () => new Set()).add(part);
   }
   return parts;
 }

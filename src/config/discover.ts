@@ -128,9 +128,7 @@ function namesFromTheEnd(names: readonly string[]): NamePart {
   for (const name of names) {
     let at = end;
     for (const part of name.split("/").reverse()) {
-      const next = at.before.get(part) ?? { before: new Map(), isName: false };
-      at.before.set(part, next);
-      at = next;
+      at = at.before.getOrInsertComputed(part, () => ({ before: new Map(), isName: false }));
     }
     at.isName = true;
   }

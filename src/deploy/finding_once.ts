@@ -7,9 +7,7 @@ export function findingOnce<Finding extends Pick<Engine, "findVolumes">>(engine:
     ...engine,
     findVolumes(names: readonly string[], signal: AbortSignal) {
       const known = JSON.stringify([...new Set(names)].sort());
-      const answer = found.get(known) ?? engine.findVolumes(names, signal);
-      found.set(known, answer);
-      return answer;
+      return found.getOrInsertComputed(known, () => engine.findVolumes(names, signal));
     },
   };
 }

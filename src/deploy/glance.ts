@@ -83,8 +83,6 @@ export function glancesOf(contexts: readonly string[]): Glances {
   const made = new Map<string, Glance>();
   return (parts, { context }) => {
     const count = contexts.filter((each) => each === context).length;
-    const glance = made.get(context) ?? createGlance(parts, count);
-    made.set(context, glance);
-    return glance;
+    return made.getOrInsertComputed(context, () => createGlance(parts, count));
   };
 }

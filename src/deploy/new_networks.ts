@@ -126,11 +126,7 @@ export async function removeNetworks(
 function membersOf(containers: readonly ObservedContainer[]) {
   const members = new Map<string, ObservedContainer[]>();
   for (const each of containers) {
-    for (const id of each.networkIds ?? []) {
-      const known = members.get(id);
-      if (known === undefined) members.set(id, [each]);
-      else known.push(each);
-    }
+    for (const id of each.networkIds ?? []) members.getOrInsertComputed(id, () => []).push(each);
   }
   return members;
 }

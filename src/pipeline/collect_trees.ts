@@ -196,10 +196,8 @@ async function treeHolders(parts: TreeCollectorParts, signal: AbortSignal): Prom
     // A container that is gone by now holds no tree.
     if (!starts.has(nameOf(each))) continue;
     for (const key of each.keys) {
-      const name = formatStackKey(key);
-      const known = started.get(name) ?? { key, startedAt: [] };
-      known.startedAt.push(starts.get(nameOf(each)));
-      started.set(name, known);
+      started.getOrInsertComputed(formatStackKey(key), () => ({ key, startedAt: [] }))
+        .startedAt.push(starts.get(nameOf(each)));
     }
   }
   return [...started.values()].map(({ key, startedAt }) => ({

@@ -133,9 +133,7 @@ function requireNotOtherTargets(
     const { source: deployed } = current?.configuration ?? current?.revision ?? {};
     if (deployed?.name !== source.name) return;
     for (const other of others.filter(({ target }) => target === current?.target)) {
-      const reading = read.get(other) ?? namedBy(parts, other, signal);
-      read.set(other, reading);
-      const named = await reading;
+      const named = await read.getOrInsertComputed(other, () => namedBy(parts, other, signal));
       if (named === undefined || named.includes(formatStackKey(key))) {
         throw heldBy(other.target, key, source.name, request.target);
       }

@@ -21,10 +21,6 @@ export function triedOnce(
   const own = turns.by(sourceAsOwner(source.name));
   const names = [request.reference, reference];
   const tried = new Map<string, Promise<boolean>>();
-  return (filter) => {
-    const passes = tried.get(filter) ??
-      own.take(() => passesWebhookFilter(filter, names), signal);
-    tried.set(filter, passes);
-    return passes;
-  };
+  const passes = (filter: string) => own.take(() => passesWebhookFilter(filter, names), signal);
+  return (filter) => tried.getOrInsertComputed(filter, passes);
 }

@@ -181,11 +181,7 @@ export class LedgerDatabase {
   }
 
   #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    return statement;
+    return this.#statements.getOrInsertComputed(sql, () => this.#database.prepare(sql));
   }
 
   #write(work: () => unknown): void {

@@ -150,11 +150,10 @@ export class Connections {
   }
 
   #keyOf(connection: Connection): string {
-    const known = this.#keys.get(connection);
-    if (known !== undefined) return known;
-    const key = `${connection.remoteAddress} ${connection.remotePort}`;
-    this.#keys.set(connection, key);
-    return key;
+    return this.#keys.getOrInsertComputed(
+      connection,
+      ({ remoteAddress, remotePort }) => `${remoteAddress} ${remotePort}`,
+    );
   }
 
   #forget(key: string, entry: Entry): void {

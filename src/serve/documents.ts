@@ -116,10 +116,8 @@ async function assetAnswer(
 ): Promise<Answer> {
   const make = Object.hasOwn(files, name) ? files[name] : undefined;
   if (make === undefined) return { kind: "refusal", refusal: { status: 404, error: "not found" } };
-  const answer = made.get(name) ?? make();
-  made.set(name, answer);
   try {
-    return await answer;
+    return await made.getOrInsertComputed(name, make);
   } catch (error) {
     made.delete(name);
     throw error;

@@ -80,13 +80,7 @@ export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response
 /** Caches redacted texts: lists repeat the same ones over and over. */
 function remembering(redact: (text: string) => string): (text: string) => string {
   const done = new Map<string, string>();
-  return (text) => {
-    const known = done.get(text);
-    if (known !== undefined) return known;
-    const redacted = redact(text);
-    done.set(text, redacted);
-    return redacted;
-  };
+  return (text) => done.getOrInsertComputed(text, redact);
 }
 
 /** Header that names the container context. */

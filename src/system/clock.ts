@@ -1,3 +1,5 @@
+import { abortableWait } from "./abortable_wait.ts";
+
 /** Time as a port: everything that asks what time it is, or waits, gets one of these. */
 export interface Clock {
   now(): Date;
@@ -27,18 +29,10 @@ export function createSystemClock(longestMs: number): Clock {
 }
 
 function sleepOnce(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    }, milliseconds);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
+  return abortableWait((end) => {
+    const timer = setTimeout(end, milliseconds);
+    return () => clearTimeout(timer);
+  }, signal);
 }
 
 /** A clock whose sleep lasts until `clock` shows the end time, even if its own sleeps end early. */

@@ -33,8 +33,7 @@ export class ContextLines {
     if (context === undefined) return void this.#put(said);
     const isGrave = said.level === "warning" || said.level === "error";
     const key = `${isGrave} ${context}`;
-    const share = this.#shares.get(key) ?? { context, left: MOST, leftOut: 0 };
-    this.#shares.set(key, share);
+    const share = this.#shares.getOrInsert(key, { context, left: MOST, leftOut: 0 });
     if (share.left <= 0) return void share.leftOut++;
     share.left -= this.#put(said);
     if (share.left > 0) return;

@@ -1,3 +1,5 @@
+import { abortableWait } from "./abortable_wait.ts";
+import { count } from "./count.ts";
 import { createKeyedLock } from "./limiter.ts";
 
 /** Lets a bounded number of pieces of work run at once; those in whose names the others wait take turns. */
@@ -62,30 +64,19 @@ class FairQueue {
   }
 
   enter(who: string, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const own = this.#waiting.get(who) ?? new Set();
-      const onAbort = () => {
-        // A waiter that gives up must not be handed the slot later: it would be lost.
-        own.delete(admit);
-        if (own.size === 0 && this.#waiting.get(who) === own) this.#waiting.delete(who);
-        reject(signal.reason);
-      };
-      const admit = () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#waiting.set(who, own.add(admit));
+    return abortableWait((enter) => {
+      const own = this.#waiting.getOrInsertComputed(who, () => new Set()).add(enter);
       this.#admitNext();
-    });
+      return () => {
+        own.delete(enter);
+        if (own.size === 0 && this.#waiting.get(who) === own) this.#waiting.delete(who);
+      };
+    }, signal);
   }
 
   leave(who: string, milliseconds: number): void {
     this.#used.add(who, milliseconds);
-    const left = (this.#running.get(who) ?? 1) - 1;
-    if (left > 0) this.#running.set(who, left);
-    else this.#running.delete(who);
+    count(this.#running, who, -1);
     this.#free++;
     this.#admitNext();
   }
@@ -99,7 +90,7 @@ class FairQueue {
     this.#waiting.delete(who);
     // Behind all other names: their turns come first now.
     if (own.size > 0) this.#waiting.set(who, own);
-    this.#running.set(who, (this.#running.get(who) ?? 0) + 1);
+    count(this.#running, who, 1);
     this.#free--;
     admit();
   }

@@ -9,15 +9,12 @@ interface Transport {
 /** The runtime's own fetch; proxies and certificates are given to it in each runtime's manner. */
 export function createTransport({ proxy, caCertificates }: HttpClientOptions): Transport {
   const clients = new Map<string, Deno.HttpClient>();
-  const denoClient = (through: string | undefined) => {
-    const key = through ?? "";
-    const client = clients.get(key) ?? Deno.createHttpClient({
-      ...(through === undefined ? {} : { proxy: denoProxy(through) }),
-      ...(caCertificates === undefined ? {} : { caCerts: [caCertificates] }),
-    });
-    clients.set(key, client);
-    return client;
-  };
+  const denoClient = (through: string | undefined) =>
+    clients.getOrInsertComputed(through ?? "", () =>
+      Deno.createHttpClient({
+        ...(through === undefined ? {} : { proxy: denoProxy(through) }),
+        ...(caCertificates === undefined ? {} : { caCerts: [caCertificates] }),
+      }));
   return {
     fetch({ url, method, headers, body }, signal) {
       const through = proxyFor(new URL(url), proxy);

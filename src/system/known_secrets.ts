@@ -1,3 +1,4 @@
+import { count } from "./count.ts";
 import { type FormLimits, KnownTexts } from "./known_texts.ts";
 import { authorOf, claimOf, EVERYONE, isAuthors, isRepositorys, partsOf } from "./secret_owners.ts";
 import { looksRandom } from "./secret_texts.ts";
@@ -207,7 +208,7 @@ export class KnownSecrets {
   #noteClaim(owner: string): void {
     const [stack] = partsOf(owner);
     if (stack === undefined) return;
-    this.#claims.set(stack, (this.#claims.get(stack) ?? new Set()).add(owner));
+    this.#claims.getOrInsertComputed(stack, () => new Set()).add(owner);
   }
 
   #letGo(owner: string): void {
@@ -267,11 +268,4 @@ export class KnownSecrets {
     }
     return authors;
   }
-}
-
-/** Counts a thing up or down; one of which none is left is not in `numbers`. */
-function count(numbers: Map<string, number>, thing: string, by: 1 | -1): void {
-  const left = (numbers.get(thing) ?? 0) + by;
-  if (left > 0) numbers.set(thing, left);
-  else numbers.delete(thing);
 }

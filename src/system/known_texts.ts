@@ -1,4 +1,5 @@
 import { Beginnings, type Effort, LONGEST, SHORTEST_SECRET } from "./beginnings.ts";
+import { count } from "./count.ts";
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
@@ -167,9 +168,7 @@ export class KnownTexts {
   #count(own: Owner, size: number): void {
     own.size += size;
     for (const [sizes, name] of [[this.#groups, own.group], [this.#authors, own.author]] as const) {
-      const all = (sizes.get(name) ?? 0) + size;
-      if (all === 0) sizes.delete(name);
-      else sizes.set(name, all);
+      count(sizes, name, size);
     }
   }
 

@@ -1,4 +1,6 @@
+import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
+import { count } from "./count.ts";
 
 /** A slot of a limiter, which its holder may give to others while it only waits. */
 export interface Slot {
@@ -108,7 +110,7 @@ class Beside {
     const place = this.#queue.enter(waiting.signal, { first });
     const letIn = () => {
       isLetIn = true;
-      this.#count(who, 1);
+      count(this.#working, who, 1);
       this.#beside++;
       waiting.abort(LET_IN);
     };
@@ -118,7 +120,7 @@ class Beside {
       const leave = await place;
       // It may have been let in at the moment when it got its slot.
       if (isLetIn) leaveBeside();
-      else this.#count(who, 1);
+      else count(this.#working, who, 1);
       return this.#leaving(who, leave);
     } catch (error) {
       if (error === LET_IN) return this.#leaving(who, leaveBeside);
@@ -149,15 +151,9 @@ class Beside {
 
   #leaving(who: string, leave: () => void): () => void {
     return () => {
-      this.#count(who, -1);
+      count(this.#working, who, -1);
       leave();
     };
-  }
-
-  #count(who: string, more: 1 | -1): void {
-    const now = (this.#working.get(who) ?? 0) + more;
-    if (now === 0) this.#working.delete(who);
-    else this.#working.set(who, now);
   }
 }
 
@@ -181,8 +177,8 @@ export function createKeyedLock(slots = 1): WatchableLock {
   return {
     isBusy: (key) => limiters.has(key),
     async run(key, work, signal) {
-      const entry = limiters.get(key) ?? { limiter: createLimiter(slots), users: 0 };
-      limiters.set(key, entry);
+      const make = () => ({ limiter: createLimiter(slots), users: 0 });
+      const entry = limiters.getOrInsertComputed(key, make);
       entry.users++;
       try {
         return await entry.limiter.run(work, signal);
@@ -228,21 +224,12 @@ function createQueue(slots: number): Queue {
   return {
     enter(signal, { first } = { first: false }) {
       const waiting = first ? ahead : behind;
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const onAbort = () => {
-          // A waiter that gives up must not be handed the slot later: it would be lost.
-          waiting.delete(admit);
-          reject(signal.reason);
-        };
-        const admit = () => {
-          signal.removeEventListener("abort", onAbort);
-          resolve(once(release));
-        };
-        signal.addEventListener("abort", onAbort, { once: true });
+      return abortableWait((enter) => {
+        const admit = () => enter(once(release));
         waiting.add(admit);
         admitNext();
-      });
+        return () => waiting.delete(admit);
+      }, signal);
     },
   };
 }

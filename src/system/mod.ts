@@ -3,11 +3,13 @@
  * logs. Other modules get them as arguments, so that tests can replace them.
  */
 export * from "./abortable.ts";
+export * from "./abortable_wait.ts";
 export * from "./all_in_turns.ts";
 export type { Learn } from "./asked_stacks.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./contains.ts";
+export * from "./count.ts";
 export {
   type Command,
   type CommandResult,

@@ -1,4 +1,6 @@
+import { abortableWait } from "./abortable_wait.ts";
 import type { Clock } from "./clock.ts";
+import { count } from "./count.ts";
 import type { Slot } from "./limiter.ts";
 
 /** Milliseconds after which waiting for an external party gives the slot to others. */
@@ -77,10 +79,7 @@ export class Shares {
 
   #take(owner: string, keys: readonly string[]): boolean {
     if (!keys.every((key) => this.#hasPlace(owner, key))) return false;
-    for (const key of keys) {
-      const owners = this.#taken.get(key) ?? new Map<string, number>();
-      this.#taken.set(key, owners.set(owner, (owners.get(owner) ?? 0) + 1));
-    }
+    for (const key of keys) count(this.#taken.getOrInsertComputed(key, () => new Map()), owner, 1);
     return true;
   }
 
@@ -94,28 +93,22 @@ export class Shares {
   }
 
   #place(owner: string, keys: readonly string[], signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const settle = (how: () => void) => {
-        this.#waiting.delete(enter);
-        signal.removeEventListener("abort", onAbort);
-        how();
-      };
-      const onAbort = () => settle(() => reject(signal.reason));
+    return abortableWait((entered) => {
+      const leave = () => this.#waiting.delete(enter);
       const enter = () => {
-        if (this.#take(owner, keys)) settle(resolve);
+        if (!this.#take(owner, keys)) return;
+        leave();
+        entered();
       };
-      signal.addEventListener("abort", onAbort, { once: true });
       this.#waiting.set(enter, owner);
-    });
+      return leave;
+    }, signal);
   }
 
   #free(owner: string, keys: readonly string[]): void {
     for (const key of keys) {
       const owners = this.#taken.get(key);
-      const left = (owners?.get(owner) ?? 1) - 1;
-      if (left > 0) owners?.set(owner, left);
-      else owners?.delete(owner);
+      if (owners !== undefined) count(owners, owner, -1);
       if (owners?.size === 0) this.#taken.delete(key);
     }
     // Owners with the fewest places enter first.

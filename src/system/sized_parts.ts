@@ -11,9 +11,8 @@ export function partOf<Inner>(
   name: string,
   size: number,
 ): Part<Inner> {
-  const part = parts.get(name) ?? { name, size: 0, parts: new Map() };
+  const part = parts.getOrInsertComputed(name, () => ({ name, size: 0, parts: new Map() }));
   part.size += size;
-  parts.set(name, part);
   return part;
 }
 

@@ -146,7 +146,7 @@ async function look(
 
 /** Adds a value under keys; returns what takes it away again. */
 function enter<T>(all: Map<string, Set<T>>, keys: readonly string[], value: T): () => void {
-  for (const key of keys) all.set(key, (all.get(key) ?? new Set()).add(value));
+  for (const key of keys) all.getOrInsertComputed(key, () => new Set()).add(value);
   return () => {
     for (const key of keys) {
       const own = all.get(key);

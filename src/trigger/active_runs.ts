@@ -1,3 +1,5 @@
+import { count } from "../system/mod.ts";
+
 /** The runs of jobs that are under way or waiting, counted by job and by source. */
 export class ActiveRuns {
   readonly #ofJob = new Map<string, number>();
@@ -20,18 +22,11 @@ export class ActiveRuns {
 
   /** Counts a run; returns a function that records its end, and is called once. */
   begin(job: string, source: string): () => void {
-    add(this.#ofJob, job, 1);
-    add(this.#ofSource, source, 1);
+    count(this.#ofJob, job, 1);
+    count(this.#ofSource, source, 1);
     return () => {
-      add(this.#ofJob, job, -1);
-      add(this.#ofSource, source, -1);
+      count(this.#ofJob, job, -1);
+      count(this.#ofSource, source, -1);
     };
   }
-}
-
-/** Adds to a count, which is forgotten at zero. */
-function add(counts: Map<string, number>, name: string, more: number): void {
-  const count = (counts.get(name) ?? 0) + more;
-  if (count > 0) counts.set(name, count);
-  else counts.delete(name);
 }

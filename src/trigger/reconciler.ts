@@ -94,17 +94,10 @@ export class Reconciler {
     if (isMeant) {
       this.#stir(key, (stirred) => add(stirred.heard, news.containerId, news.events), signal);
     } else {
-      const ending = this.#stirred.get(name)?.heard ?? this.#endingOf(name);
+      const ending = this.#stirred.get(name)?.heard ??
+        this.#ending.getOrInsertComputed(name, () => new Map());
       if (options.events.includes("die")) add(ending, news.containerId, news.events);
     }
-  }
-
-  #endingOf(name: string): Marks {
-    const known = this.#ending.get(name);
-    if (known !== undefined) return known;
-    const made: Marks = new Map();
-    this.#ending.set(name, made);
-    return made;
   }
 
   /** Has a stack looked at soon. */

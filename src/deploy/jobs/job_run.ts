@@ -267,9 +267,10 @@ export class JobRun<Stopped> {
         const asked = new Map<string, Promise<void>>();
         const start = async (each: Stopped) => {
           const stack = await this.#engine.stackOf(each, patient);
-          const may = asked.get(stack) ?? this.#facts.requireStartable(stack, patient);
-          asked.set(stack, may);
-          await may;
+          await asked.getOrInsertComputed(
+            stack,
+            () => this.#facts.requireStartable(stack, patient),
+          );
           await this.#engine.startAgain(each, patient);
         };
         const started = await someAtOnce(stopped, start, patient);

@@ -168,11 +168,8 @@ type TemplateCheck = (task: SwarmTask) => boolean;
 function templateCheck({ spec: { TaskTemplate } }: SwarmService): TemplateCheck {
   const wanted = essence(asRecord(TaskTemplate));
   const known = new Map<SwarmTask, boolean>();
-  return (task) => {
-    const answer = known.get(task) ?? isDeepStrictEqual(essence(task.spec), wanted);
-    known.set(task, answer);
-    return answer;
-  };
+  return (task) =>
+    known.getOrInsertComputed(task, ({ spec }) => isDeepStrictEqual(essence(spec), wanted));
 }
 
 function essence(task: JsonRecord): JsonRecord {

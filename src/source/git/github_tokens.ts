@@ -47,11 +47,10 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
       if (known !== undefined && known.expiresAt - SPARE_MS > parts.clock.now().getTime()) {
         return known.value;
       }
-      let request = asking.get(key);
-      if (request === undefined) {
-        request = makeToken(parts, app, url).finally(() => asking.delete(key));
-        asking.set(key, request);
-      }
+      const request = asking.getOrInsertComputed(
+        key,
+        () => makeToken(parts, app, url).finally(() => asking.delete(key)),
+      );
       // A caller that aborts must not abort the request that other callers share.
       const token = await abortable(request, signal);
       kept.set(key, token);

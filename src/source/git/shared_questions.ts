@@ -23,13 +23,11 @@ interface Question<Answer> {
   askers: number;
 }
 
-type Rounds<Answer> = WeakMap<object, Map<string, Question<Answer>>>;
-
 /** Makes shared questions, with none under way. */
 export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
   /** Questions whose `ask` has not been called yet. */
   const open = new Map<string, Question<Answer>>();
-  const rounds: Rounds<Answer> = new WeakMap();
+  const rounds = new WeakMap<object, Map<string, Question<Answer>>>();
   const begin = (key: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
     const given = new AbortController();
     const later = async () => {
@@ -45,7 +43,7 @@ export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
   };
   return {
     async ask(key, signal, ask, round) {
-      const ofRound = round === undefined ? undefined : known(rounds, round);
+      const ofRound = round && rounds.getOrInsertComputed(round, () => new Map());
       const before = ofRound?.get(key);
       const isGivenUp = before?.given.signal.aborted === true;
       const question = (isGivenUp ? undefined : before) ?? open.get(key) ?? begin(key, ask);
@@ -62,10 +60,4 @@ export function createSharedQuestions<Answer>(): SharedQuestions<Answer> {
       }
     },
   };
-}
-
-function known<Answer>(rounds: Rounds<Answer>, round: object): Map<string, Question<Answer>> {
-  const found = rounds.get(round) ?? new Map<string, Question<Answer>>();
-  rounds.set(round, found);
-  return found;
 }

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../model/mod.ts";
 import {
   DEFAULT_PORTS,
   parseRepositoryUrl,
@@ -102,9 +103,7 @@ function rulesByHost(rewrites: UrlRewrites): ReadonlyMap<string, readonly Rule[]
   for (const [key, replacement] of entries) {
     const prefix = prefixOf(key);
     if (prefix === undefined) continue;
-    const others = rules.get(prefix.host);
-    if (others === undefined) rules.set(prefix.host, [{ prefix, replacement }]);
-    else others.push({ prefix, replacement });
+    rules.getOrInsertComputed(prefix.host, () => []).push({ prefix, replacement });
   }
   return rules;
 }
@@ -119,7 +118,9 @@ function prefixOf(key: string): Prefix | undefined {
 /** The rest of a path behind a prefix that matches. */
 function restBehind(url: Written, { scheme, user, port, path }: Prefix): string | undefined {
   if (scheme !== "" && scheme !== url.scheme) return undefined;
-  if (user !== "" && decoded(user) !== decoded(url.user || accountOf(url))) return undefined;
+  if (user !== "" && percentDecoded(user) !== percentDecoded(url.user || accountOf(url))) {
+    return undefined;
+  }
   const usual = PORTS.get(url.scheme) ?? "";
   if ((port || usual) !== (url.port || usual)) return undefined;
   if (path === "") return url.path;
@@ -156,18 +157,10 @@ function takeApart(url: string): Written | undefined {
     user: user.replace(/:.*$/s, ""),
     host: host.toLowerCase(),
     port: port === "" ? "" : String(Number(port)),
-    path: (long === null ? path : decoded(path)).split("/").filter((part) => part !== "").join("/"),
+    path: (long === null ? path : percentDecoded(path)).split("/").filter((part) => part !== "")
+      .join("/"),
     isShort: long === null,
   };
-}
-
-/** The text itself where an escape is broken: no repository has such a URL. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A decoded path as a part of a URL. */

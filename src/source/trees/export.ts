@@ -103,7 +103,7 @@ function withMore(
   more: ReadonlyMap<string, TreeFile>,
 ): ReadonlyMap<TreePart, ReadonlySet<string>> {
   const all = new Map([...write].map(([part, paths]) => [part, new Set(paths)]));
-  for (const [path, { part }] of more) all.set(part, (all.get(part) ?? new Set()).add(path));
+  for (const [path, { part }] of more) all.getOrInsertComputed(part, () => new Set()).add(path);
   return all;
 }
 

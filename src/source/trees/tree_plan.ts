@@ -20,9 +20,7 @@ export function planTree(next: ExpandedTree, base: ExpandedTree | undefined): Tr
     if (file.kind !== "symlink" && old?.id === file.id && old.kind === file.kind) {
       link.set(path, file);
     } else {
-      const paths = write.get(file.part) ?? [];
-      paths.push(path);
-      write.set(file.part, paths);
+      write.getOrInsertComputed(file.part, () => []).push(path);
     }
   }
   return { link, write };
