@@ -2,7 +2,14 @@ import { formatStackKey, type StackKey } from "../model/mod.ts";
 import { hidingSteps } from "../prepare/mod.ts";
 import { type Ledger, recordedOwner } from "../record/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import { abortable, authorOf, processorTime, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import {
+  abortable,
+  authorOf,
+  keepNewest,
+  processorTime,
+  sourceAsOwner,
+  stackAsOwner,
+} from "../system/mod.ts";
 import { type AuthorTurn, AuthorTurns } from "./author_turns.ts";
 
 const MOST_STACKS = 10_000;
@@ -246,15 +253,9 @@ class Teacher implements RecordedSecrets {
     }
     const all = marksOf(alive);
     const marks = new Set(all.filter((mark) => !failed.has(mark)));
-    this.#remember(formatStackKey(key), { version, marks, alive: all.join() });
-  }
-
-  #remember(name: string, looked: Looked): void {
-    this.#looked.delete(name);
-    this.#looked.set(name, looked);
     // Anybody may ask about stacks that do not exist; one that is forgotten is looked at again.
-    const [oldest] = this.#looked.keys();
-    if (this.#looked.size > MOST_STACKS && oldest !== undefined) this.#looked.delete(oldest);
+    const looked = { version, marks, alive: all.join() };
+    keepNewest(this.#looked, MOST_STACKS, formatStackKey(key), looked);
   }
 }
 

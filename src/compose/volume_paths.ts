@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path/posix";
-import { type ComposeModel, errors, type StackwrightError } from "../model/mod.ts";
+import { type ComposeModel, errors, partsOfPath, type StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
 import { resourcesOf } from "./resources.ts";
@@ -69,7 +69,7 @@ function partsOfVolumes(model: ComposeModel): ReadonlyMap<string, ReadonlySet<st
  * they are written, climbs from a link's target: `/var/run/../data` is `/data`.
  */
 export function climbsBack(path: string): boolean {
-  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const parts = partsOfPath(path);
   const named = parts.findIndex((part) => part !== "..");
   return named >= 0 && parts.includes("..", named);
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { errors, type StackwrightError } from "../model/mod.ts";
+import { errors, partsOfPath, type StackwrightError } from "../model/mod.ts";
 import type { Files, HeldDirectory } from "../system/mod.ts";
 
 /** Limit of steps to one file, links and new directories included: containers may keep renaming. */
@@ -32,7 +32,7 @@ export class LiveDirectory {
     { makes }: { readonly makes: boolean },
     work: (place: string) => Promise<T>,
   ): Promise<T | undefined> {
-    const names = namesOf(path);
+    const names = partsOfPath(path);
     const last = names.pop() ?? ".";
     return await this.#within(path, { names, makes }, (held) => work(join(held.path, last)));
   }
@@ -40,7 +40,7 @@ export class LiveDirectory {
   /** Makes a directory and those above it; one that exists is fine. Throws as {@link at} does. */
   async makeDirectory(path: string): Promise<void> {
     const done = () => Promise.resolve();
-    await this.#within(path, { names: namesOf(path), makes: true }, done);
+    await this.#within(path, { names: partsOfPath(path), makes: true }, done);
   }
 
   async #within<T>(
@@ -89,7 +89,7 @@ export class LiveDirectory {
       if (info?.kind === "symlink") {
         const target = await this.#files.readLink(place) ?? "";
         if (target.startsWith("/")) throw this.#escape(path, target);
-        todo.unshift(...namesOf(target));
+        todo.unshift(...partsOfPath(target));
       } else if (info === undefined && !makes) return false;
       else {
         // Fails if something else was put there meanwhile; then the loop looks it up again.
@@ -106,8 +106,4 @@ export class LiveDirectory {
         "its way; remove that link",
     );
   }
-}
-
-function namesOf(path: string): string[] {
-  return path.split("/").filter((name) => name !== "" && name !== ".");
 }

@@ -1,4 +1,5 @@
 import { COMPOSE_LABELS, type ObservedContainer } from "../model/mod.ts";
+import { keepNewest } from "../system/mod.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { whoseLabels } from "./told.ts";
 
@@ -20,8 +21,9 @@ export class Owners {
     const name = whoseLabels(labels);
     if (name.length > LONGEST_NAME) return;
     const project = labels[COMPOSE_LABELS.project] ?? "";
-    if (ID.test(id)) this.#remember(id, name);
-    if (project !== "" && project.length <= LONGEST_NAME) this.#remember(labelOf(project), name);
+    if (ID.test(id)) keepNewest(this.#names, MOST, id, name);
+    if (project === "" || project.length > LONGEST_NAME) return;
+    keepNewest(this.#names, MOST, `${COMPOSE_LABELS.project}=${project}`, name);
   }
 
   /** The name of whom a call is for; empty where that is not known, and for everybody's things. */
@@ -32,17 +34,4 @@ export class Owners {
     const asked = [id, ...Array.isArray(labels) ? labels.map(String) : []];
     return asked.map((each) => this.#names.get(each) ?? "").find((name) => name !== "") ?? "";
   }
-
-  #remember(key: string, name: string): void {
-    this.#names.delete(key);
-    this.#names.set(key, name);
-    for (const oldest of this.#names.keys()) {
-      if (this.#names.size <= MOST) break;
-      this.#names.delete(oldest);
-    }
-  }
-}
-
-function labelOf(project: string): string {
-  return `${COMPOSE_LABELS.project}=${project}`;
 }

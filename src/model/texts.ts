@@ -46,6 +46,11 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** The names in a path, and its `..`: any number of slashes divides two, and `.` leads nowhere. */
+export function partsOfPath(path: string): string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
+}
+
 /** Decodes percent escapes; returns the text unchanged where they are invalid. */
 export function percentDecoded(text: string): string {
   try {

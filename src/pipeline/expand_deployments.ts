@@ -10,6 +10,7 @@ import {
   type DiscoveryOwner,
   errors,
   formatStackKey,
+  partsOfPath,
   type Problem,
   type Revision,
   type SourceRequest,
@@ -312,6 +313,5 @@ const placeOf = (each?: ExpandedDeployment) =>
   each?.found?.stack.directory ?? each?.declared.deployment.workingDir;
 
 function lastPart(path: string): string {
-  return path.replace(/\.git$/, "").split("/").filter((part) => part !== "" && part !== ".")
-    .at(-1) ?? "";
+  return partsOfPath(path.replace(/\.git$/, "")).at(-1) ?? "";
 }

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import { OF_A_PROCESS } from "../compose/mod.ts";
+import { partsOfPath } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 import { type DiskMounts, onDisk } from "../deploy/mod.ts";
 
@@ -16,7 +17,7 @@ export async function leadsThroughProcess(
   mounts: DiskMounts,
   path: string,
 ): Promise<boolean> {
-  const left = partsOf(path);
+  const left = partsOfPath(path).reverse();
   let [at, links] = ["/", 0];
   for (let name = left.pop(); name !== undefined; name = left.pop()) {
     const place = name === ".." ? dirname(at) : join(at, name);
@@ -29,13 +30,8 @@ export async function leadsThroughProcess(
     }
     const target = await files.readLink(place) ?? "";
     links++;
-    left.push(...partsOf(target));
+    left.push(...partsOfPath(target).reverse());
     if (target.startsWith("/")) at = "/";
   }
   return false;
-}
-
-/** Parts of a path in reverse order. */
-function partsOf(path: string): string[] {
-  return path.split("/").filter((part) => part !== "" && part !== ".").reverse();
 }

@@ -1,3 +1,4 @@
+import { keepNewest } from "../system/mod.ts";
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { canonicalJson } from "../compose/mod.ts";
@@ -84,9 +85,7 @@ export class RenderedModels {
   keepFailure(inputs: RenderingInputs, error: unknown, now: Date): void {
     if (!(error instanceof StackwrightError) || !error.tookTooMuch) return;
     const until = new Date(now.getTime() + FAILURE_MS);
-    this.#failures.set(keyOf(inputs), { error, until });
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > MOST_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
+    keepNewest(this.#failures, MOST_FAILURES, keyOf(inputs), { error, until });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import type { Clock, Log } from "../system/mod.ts";
+import { type Clock, keepNewest, type Log } from "../system/mod.ts";
 import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
@@ -209,10 +209,5 @@ const MOST_MARKED = 2_000;
 function add(marks: Marks, id: string, events: readonly ReconciliationEvent[]): void {
   const known = marks.get(id) ?? new Set();
   for (const each of events) known.add(each);
-  marks.delete(id);
-  marks.set(id, known);
-  for (const [oldest] of marks) {
-    if (marks.size <= MOST_MARKED) break;
-    marks.delete(oldest);
-  }
+  keepNewest(marks, MOST_MARKED, id, known);
 }

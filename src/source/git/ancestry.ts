@@ -1,4 +1,5 @@
 import { isStackwrightError, utf8 } from "../../model/mod.ts";
+import { keepNewest } from "../../system/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import { LARGEST } from "./object_reader.ts";
@@ -27,7 +28,8 @@ export class Ancestry {
   async tell(older: CommitPlace, newer: CommitPlace, signal: AbortSignal): Promise<IsAncestor> {
     const key = `${older.commit} ${newer.commit} ${newer.repository.mirror.directory}`;
     const known = this.#answers.get(key) ?? await told(older, newer, signal);
-    if (known !== undefined) return this.#remember(key, known);
+    const remember = (answer: IsAncestor) => keepNewest(this.#answers, MOST_ANSWERS, key, answer);
+    if (known !== undefined) return remember(known);
     const gone = new Set<CommitPlace>();
     for (const depth of DEPTHS) {
       for (const each of [older, newer].filter((one) => !gone.has(one))) {
@@ -35,17 +37,10 @@ export class Ancestry {
         if (fetched === "away") return await guess(older, newer, signal);
         if (fetched === "missing") gone.add(each);
         const answer = await told(older, newer, signal);
-        if (answer !== undefined) return this.#remember(key, answer);
+        if (answer !== undefined) return remember(answer);
       }
     }
-    return this.#remember(key, await guess(older, newer, signal));
-  }
-
-  #remember(key: string, answer: IsAncestor): IsAncestor {
-    this.#answers.set(key, answer);
-    const oldest = this.#answers.keys().next().value;
-    if (this.#answers.size > MOST_ANSWERS && oldest !== undefined) this.#answers.delete(oldest);
-    return answer;
+    return remember(await guess(older, newer, signal));
   }
 }
 

@@ -1,4 +1,10 @@
-import { abortable, type Clock, type HttpClient, type Redactor } from "../../system/mod.ts";
+import {
+  abortable,
+  type Clock,
+  type HttpClient,
+  keepNewest,
+  type Redactor,
+} from "../../system/mod.ts";
 import type { GitHubApp } from "./credentials.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { apiBase, askGitHub, denied, numberAt, textAt, unexpected } from "./github_api.ts";
@@ -52,11 +58,7 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
         () => makeToken(parts, app, url).finally(() => asking.delete(key)),
       );
       // A caller that aborts must not abort the request that other callers share.
-      const token = await abortable(request, signal);
-      kept.set(key, token);
-      const [oldest] = kept.keys();
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
-      return token.value;
+      return keepNewest(kept, most, key, await abortable(request, signal)).value;
     },
   };
 }

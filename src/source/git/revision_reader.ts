@@ -1,4 +1,5 @@
-import { utf8 } from "../../model/mod.ts";
+import { partsOfPath, utf8 } from "../../model/mod.ts";
+import { keepNewest } from "../../system/mod.ts";
 import { damagedError } from "./git_failure.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
@@ -31,7 +32,7 @@ export class RevisionReader {
    * `source_invalid` when the directories on the way show that the tree has too many entries.
    */
   async find(commit: string, path: string, signal: AbortSignal): Promise<TreeEntry | undefined> {
-    const names = namesOf(path);
+    const names = partsOfPath(path);
     const root: TreeEntry = { kind: "directory", id: await this.root(commit, signal) };
     return [root, ...await this.way(commit, names, signal)][names.length];
   }
@@ -64,8 +65,7 @@ export class RevisionReader {
     const { data } = await this.#objects.contents(info, signal);
     const [, id] = /^tree ([0-9a-f]{40})\n/.exec(utf8(data.subarray(0, HEADER_BYTES))) ?? [];
     if (id === undefined) throw damagedError(`the mirror has no tree of the commit ${commit}`);
-    remember(this.#roots, commit, id, MOST_ROOTS);
-    return id;
+    return keepNewest(this.#roots, MOST_ROOTS, commit, id);
   }
 
   /** The entries of one directory, by name. */
@@ -82,7 +82,7 @@ export class RevisionReader {
   #count(commit: string, directory: string, size: number): void {
     if (size <= LARGE_DIRECTORY) return;
     const sizes = this.#sizes.get(commit) ?? new Map<string, number>();
-    if (sizes.size === 0) remember(this.#sizes, commit, sizes, MOST_COUNTED);
+    if (sizes.size === 0) keepNewest(this.#sizes, MOST_COUNTED, commit, sizes);
     const total = [...sizes.set(directory, size).values()].reduce((sum, each) => sum + each, 0);
     if (total > MOST_ENTRIES) throw tooManyEntries();
   }
@@ -109,15 +109,4 @@ export class RevisionReader {
     if (info === undefined) throw damagedError(`the mirror lacks the object ${name}`);
     return info;
   }
-}
-
-function namesOf(path: string): string[] {
-  return path.split("/").filter((each) => each !== "" && each !== ".");
-}
-
-function remember<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.set(key, value);
-  if (map.size <= most) return;
-  const oldest = map.keys().next().value;
-  if (oldest !== undefined) map.delete(oldest);
 }

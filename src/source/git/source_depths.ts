@@ -1,3 +1,5 @@
+import { keepNewest } from "../../system/mod.ts";
+
 /** Most commits of one mirror whose sources are remembered to have no more. */
 const MOST_COMMITS = 1000;
 
@@ -17,10 +19,7 @@ export class SourceDepths {
 
   /** Remembers that a fetch which asked for a depth reached a smaller one. */
   note(id: string, asked: number, reached: number): void {
-    this.#fetched.delete(id);
-    this.#fetched.set(id, { asked, reached });
-    const [oldest] = this.#fetched.keys();
-    if (this.#fetched.size > MOST_COMMITS && oldest !== undefined) this.#fetched.delete(oldest);
+    keepNewest(this.#fetched, MOST_COMMITS, id, { asked, reached });
   }
 
   /** Whether a fetch for as much as `wanted` reached no more than the mirror has, which is `depth`. */

@@ -1,4 +1,4 @@
-import { isStackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, partsOfPath } from "../../model/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import type { Mirror } from "./mirror.ts";
 import type { OwnTrees } from "./tree_cache.ts";
@@ -51,8 +51,7 @@ export class TreeListings {
   ): Promise<ReadonlyMap<string, ListedEntry>> {
     const known = this.#known.get(commit);
     if (known === undefined) return await this.list(id, signal);
-    const prefix = path.split("/").filter((each) => each !== "" && each !== ".")
-      .map((each) => `${each}/`).join("");
+    const prefix = partsOfPath(path).map((each) => `${each}/`).join("");
     return new Map(
       [...known].filter(([name]) => name.startsWith(prefix))
         .map(([name, entry]) => [name.slice(prefix.length), entry]),

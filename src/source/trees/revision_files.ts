@@ -1,4 +1,4 @@
-import type { SourceLocation } from "../../model/mod.ts";
+import { partsOfPath, type SourceLocation } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import { tooLargeFile } from "../too_large_file.ts";
 import { withRepair } from "../git/repository.ts";
@@ -91,7 +91,7 @@ export class RevisionFiles {
     path: string,
     how: { readonly orIs: boolean; readonly signal: AbortSignal },
   ): Promise<PartPath> {
-    const root = path.split("/").filter((each) => each !== "" && each !== ".").join("/");
+    const root = partsOfPath(path).join("/");
     return this.#submodules.find(part, source, root, how);
   }
 }

@@ -1,3 +1,4 @@
+import { keepNewest } from "../../system/mod.ts";
 import { withRepair } from "../git/repository.ts";
 import { openSubmodule } from "./open_submodules.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
@@ -45,16 +46,10 @@ export class SubmodulePaths {
       const next = this.#parts.get(key) ??
         await openSubmodule(part, { ...root, level }, options, signal);
       if (next === undefined) return found;
-      this.#remember(key, next);
+      keepNewest(this.#parts, MOST_PARTS, key, next);
       found = { part: next, path: found.path.slice(root.path.length + 1) };
     }
     return found;
-  }
-
-  #remember(key: string, part: TreePart): void {
-    this.#parts.set(key, part);
-    const oldest = this.#parts.keys().next().value;
-    if (this.#parts.size > MOST_PARTS && oldest !== undefined) this.#parts.delete(oldest);
   }
 }
 
