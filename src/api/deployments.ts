@@ -10,6 +10,7 @@ import { stackJobView, viewStackJob } from "./stack_jobs.ts";
 import { timestamp } from "./stack_parts.ts";
 import type { StackScope, StackStatus } from "./stack_statuses.ts";
 
+/** Default number of deployments of a page. */
 const DEFAULT_DEPLOYMENT_LIMIT = 100;
 /** Most deployments of a page; greater limits count as this one. */
 const MOST_DEPLOYMENTS = 500;
@@ -66,6 +67,7 @@ export const deploymentView = z.strictObject({
   ),
 });
 
+/** A page of stacks. */
 const deploymentsView = z.strictObject({
   deployments: z.array(deploymentView),
   counts: z.strictObject(

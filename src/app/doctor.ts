@@ -131,10 +131,7 @@ async function programSays(
   return text(stdout).replace(/^git version /, "");
 }
 
-async function sources(
-  settings: Settings,
-  { files }: System,
-): Promise<Finding[]> {
+async function sources(settings: Settings, { files }: System): Promise<Finding[]> {
   const { polls, webhookSecret, apiSecret } = settings;
   const failureOf = knownFailures(settings);
   const polled = await Promise.all(polls.map(async (poll) => {

@@ -115,10 +115,7 @@ function lookingWith(
   settings: Settings,
   system: System,
   first: { readonly engine: EngineClient; readonly sharesFiles: boolean },
-): (
-  engine: EngineClient,
-  reached: Pick<KnownEngine, "sharesFiles" | "socket">,
-) => KnownEngine {
+): (engine: EngineClient, reached: Pick<KnownEngine, "sharesFiles" | "socket">) => KnownEngine {
   const { files, clock } = system;
   const { dir: dataDir, hostDir } = settings.data;
   const options = { dataDir, protectedPaths: protectedPaths(settings, system) };

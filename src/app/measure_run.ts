@@ -3,11 +3,7 @@ import { sourceLocation } from "../source/mod.ts";
 import type { Meter } from "../system/mod.ts";
 
 const NAMES = {
-  poll: {
-    total: "polls_total",
-    errors: "poll_errors_total",
-    duration: "poll_duration_seconds",
-  },
+  poll: { total: "polls_total", errors: "poll_errors_total", duration: "poll_duration_seconds" },
   // Requests of webhooks are counted on arrival: one run may serve many of them.
   webhook: {
     total: undefined,

@@ -1,18 +1,13 @@
 import {
   COMPOSE_LABELS,
-  type ComposeInvocation,
   type ComposeModel,
-  type InputClosure,
   LABELS,
   type LiveManifest,
   MANAGER,
   recordOf,
   type Release,
   type ReleaseService,
-  type Revision,
-  type StackKey,
   SWARM_TASK,
-  type SwarmRelease,
 } from "../model/mod.ts";
 import {
   canonicalJson,
@@ -25,45 +20,30 @@ import {
   serviceOf,
   textAt,
 } from "./model.ts";
-import type { IgnoredUses } from "./ignored_uses.ts";
 import type { LivePaths } from "./live_paths.ts";
 import { rewriteModel } from "./rewrite_model.ts";
-import { releaseServices } from "./service_digest.ts";
-import { asPrinted, type TreeUse } from "./tree_paths.ts";
+import { type DigestInputs, releaseServices } from "./service_digest.ts";
+import { asPrinted } from "./tree_paths.ts";
 
 /** All inputs of a release. */
-export interface ReleaseParts {
-  readonly key: StackKey;
-  readonly revision: Revision;
-  /** Revision of the configuration, if that has another source. */
-  readonly configuration?: Revision;
-  readonly target: string;
-  /** See {@link Release.timeoutSeconds}. */
-  readonly timeoutSeconds: number;
-  /** See {@link Release.swarm}. */
-  readonly swarm?: SwarmRelease;
+export interface ReleaseParts
+  extends
+    Omit<Release, "digest" | "services" | "live" | "model">,
+    Pick<DigestInputs, "uses" | "inPlace" | "contentOf" | "digest"> {
   /** Whether auto-discovery found the stack. */
   readonly discovered: boolean;
   /** The model as `docker compose config` printed it against `tree`. */
   readonly rendered: ComposeModel;
-  readonly invocation: ComposeInvocation;
   /** Directory the model was rendered against. */
   readonly tree: string;
   /** Directory of the stack as seen by the engine's host. */
   readonly stackDirectory: string;
-  readonly uses: readonly TreeUse[];
-  /** Uses that change in place. */
-  readonly inPlace: IgnoredUses;
   readonly live: LivePaths;
   readonly liveManifest: LiveManifest;
-  readonly closure: InputClosure;
   /** Networks and volumes, by their engine's name, that exist without our labels. */
   readonly foreignResources: ReadonlySet<string>;
   /** Build arguments outside of the model. */
   readonly buildArguments: Readonly<Record<string, string>>;
-  /** Content id of a file or directory that is used. */
-  contentOf(path: string): string;
-  digest(text: string): string;
 }
 
 /** Makes the release; a pure function, so equal parts give an equal release. */
@@ -83,17 +63,13 @@ export function makeRelease(parts: ReleaseParts): Release {
     ? configuration
     : parts.digest(canonicalJson({ configuration, envFiles }));
   const made = releaseServices({
-    rendered: parts.rendered,
+    ...parts,
     model,
-    uses: parts.uses,
-    inPlace: parts.inPlace,
-    contentOf: parts.contentOf,
     variables,
     environment: parts.invocation.environment,
     buildArguments: Object.keys(parts.buildArguments).length === 0
       ? ""
       : parts.digest(canonicalJson(parts.buildArguments)),
-    digest: parts.digest,
   });
   const services = parts.swarm === undefined
     ? made

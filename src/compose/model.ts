@@ -45,10 +45,7 @@ export function mapServices(
 }
 
 /** A service with each of its mounts changed; mounts that are no objects stay as they are. */
-export function mapMounts(
-  service: JsonObject,
-  change: (mount: JsonObject) => unknown,
-): JsonObject {
+export function mapMounts(service: JsonObject, change: (mount: JsonObject) => unknown): JsonObject {
   const { volumes } = service;
   if (!Array.isArray(volumes)) return service;
   return { ...service, volumes: volumes.map((each) => isObject(each) ? change(each) : each) };

@@ -70,10 +70,7 @@ const CACHE_NAMESPACE = "BUILDKIT_CACHE_MOUNT_NS";
  * The model with caches of its own for every build: `nameOf` makes the name before their ids, from the
  * one that the build gives itself; empty without one.
  */
-export function withOwnCaches(
-  model: ComposeModel,
-  nameOf: (own: string) => string,
-): ComposeModel {
+export function withOwnCaches(model: ComposeModel, nameOf: (own: string) => string): ComposeModel {
   return mapArguments(model, (own) => {
     return { ...own, [CACHE_NAMESPACE]: nameOf(String(own[CACHE_NAMESPACE] ?? "")) };
   });

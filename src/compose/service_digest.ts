@@ -16,7 +16,8 @@ import { sideImages } from "./side_images.ts";
 import type { TreeUse } from "./tree_paths.ts";
 import { resourceName } from "./resources.ts";
 
-interface DigestInputs {
+/** What the digests of services cover. */
+export interface DigestInputs {
   /** The rendered model, with numbers of replicas. */
   readonly rendered: ComposeModel;
   /** The model with stable paths, as containers get it. */

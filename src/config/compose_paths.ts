@@ -231,6 +231,7 @@ function requireSureInclude(document: Document, refuse: RefuseAt): void {
   });
 }
 
+/** A key as it was written. */
 interface WrittenKey {
   readonly value?: unknown;
   readonly type?: string;

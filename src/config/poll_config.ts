@@ -11,7 +11,7 @@ import type { PollRequestOptions } from "./poll_timing.ts";
 /** Most inline deployments of one request: as many as a run may deploy. */
 const MOST_INLINE = 500;
 
-/** Options for reading a poll configuration. */
+/** Options for reading a list with schedules, as of polls. */
 export interface PollOptions {
   /** Name of the input in messages: a file, or the variable that holds the text. */
   readonly file: string;

@@ -3,6 +3,7 @@ import { parseDuration } from "../model/mod.ts";
 import { decode } from "./decode.ts";
 import { type Located, positionAt } from "./located.ts";
 import { readList } from "./located_yaml.ts";
+import type { PollOptions } from "./poll_config.ts";
 import type { ProblemSink, Report } from "./problem_sink.ts";
 import { checkScheduleShape, isTimeZone } from "./schedule_shape.ts";
 import { choice, duration, field, flag, needed, scalar, scalars } from "./schema_words.ts";
@@ -24,13 +25,9 @@ export interface SyncWindow {
   readonly manualSync: boolean;
 }
 
-interface SyncWindowOptions {
-  /** Name of the input in messages: a file, or the variable that holds the text. */
-  readonly file: string;
+interface SyncWindowOptions extends PollOptions {
   /** IANA zone of windows that name none. */
   readonly timeZone: string;
-  /** A full check of cron expressions; the shape is checked in any case. */
-  readonly checkSchedule?: (schedule: string) => string | undefined;
 }
 
 /** Shortest window, in seconds. */

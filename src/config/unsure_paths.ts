@@ -35,28 +35,21 @@ export function unsurePaths(document: Document): UnsurePaths {
 
 /** Whether a merge key stands at or below a node; does not follow aliases. */
 export function hasMerge(node: unknown): boolean {
-  let found = false;
-  if (!isMap(node) && !isSeq(node)) return false;
-  visit(node, {
-    Pair(_key, { key }) {
-      if (!isMergeKey(key)) return undefined;
-      found = true;
-      return visit.BREAK;
-    },
-  });
-  return found;
+  return has(node, (each) => isPair(each) && isMergeKey(each.key));
 }
 
 /** Whether a node is an alias, or has one below it. */
 export function hasAlias(node: unknown): boolean {
-  if (isAlias(node)) return true;
+  return isAlias(node) || has(node, isAlias);
+}
+
+function has(node: unknown, isWanted: (each: unknown) => boolean): boolean {
   let found = false;
   if (!isMap(node) && !isSeq(node)) return false;
-  visit(node, {
-    Alias() {
-      found = true;
-      return visit.BREAK;
-    },
+  visit(node, (_key, each) => {
+    if (!isWanted(each)) return undefined;
+    found = true;
+    return visit.BREAK;
   });
   return found;
 }

@@ -63,11 +63,7 @@ export interface RolloutParts {
    * made, as what its mounts lead to, and whose its volumes and networks are, may have changed. With
    * `starts` also what only Stackwright may start.
    */
-  requireAllowed(
-    onDisk: ReleaseOnDisk,
-    signal: AbortSignal,
-    starts?: ComposeStarts,
-  ): Promise<void>;
+  requireAllowed(onDisk: ReleaseOnDisk, signal: AbortSignal, starts?: ComposeStarts): Promise<void>;
   /** Makes a new plan from what runs now, from the failed release to another one. */
   replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
   /** Fetches the images, and copies the files, that a plan for an earlier release lacks. */

@@ -52,6 +52,7 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** As `listContainers`, with all fields of a list for people. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
+  /** Mounts of all containers; see {@link containerMounts}. */
   containerMounts(signal: AbortSignal): Promise<ContainerMounts[]>;
   /** Waits until a container has stopped, and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;

@@ -36,9 +36,7 @@ export function anyMembers(part: Part): Members {
 const USED_LABEL = /^(?:stackwright|cd\.doco|com\.docker\.(?:compose|stack|swarm))\./;
 
 /** The labels that Stackwright reads in lists; authors write any others, of any length. */
-export const USED_LABELS: Members = {
-  of: (name) => USED_LABEL.test(name) ? "short" : undefined,
-};
+export const USED_LABELS: Members = { of: (name) => USED_LABEL.test(name) ? "short" : undefined };
 
 /** Labels that tell where an image is from, as the specification of OCI images names them. */
 export const IMAGE_LABELS: readonly string[] = [

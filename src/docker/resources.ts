@@ -82,11 +82,7 @@ function labelsOf(resource: JsonRecord): Json | undefined {
 }
 
 const VOLUMES = {
-  keep: members({
-    ...short("Name", "Driver"),
-    Labels: FEW_LABELS,
-    Options: anyMembers("short"),
-  }),
+  keep: members({ ...short("Name", "Driver"), Labels: FEW_LABELS, Options: anyMembers("short") }),
   under: "Volumes",
   of: volumeSummary,
 };

@@ -49,10 +49,7 @@ export function messageFor(decision: Decision): string {
 }
 
 /** A decision to do nothing, without plans for services. */
-export function skip(
-  reason: SkipReason,
-  message: string,
-): Decision & { readonly kind: "skip" } {
+export function skip(reason: SkipReason, message: string): Decision & { readonly kind: "skip" } {
   return { kind: "skip", plan: { kind: "skip", reason, message, services: [] }, changes: [] };
 }
 

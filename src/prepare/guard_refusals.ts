@@ -39,32 +39,32 @@ export class GuardRefusals {
     );
   }
 
+  #escapes(file: string, path: string, how: string): StackwrightError {
+    return errors.path_escapes(`${this.shown(file)}: ${told(path)} ${how}`);
+  }
+
   /** The error for a path out of the tree. */
   escapes(file: string, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.shown(file)}: ${
-        told(path)
-      } lies outside the repository: a deployment may only read ` +
-        "files of its own source; put the file into the repository, or use a submodule",
-    );
+    const how =
+      "lies outside the repository: a deployment may only read files of its own source; " +
+      "put the file into the repository, or use a submodule";
+    return this.#escapes(file, path, how);
   }
 
   /** The error for a compose file that versions of compose take for a Git repository. */
   fetched(file: string, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.shown(file)}: ${
-        told(path)
-      } is a Git repository to versions of docker compose, and a ` +
-        "deployment may only read files of its own source: give the file a name without .git at its end",
-    );
+    const how =
+      "is a Git repository to versions of docker compose, and a deployment may only read " +
+      "files of its own source: give the file a name without .git at its end";
+    return this.#escapes(file, path, how);
   }
 
   /** The error for a path by way of what compose may take for the home directory. */
   home(file: string, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.shown(file)}: ${told(path)} leads by way of a name that begins ` +
-        "with ~, which docker compose may take for the home directory: give it another name",
-    );
+    const how =
+      "leads by way of a name that begins with ~, which docker compose may take for the " +
+      "home directory: give it another name";
+    return this.#escapes(file, path, how);
   }
 
   /**
@@ -72,10 +72,10 @@ export class GuardRefusals {
    * the commit mounts them: the guard saw no paths.
    */
   configuration(file: string, path: string): StackwrightError {
-    return errors.path_escapes(
-      `${this.shown(file)}: ${told(path)} is a deployment configuration, ` +
-        "which no compose file may name: give what is meant another name",
-    );
+    const how =
+      "is a deployment configuration, which no compose file may name: give what is meant " +
+      "another name";
+    return this.#escapes(file, path, how);
   }
 }
 

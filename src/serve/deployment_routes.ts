@@ -63,9 +63,7 @@ function runRoute(
 function lookingRoutes({ getDeployment, listReleases, listDecisions, diffReleases }: Operations) {
   const page = { limit: positiveInteger, before: positiveInteger };
   return [
-    stackRoute(["GET", "", "get deployment"], getDeployment, {
-      success: { 200: "The stack." },
-    }),
+    stackRoute(["GET", "", "get deployment"], getDeployment, { success: { 200: "The stack." } }),
     stackRoute(["GET", "/releases", "get releases"], listReleases, {
       query: page,
       success: { 200: "A page of releases, newest first." },

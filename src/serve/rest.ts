@@ -186,10 +186,7 @@ function maxSize(query: URLSearchParams, name: string): number | undefined {
     throw requestError(`invalid parameter: ${name}`, `'${name}' parameter must be an integer`);
   }
   if (Number(given) >= 0) return Number(given);
-  throw requestError(
-    "invalid mirror compaction request: max size is negative",
-    "0 is no limit",
-  );
+  throw requestError("invalid mirror compaction request: max size is negative", "0 is no limit");
 }
 
 /** Shows a run that was waited for; a refusal names the run that kept this one from starting. */

@@ -67,11 +67,7 @@ export function parseGitDomains(text: string, file: string): readonly GitDomain[
   return domains.flat();
 }
 
-function gitDomain(
-  written: WrittenDomain,
-  seen: Set<string>,
-  report: Report,
-): GitDomain {
+function gitDomain(written: WrittenDomain, seen: Set<string>, report: Report): GitDomain {
   const domains = written.domains.map((domain) => domain.trim().toLowerCase());
   if (domains.length === 0) report("domains", "expected at least one domain");
   for (const [index, domain] of domains.entries()) {
@@ -96,10 +92,7 @@ function gitDomain(
   };
 }
 
-function appCredentials(
-  written: WrittenDomain,
-  report: Report,
-): AppCredentials | undefined {
+function appCredentials(written: WrittenDomain, report: Report): AppCredentials | undefined {
   const id = filled(written.github_app_id);
   const privateKey = filled(written.github_app_private_key);
   if (id === undefined && privateKey === undefined) return undefined;

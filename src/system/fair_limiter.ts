@@ -45,9 +45,7 @@ export function createFairLimiter(
 export function boundFairly(slots: number, most: number): FairLimiter {
   const fair = createFairLimiter(slots);
   const ofOne = createKeyedLock(most);
-  return {
-    run: (who, work, signal) => ofOne.run(who, () => fair.run(who, work, signal), signal),
-  };
+  return { run: (who, work, signal) => ofOne.run(who, () => fair.run(who, work, signal), signal) };
 }
 
 class FairQueue {

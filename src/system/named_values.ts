@@ -92,10 +92,7 @@ const IN_QUOTES: PlainValue = { all: /[^\n"']+/y, long: /[^\n"']{6}/y };
 /** One of YAML ends with its line. */
 const APART: PlainValue = { all: /[^\n,}\]]+/y, long: /[^\n,}\]]{6}/y };
 /** One without a blank before it may be anything: it ends at a blank, or is part of one key of YAML. */
-const CLOSE: PlainValue = {
-  all: /[^\s"',}\]]+/y,
-  long: /[^\s"',}\]]{6}|[^\n,{}[\]]{6}/y,
-};
+const CLOSE: PlainValue = { all: /[^\s"',}\]]+/y, long: /[^\s"',}\]]{6}|[^\n,{}[\]]{6}/y };
 const KEY = /[^\n,{}[\]]+/y;
 
 /** Levels of quotes inside quotes that are looked at. */
@@ -105,11 +102,7 @@ const DEEPEST = 4;
  * `name: value` of YAML and JSON, also where the quote that ends it is missing, as far as `wanted`
  * wants it; what stands inside another value is looked at as well.
  */
-export function entriesIn(
-  text: string,
-  wanted: (name: string) => boolean,
-  depth = 0,
-): Entry[] {
+export function entriesIn(text: string, wanted: (name: string) => boolean, depth = 0): Entry[] {
   const found: Entry[] = [];
   const blanks = /[ \t]+/y;
   for (let at = text.indexOf(":"); at >= 0;) {

@@ -210,11 +210,6 @@ export async function notingLong<T>(
   } catch (error) {
     if (!isStackwrightError(error, "render_failed") || now() - began <= LONG_MS) throw error;
     const { code, message, told, problems } = error;
-    throw new StackwrightError(code, message, {
-      cause: error,
-      told,
-      problems,
-      tookTooMuch: true,
-    });
+    throw new StackwrightError(code, message, { cause: error, told, problems, tookTooMuch: true });
   }
 }

@@ -11,7 +11,6 @@ import { stackOf } from "./stack_of.ts";
 interface StackRollout
   extends Pick<Rollout, "services" | "verify" | "liveNow" | "timeoutSeconds" | "rollback"> {
   readonly next: StackRelease;
-  /** The release that runs now, as far as it is known; absent on a first deployment. */
   readonly previous: StackRelease | undefined;
 }
 

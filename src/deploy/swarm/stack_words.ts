@@ -1,7 +1,6 @@
-import type { Engine } from "../../docker/engine.ts";
-import type { ObservedStack, Progress, Release, ServicePlan } from "../../model/mod.ts";
-import type { Clock, Files, Log } from "../../system/mod.ts";
-import type { ReleaseOnDisk } from "../rollout_words.ts";
+import type { Release } from "../../model/mod.ts";
+import type { Files } from "../../system/mod.ts";
+import type { ReleaseOnDisk, RolloutParts } from "../rollout_words.ts";
 import type { StackFiles } from "../stack_files.ts";
 
 /** Numbers of old revisions of configs and secrets to keep; -1 keeps all. */
@@ -23,19 +22,14 @@ export interface SwarmParts {
 }
 
 /** Ports of a stack's rollout. */
-export interface StackRolloutParts {
-  readonly engine: Engine;
+export interface StackRolloutParts
+  extends Pick<RolloutParts, "engine" | "clock" | "log" | "progress" | "replan"> {
   readonly swarm: SwarmParts;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly files: Pick<StackFiles, "switchTo">;
-  readonly progress: Progress;
   /** Refuses, by throwing `conflict`, a release with volumes or networks that are another stack's. */
   requireOwn(release: Release, signal: AbortSignal): Promise<void>;
   /** Refuses, by throwing, a release that today's rules refuse; asked right before it is posted. */
   requireAllowed(onDisk: ReleaseOnDisk, signal: AbortSignal): Promise<void>;
-  /** Makes a new plan from what runs now, from the failed release to another one. */
-  replan(release: Release, observed: ObservedStack, failed: Release): readonly ServicePlan[];
 }
 
 /** A release of a stack with the images that its services are to run. */

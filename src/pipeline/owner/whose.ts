@@ -85,10 +85,7 @@ export function whyKept(judged: Whose): string | undefined {
  * Judges a thing of some kind that has a stack's name, as {@link whose} does. Secrets and configs that
  * an older version made name no source, and are the stack's.
  */
-export function whoseThing(
-  { kind, name, labels }: ThingOfStack,
-  claim: Claim,
-): Whose {
+export function whoseThing({ kind, name, labels }: ThingOfStack, claim: Claim): Whose {
   const isUnnamed = (kind === "secret" || kind === "config") && isOurs({ labels }) &&
     labels[LABELS.sourceConfiguration] === undefined;
   return isUnnamed

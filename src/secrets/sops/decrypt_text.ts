@@ -65,11 +65,7 @@ function textAt({ path }: Pick<SopsLeaf, "path"> = { path: [] }, value: PlainVal
 }
 
 /** The value of an encrypted leaf, `undefined` for one that is not. */
-function openLeaf(
-  leaf: SopsLeaf,
-  metadata: SopsMetadata,
-  key: Uint8Array,
-): PlainValue | undefined {
+function openLeaf(leaf: SopsLeaf, metadata: SopsMetadata, key: Uint8Array): PlainValue | undefined {
   return withSealed(leaf, metadata, (text) => {
     if (text === "") return { type: "str", bytes: new Uint8Array() };
     return openValue(text, key, `${leaf.path.join(":")}:`);

@@ -1,33 +1,20 @@
 import type { Operations, Power } from "../../api/mod.ts";
 import { isStackwrightError } from "../../model/mod.ts";
-import type { RunStore } from "../../record/mod.ts";
-import type { Clock, Ids, Log, Meter, Redactor } from "../../system/mod.ts";
+import type { Ids } from "../../system/mod.ts";
 import type { Answer } from "../envelope.ts";
 import type { RequestHeaders } from "../http_request.ts";
 import { refusalOf } from "../problem.ts";
 import type { Exchange, Route } from "../route.ts";
 import { RunningCalls } from "./running_calls.ts";
-import { createToolServer } from "./tool_server.ts";
+import { createToolServer, type ToolServerParts } from "./tool_server.ts";
 import { createTools } from "./tools.ts";
 
 const TOOL_PATH = "/mcp";
 
-/** Ports that only the tool server needs. */
-export interface ToolParts {
-  /** Version of the program, which the server tells clients. */
-  readonly version: string;
-  readonly meter: Meter;
-  /** Source of progress of the runs that clients wait for. */
-  readonly runs: Pick<RunStore, "subscribe">;
-}
-
 /** Ports of the route. */
-export interface ToolRouteParts extends ToolParts {
+export interface ToolRouteParts extends Omit<ToolServerParts, "tools" | "running"> {
   readonly operations: Operations;
-  readonly redactor: Redactor;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly log: Log;
 }
 
 /** Header with the session id, by which later messages of a client find its calls. */

@@ -22,14 +22,19 @@ import type { Exchange } from "../route.ts";
 import type { RunningCalls } from "./running_calls.ts";
 import type { Tool, ToolInput, ToolResult } from "./tool.ts";
 
-interface ToolServerParts {
-  readonly tools: readonly Tool[];
+/** Ports that only the tool server needs. */
+export interface ToolParts {
   /** Version of the program, which the server tells clients. */
   readonly version: string;
-  readonly running: RunningCalls;
+  readonly meter: Meter;
   /** Source of progress of the runs that clients wait for. */
   readonly runs: Pick<RunStore, "subscribe">;
-  readonly meter: Meter;
+}
+
+/** Ports of the tool server. */
+export interface ToolServerParts extends ToolParts {
+  readonly tools: readonly Tool[];
+  readonly running: RunningCalls;
   readonly redactor: Redactor;
   readonly clock: Clock;
   readonly log: Log;

@@ -109,9 +109,7 @@ function environment(surroundings: GitSurroundings, { access, indexFile }: GitIn
 }
 
 /** Settings as environment variables: arguments can be read by everybody on the machine. */
-export function configEnvironment(
-  config: RemoteAccess["config"],
-): Record<string, string> {
+export function configEnvironment(config: RemoteAccess["config"]): Record<string, string> {
   if (config.length === 0) return {};
   const pairs = config.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
