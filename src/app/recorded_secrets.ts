@@ -5,7 +5,7 @@ import type { ExternalSecrets } from "../secrets/mod.ts";
 import {
   abortable,
   authorOf,
-  keepNewest,
+  keepLatest,
   processorTime,
   sourceAsOwner,
   stackAsOwner,
@@ -255,7 +255,7 @@ class Teacher implements RecordedSecrets {
     const marks = new Set(all.filter((mark) => !failed.has(mark)));
     // Anybody may ask about stacks that do not exist; one that is forgotten is looked at again.
     const looked = { version, marks, alive: all.join() };
-    keepNewest(this.#looked, MOST_STACKS, formatStackKey(key), looked);
+    keepLatest(this.#looked, MOST_STACKS, formatStackKey(key), looked);
   }
 }
 

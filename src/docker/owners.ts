@@ -1,5 +1,5 @@
 import { COMPOSE_LABELS, type ObservedContainer } from "../model/mod.ts";
-import { keepNewest } from "../system/mod.ts";
+import { keepLatest } from "../system/mod.ts";
 import type { ApiRequest } from "./api_request.ts";
 import { whoseLabels } from "./told.ts";
 
@@ -21,9 +21,9 @@ export class Owners {
     const name = whoseLabels(labels);
     if (name.length > LONGEST_NAME) return;
     const project = labels[COMPOSE_LABELS.project] ?? "";
-    if (ID.test(id)) keepNewest(this.#names, MOST, id, name);
+    if (ID.test(id)) keepLatest(this.#names, MOST, id, name);
     if (project === "" || project.length > LONGEST_NAME) return;
-    keepNewest(this.#names, MOST, `${COMPOSE_LABELS.project}=${project}`, name);
+    keepLatest(this.#names, MOST, `${COMPOSE_LABELS.project}=${project}`, name);
   }
 
   /** The name of whom a call is for; empty where that is not known, and for everybody's things. */

@@ -3,14 +3,9 @@ import type { JsonRecord } from "./json.ts";
 import type { ObjectBody, ServiceBody } from "./swarm_bodies.ts";
 
 /** A service of a swarm, as reported by a manager. */
-export interface SwarmService {
-  readonly id: string;
-  /** Changes with every update; an update names the version it is based on. */
-  readonly version: number;
-  readonly name: string;
+export interface SwarmService extends Omit<SwarmObject, "data"> {
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly labels: Readonly<Record<string, string>>;
   /** Specification, with the engine's additions; a change posts it as a whole. */
   readonly spec: JsonRecord;
   /** Specification before the last update; absent when the engine has none to roll back to. */
@@ -71,6 +66,7 @@ export interface SwarmTask {
 export interface SwarmObject {
   readonly id: string;
   readonly name: string;
+  /** Changes with every update; an update names the version it is based on. */
   readonly version: number;
   readonly labels: Readonly<Record<string, string>>;
   /** The content of a config in base64; engines never return that of a secret. */

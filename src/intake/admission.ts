@@ -1,5 +1,4 @@
-import type { Run, Trigger, Work } from "../model/mod.ts";
-import type { RunFacts } from "../record/mod.ts";
+import type { Run, RunFacts, Trigger, Work } from "../model/mod.ts";
 import type { Calm } from "./pace.ts";
 
 /** Accepted work. */

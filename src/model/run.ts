@@ -50,18 +50,23 @@ export function isTerminal(status: RunStatus): boolean {
 /** Receives the step under way in a few words (`pulling web`); may get the same words again. */
 export type Progress = (step: string) => void;
 
+/** Facts about a run besides its targets; absent ones stay as they are. */
+export interface RunFacts {
+  /** Source name, or `multiple`. */
+  readonly repository?: string;
+  /** Source that owns the stack of a job. */
+  readonly owner?: string;
+  readonly target?: string;
+  /** `reference (id)`. */
+  readonly revision?: string;
+  /** The step under way. */
+  readonly message?: string;
+}
+
 /** Receives what becomes of a run from the work behind it. */
 export interface RunReporter {
-  /** Sets the given facts and keeps the others. `message` is the step under way. */
-  describe(
-    facts: {
-      readonly repository?: string;
-      readonly owner?: string;
-      readonly target?: string;
-      readonly revision?: string;
-      readonly message?: string;
-    },
-  ): void;
+  /** Sets the given facts and keeps the others. */
+  describe(facts: RunFacts): void;
   /** Adds a target, or replaces its entry; its texts are about `sources` as well. */
   target(entry: RunTarget, sources?: readonly string[]): void;
 }

@@ -1,4 +1,4 @@
-import { keepNewest } from "../system/mod.ts";
+import { keepLatest } from "../system/mod.ts";
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { canonicalJson } from "../compose/mod.ts";
@@ -85,7 +85,7 @@ export class RenderedModels {
   keepFailure(inputs: RenderingInputs, error: unknown, now: Date): void {
     if (!(error instanceof StackwrightError) || !error.tookTooMuch) return;
     const until = new Date(now.getTime() + FAILURE_MS);
-    keepNewest(this.#failures, MOST_FAILURES, keyOf(inputs), { error, until });
+    keepLatest(this.#failures, MOST_FAILURES, keyOf(inputs), { error, until });
   }
 }
 

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import {
-  type IgnoredUses,
   ignoredUses,
   type LivePaths,
   livePaths,
@@ -8,6 +7,7 @@ import {
   treeUses,
   withoutLonger,
 } from "../compose/mod.ts";
+import type { ReleaseParts } from "../compose/make_release.ts";
 import { RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
 import { errors, type LiveManifest } from "../model/mod.ts";
 import { ABSENT, contentIds, filesAt, isSubmodule, plainIds } from "./content.ts";
@@ -19,17 +19,12 @@ import { filesOwner, type Target } from "./target.ts";
 import { hasLinks, realPaths } from "./real_paths.ts";
 
 /** Paths of its tree that a rendered target uses, with their content ids. */
-export interface UsedContent {
-  readonly uses: readonly TreeUse[];
-  readonly inPlace: IgnoredUses;
-  readonly live: LivePaths;
+export interface UsedContent extends Pick<ReleaseParts, "uses" | "inPlace" | "contentOf" | "live"> {
   readonly manifest: LiveManifest;
   /** Content ids by path of everything that was read or is used: the closure of the release. */
   readonly ids: ReadonlyMap<string, string>;
   /** Id of the plain content of encrypted files, by path. */
   readonly identities: ReadonlyMap<string, string>;
-  /** Content id of a path; `absent` for a missing one. */
-  contentOf(path: string): string;
 }
 
 /**

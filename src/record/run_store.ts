@@ -1,17 +1,4 @@
-import type { Run, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
-
-/** Facts about a run besides its targets; absent ones stay as they are. */
-export interface RunFacts {
-  /** Source name, or `multiple`. */
-  readonly repository?: string;
-  /** Source that owns the stack of a job. */
-  readonly owner?: string;
-  readonly target?: string;
-  /** `reference (id)`. */
-  readonly revision?: string;
-  /** The step under way. */
-  readonly message?: string;
-}
+import type { Run, RunFacts, RunStatus, RunTarget, Trigger } from "../model/mod.ts";
 
 /** The end of a run. */
 export interface RunEnd {

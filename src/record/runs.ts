@@ -3,13 +3,14 @@ import {
   errors,
   isTerminal,
   type Run,
+  type RunFacts,
   type RunTarget,
   type Trigger,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { fittingTarget, fittingTargets, fittingText } from "./fitting.ts";
 import { firstToGo } from "./first_to_go.ts";
-import type { KeptRuns, RunEnd, RunFacts, RunFilter, RunListener, RunStore } from "./run_store.ts";
+import type { KeptRuns, RunEnd, RunFilter, RunListener, RunStore } from "./run_store.ts";
 
 /** Finished runs kept of each trigger. */
 export const RUNS_PER_TRIGGER = 50;

@@ -31,7 +31,7 @@ export * from "./ids.ts";
 export * from "./journal.ts";
 export { SHORTEST_SECRET } from "./beginnings.ts";
 export { MOST_OF_AN_OWNER } from "./known_texts.ts";
-export * from "./keep_newest.ts";
+export * from "./keep_latest.ts";
 export * from "./limiter.ts";
 export type { Limits } from "./limits.ts";
 export * from "./log.ts";

@@ -7,7 +7,7 @@ import {
   isStackwrightError,
   type RunJob,
 } from "../model/mod.ts";
-import type { Clock, Log, Meter } from "../system/mod.ts";
+import type { Meter } from "../system/mod.ts";
 import { ActiveRuns } from "./active_runs.ts";
 import { Alarm } from "./alarm.ts";
 import { logAbout, PlannedJobs, type PlannedJobsParts } from "./planned_jobs.ts";
@@ -15,7 +15,7 @@ import type { SharedEvents } from "./shared_events.ts";
 import { isJobOf, nameOfJob, type ScheduledJob } from "./scheduled_job.ts";
 import { type JobToStart, startRuns } from "./start_runs.ts";
 
-interface JobSchedulerParts {
+interface JobSchedulerParts extends PlannedJobsParts {
   /** Finds all jobs, or those of one stack. */
   readonly find: (signal: AbortSignal, stack?: string) => Promise<readonly ScheduledJob[]>;
   /** The engine's events, until the scheduler's signal aborts. */
@@ -24,13 +24,7 @@ interface JobSchedulerParts {
   readonly whyLeft: (job: ScheduledJob) => string | undefined;
   /** Submits a run; of each job one runs, and at most one waits. Throws `shutting_down`. */
   readonly submit: (work: RunJob) => unknown;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly meter: Pick<Meter, "count">;
-  /** IANA zone of schedules that name none. */
-  readonly timeZone: string;
-  /** Called once per look: finds what the interval of a job counts from. */
-  readonly intervals: PlannedJobsParts["intervals"];
   /** Runs at once, any number by default, a quarter of them for one source. Others that are due wait. */
   readonly mostRuns?: number;
 }

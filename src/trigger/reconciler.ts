@@ -8,7 +8,7 @@ import {
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import { type Clock, keepNewest, type Log } from "../system/mod.ts";
+import { type Clock, keepLatest, type Log } from "../system/mod.ts";
 import { newsOf } from "./container_news.ts";
 import type { SharedEvents } from "./shared_events.ts";
 
@@ -209,5 +209,5 @@ const MOST_MARKED = 2_000;
 function add(marks: Marks, id: string, events: readonly ReconciliationEvent[]): void {
   const known = marks.get(id) ?? new Set();
   for (const each of events) known.add(each);
-  keepNewest(marks, MOST_MARKED, id, known);
+  keepLatest(marks, MOST_MARKED, id, known);
 }

@@ -1,13 +1,8 @@
-import {
-  COMPOSE_LABELS,
-  type ComposeModel,
-  LABELS,
-  recordOf,
-  SWARM_TASK,
-} from "../../model/mod.ts";
+import { COMPOSE_LABELS, LABELS, recordOf, SWARM_TASK } from "../../model/mod.ts";
 import { type JsonObject, labelsOf, objectAt, serviceOf } from "../../compose/model.ts";
 import { isSince } from "../../compose/is_since.ts";
 import { configHash } from "./config_hash.ts";
+import type { ContainerParts } from "./container_parts.ts";
 import { withId } from "./host_body.ts";
 
 /** Whether a version of compose identifies images by their platform's digest. */
@@ -15,12 +10,8 @@ export function knowsImagesByContent(version: string): boolean {
   return isSince(version, [5, 4]);
 }
 
-interface LabelParts {
-  /** Rendered, with plain dollars. */
-  readonly model: ComposeModel;
+interface LabelParts extends Pick<ContainerParts, "model" | "service" | "number" | "idOf"> {
   readonly project: string;
-  readonly service: string;
-  readonly number: number;
   /** Identity of the image for compose. */
   readonly imageId: string;
   /** The project's directory, as passed to compose. */
@@ -29,7 +20,6 @@ interface LabelParts {
   readonly files: readonly string[];
   /** The version of compose that people use on this host; empty if it is unknown. */
   readonly composeVersion: string;
-  readonly idOf: (service: string) => string;
 }
 
 /** The labels of a container: its author's, and those by which compose recognizes its own. */

@@ -7,16 +7,12 @@ import {
   serviceOf,
   textAt,
 } from "../../compose/mod.ts";
+import type { TarEntry } from "./tar.ts";
 import { fileMode, numberOf } from "./units.ts";
 
 /** A file that is put into a container before it starts. */
-export interface InjectedFile {
-  /** Absolute path in the container. */
-  readonly path: string;
+export interface InjectedFile extends Omit<TarEntry, "kind"> {
   readonly content: string;
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
 }
 
 /** One use of a config or secret by a service. */

@@ -1,5 +1,5 @@
 import { isStackwrightError, utf8 } from "../../model/mod.ts";
-import { keepNewest } from "../../system/mod.ts";
+import { keepLatest } from "../../system/mod.ts";
 import { requireSuccess } from "./git_result.ts";
 import { isDamaged } from "./git_failure.ts";
 import { LARGEST } from "./object_reader.ts";
@@ -28,7 +28,7 @@ export class Ancestry {
   async tell(older: CommitPlace, newer: CommitPlace, signal: AbortSignal): Promise<IsAncestor> {
     const key = `${older.commit} ${newer.commit} ${newer.repository.mirror.directory}`;
     const known = this.#answers.get(key) ?? await told(older, newer, signal);
-    const remember = (answer: IsAncestor) => keepNewest(this.#answers, MOST_ANSWERS, key, answer);
+    const remember = (answer: IsAncestor) => keepLatest(this.#answers, MOST_ANSWERS, key, answer);
     if (known !== undefined) return remember(known);
     const gone = new Set<CommitPlace>();
     for (const depth of DEPTHS) {

@@ -31,11 +31,7 @@ import type { GitResult } from "./git_result.ts";
 const SMALL_PACK_SECONDS = 30;
 
 /** Limits of git commands. */
-export interface GitOptions {
-  /** Program name or path. */
-  readonly git: string;
-  /** `PATH` of git and of what it starts. */
-  readonly path: string;
+export interface GitOptions extends Omit<GitSurroundings, "home"> {
   /** Longest time of one exchange with a remote, in milliseconds. */
   readonly remoteTimeoutMs: number;
   /** Longest time of everything else, in milliseconds. */

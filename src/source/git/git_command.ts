@@ -5,7 +5,7 @@ import type { RepositoryScheme } from "./repository_url.ts";
 export interface GitSurroundings {
   /** Program name or path. */
   readonly git: string;
-  /** `PATH` of the programs. */
+  /** `PATH` of git and of what it starts. */
   readonly path: string;
   /** An empty directory: `HOME`, and the directory git starts in. */
   readonly home: string;

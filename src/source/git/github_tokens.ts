@@ -2,7 +2,7 @@ import {
   abortable,
   type Clock,
   type HttpClient,
-  keepNewest,
+  keepLatest,
   type Redactor,
 } from "../../system/mod.ts";
 import type { GitHubApp } from "./credentials.ts";
@@ -58,7 +58,7 @@ export function createGitHubTokens(parts: GitHubTokensParts, most = MOST_KEPT): 
         () => makeToken(parts, app, url).finally(() => asking.delete(key)),
       );
       // A caller that aborts must not abort the request that other callers share.
-      return keepNewest(kept, most, key, await abortable(request, signal)).value;
+      return keepLatest(kept, most, key, await abortable(request, signal)).value;
     },
   };
 }

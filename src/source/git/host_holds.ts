@@ -1,4 +1,4 @@
-import { type Clock, type HttpAnswer, keepNewest } from "../../system/mod.ts";
+import { type Clock, type HttpAnswer, keepLatest } from "../../system/mod.ts";
 
 /** First hold, in milliseconds, for a host that sends no `Retry-After`; each further one doubles. */
 const FIRST_HOLD_MS = 60_000;
@@ -62,7 +62,7 @@ export class HostHolds {
     const times = (holds.get(name)?.times ?? 0) + 1;
     const guess = Math.min(FIRST_HOLD_MS * 2 ** (times - 1), LONGEST_GUESS_MS);
     const until = this.#clock.now().getTime() + Math.min(asked ?? guess, longest);
-    keepNewest(holds, MOST_REMEMBERED, name, { until, times });
+    keepLatest(holds, MOST_REMEMBERED, name, { until, times });
     return new Date(until);
   }
 

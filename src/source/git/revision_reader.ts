@@ -1,5 +1,5 @@
 import { partsOfPath, utf8 } from "../../model/mod.ts";
-import { keepNewest } from "../../system/mod.ts";
+import { keepLatest } from "../../system/mod.ts";
 import { damagedError } from "./git_failure.ts";
 import type { ObjectReader } from "./object_reader.ts";
 import type { TreeEntry } from "../source.ts";
@@ -65,7 +65,7 @@ export class RevisionReader {
     const { data } = await this.#objects.contents(info, signal);
     const [, id] = /^tree ([0-9a-f]{40})\n/.exec(utf8(data.subarray(0, HEADER_BYTES))) ?? [];
     if (id === undefined) throw damagedError(`the mirror has no tree of the commit ${commit}`);
-    return keepNewest(this.#roots, MOST_ROOTS, commit, id);
+    return keepLatest(this.#roots, MOST_ROOTS, commit, id);
   }
 
   /** The entries of one directory, by name. */
@@ -82,7 +82,7 @@ export class RevisionReader {
   #count(commit: string, directory: string, size: number): void {
     if (size <= LARGE_DIRECTORY) return;
     const sizes = this.#sizes.get(commit) ?? new Map<string, number>();
-    if (sizes.size === 0) keepNewest(this.#sizes, MOST_COUNTED, commit, sizes);
+    if (sizes.size === 0) keepLatest(this.#sizes, MOST_COUNTED, commit, sizes);
     const total = [...sizes.set(directory, size).values()].reduce((sum, each) => sum + each, 0);
     if (total > MOST_ENTRIES) throw tooManyEntries();
   }

@@ -1,4 +1,4 @@
-import { keepNewest } from "../../system/mod.ts";
+import { keepLatest } from "../../system/mod.ts";
 
 /** Most commits of one mirror whose sources are remembered to have no more. */
 const MOST_COMMITS = 1000;
@@ -19,7 +19,7 @@ export class SourceDepths {
 
   /** Remembers that a fetch which asked for a depth reached a smaller one. */
   note(id: string, asked: number, reached: number): void {
-    keepNewest(this.#fetched, MOST_COMMITS, id, { asked, reached });
+    keepLatest(this.#fetched, MOST_COMMITS, id, { asked, reached });
   }
 
   /** Whether a fetch for as much as `wanted` reached no more than the mirror has, which is `depth`. */

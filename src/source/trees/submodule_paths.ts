@@ -1,4 +1,4 @@
-import { keepNewest } from "../../system/mod.ts";
+import { keepLatest } from "../../system/mod.ts";
 import { withRepair } from "../git/repository.ts";
 import { openSubmodule } from "./open_submodules.ts";
 import type { ExpandOptions, TreePart } from "./expanded_tree.ts";
@@ -46,7 +46,7 @@ export class SubmodulePaths {
       const next = this.#parts.get(key) ??
         await openSubmodule(part, { ...root, level }, options, signal);
       if (next === undefined) return found;
-      keepNewest(this.#parts, MOST_PARTS, key, next);
+      keepLatest(this.#parts, MOST_PARTS, key, next);
       found = { part: next, path: found.path.slice(root.path.length + 1) };
     }
     return found;
