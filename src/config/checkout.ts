@@ -4,6 +4,7 @@ export interface Checkout {
   readonly name: string;
   /** Names in the directory that is searched for the configuration, by default the root. */
   names(): Promise<readonly string[]>;
+  /** Whether there is a file at `path`. */
   exists(path: string): Promise<boolean>;
   /** The text of a file; `undefined` when there is none. */
   read(path: string): Promise<string | undefined>;

@@ -27,6 +27,7 @@ export interface Host {
   readonly copiesFiles: boolean;
   /** The data directory as the engine's machine sees it. */
   readonly dataDir: string;
+  /** The local socket of the engine, if it has one. */
   readonly socket?: string;
   /** The container of this process, if this engine runs it. */
   own(signal: AbortSignal): Promise<ContainerDetails | undefined>;

@@ -1,5 +1,5 @@
 import { dirname } from "node:path/posix";
-import { errors, partsOfPath } from "../../model/mod.ts";
+import { errors } from "../../model/mod.ts";
 
 /** Links after which the kernel gives up and fails. */
 const MOST_HOPS = 40;
@@ -45,7 +45,7 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
   const targets = new Map(
     [...links].map((
       [path, target],
-    ) => [path, target.startsWith("/") ? undefined : partsOfPath(target)]),
+    ) => [path, target.startsWith("/") ? undefined : partsOf(target)]),
   );
   for (const [path, target] of links) {
     const parts = targets.get(path) ?? [];
@@ -109,4 +109,9 @@ function pay(budget: { characters: number }, characters: number): void {
   throw errors.source_invalid(
     "the symbolic links lead through each other too often; let them lead to files directly",
   );
+}
+
+/** The names in a target, and its `..`: any number of slashes divides two names, and `.` leads nowhere. */
+function partsOf(target: string): string[] {
+  return target.split("/").filter((part) => part !== "" && part !== ".");
 }
