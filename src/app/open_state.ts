@@ -6,16 +6,10 @@ import {
   type InstanceKey,
   Ledger,
   loadInstanceKey,
+  processesOf,
 } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import {
-  existsNow,
-  type Files,
-  type Ids,
-  sourceAsOwner,
-  stackAsOwner,
-  systemProcessOwner,
-} from "../system/mod.ts";
+import { existsNow, type Files, type Ids, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 import type { System } from "./system.ts";
 
@@ -89,7 +83,7 @@ export async function copyState(
   const isThere = await system.files.stat(join(dir, INSTANCE_KEY_FILE)) !== undefined;
   const key = await loadInstanceKey(system.files, isThere ? dir : scratchDir);
   await copyLedger(system.files, join(dir, LEDGER_FILE), join(scratchDir, LEDGER_FILE));
-  return { key, ledger: openLedger(scratchDir, system, { key, ids }) };
+  return { key, ledger: openLedger(scratchDir, system, { key, ids, shared: dir }) };
 }
 
 /** File name of the ledger. */
@@ -98,10 +92,12 @@ export const LEDGER_FILE = "state.db";
 function openLedger(
   dir: string,
   system: System,
-  { key, ids, onlyReads = false }: {
+  { key, ids, onlyReads = false, shared = dir }: {
     readonly key: InstanceKey;
     readonly ids: Ids;
     readonly onlyReads?: boolean;
+    /** The directory that other processes have, where `dir` has a copy. */
+    readonly shared?: string;
   },
 ): Ledger {
   return new Ledger(join(dir, LEDGER_FILE), {
@@ -109,7 +105,7 @@ function openLedger(
     clock: system.clock,
     ids,
     onlyReads,
-    owner: systemProcessOwner(),
+    processes: processesOf(shared),
     redact: (text, about, isRoutine = false) =>
       system.redactor[isRoutine ? "redactKnown" : "redact"](
         text,

@@ -74,8 +74,7 @@ export async function waitForProcess(
   signal: AbortSignal,
 ): Promise<void> {
   for (let holder = ledger.heldElsewhere(key); holder !== undefined;) {
-    const [pid] = holder.split(":");
-    progress(`waiting for process ${pid}, which is changing ${key.name}`);
+    progress(`waiting for process ${holder}, which is changing ${key.name}`);
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }

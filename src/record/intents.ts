@@ -1,8 +1,8 @@
 import { errors, type StackKey, type StackOwner } from "../model/mod.ts";
-import type { ProcessOwner } from "../system/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
+import { type Processes, shownProcess } from "./processes.ts";
 
 /** A change of an engine that is about to begin. It is on disk before the first change. */
 export interface Intent {
@@ -21,12 +21,12 @@ export interface Intent {
 
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
-  readonly #owner: ProcessOwner;
+  readonly #processes: Processes;
 
-  /** `owner` is this process; intents of other processes are theirs as long as these run. */
-  constructor(database: LedgerDatabase, owner: ProcessOwner) {
+  /** Intents of other processes are theirs as long as these run. */
+  constructor(database: LedgerDatabase, processes: Processes) {
     super(database);
-    this.#owner = owner;
+    this.#processes = processes;
   }
 
   /** Intents whose processes ended, oldest first. */
@@ -39,10 +39,10 @@ export class Intents extends LedgerTable {
     return this.#openRows().map(toIntent);
   }
 
-  /** The id of another running process that is changing a stack; `undefined` when there is none. */
+  /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   heldElsewhere(key: StackKey): string | undefined {
     const row = this.#openOf(key).find((each) => this.#isElsewhere(each));
-    return row && String(row["owner"]);
+    return row && shownProcess(String(row["owner"]));
   }
 
   /** A text that changes when any process begins or ends an intent of a stack. */
@@ -59,11 +59,10 @@ export class Intents extends LedgerTable {
 
   /** Intents that ended processes left open. Throws `conflict` while another process changes the stack. */
   leftOpen(key: StackKey): Intent[] {
-    const rows = this.#openOf(key);
-    const other = rows.find((row) => this.#isElsewhere(row));
-    if (other === undefined) return rows.map(toIntent);
+    const other = this.heldElsewhere(key);
+    if (other === undefined) return this.#openOf(key).map(toIntent);
     throw errors.conflict(
-      `another process (${other["owner"]}) is changing ${key.name}: try again when it is done`,
+      `another process (${other}) is changing ${key.name}: try again when it is done`,
     );
   }
 
@@ -79,6 +78,7 @@ export class Intents extends LedgerTable {
 
   /** Records an intent of this process. */
   add(intent: Intent, now: number): void {
+    this.#processes.enter();
     this.database.run(
       `INSERT INTO intents (id, context, name, kind, release_id, options, ran_before, owner, opened_at, in_name_of)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -88,7 +88,7 @@ export class Intents extends LedgerTable {
       intent.releaseId,
       JSON.stringify(intent.options),
       JSON.stringify(intent.ranBefore),
-      this.#owner.id,
+      this.#processes.own,
       now,
       intent.by && JSON.stringify(intent.by),
     );
@@ -98,6 +98,11 @@ export class Intents extends LedgerTable {
   finish(intent: Intent, outcome: string, message: string, now: number): void {
     const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;
     this.database.run(sql, now, outcome, message, intent.id);
+  }
+
+  /** Lets others finish what this process has open. */
+  close(): void {
+    this.#processes.leave();
   }
 
   #openRows(): Row[] {
@@ -112,13 +117,13 @@ export class Intents extends LedgerTable {
 
   /** Whether an intent belongs to a process that has ended. */
   #isOver(row: Row): boolean {
-    return String(row["owner"]) !== this.#owner.id && !this.#isElsewhere(row);
+    return String(row["owner"]) !== this.#processes.own && !this.#isElsewhere(row);
   }
 
   /** Whether an intent belongs to another process that still runs. */
   #isElsewhere(row: Row): boolean {
     const owner = String(row["owner"]);
-    return owner !== this.#owner.id && this.#owner.isAlive(owner);
+    return owner !== this.#processes.own && this.#processes.isAlive(owner);
   }
 }
 

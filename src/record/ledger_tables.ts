@@ -1,5 +1,5 @@
 import type { Release, StackKey } from "../model/mod.ts";
-import type { Clock, Ids, ProcessOwner } from "../system/mod.ts";
+import type { Clock, Ids } from "../system/mod.ts";
 import { DecisionLog } from "./decision_log.ts";
 import { DeferredDeployments } from "./deferred.ts";
 import { DiscoveredStacks } from "./discovered_stacks.ts";
@@ -11,6 +11,7 @@ import type { RedactAbout } from "./redact_about.ts";
 import { Owners } from "./owners.ts";
 import { PersonHolds } from "./person_holds.ts";
 import { Pins } from "./pins.ts";
+import type { Processes } from "./processes.ts";
 import { Reconciliations } from "./reconciliations.ts";
 import { ServiceSettings } from "./service_settings.ts";
 import type { RecordedRelease } from "./recorded_release.ts";
@@ -25,9 +26,12 @@ interface LedgerParts extends OpeningOptions {
   readonly key: InstanceKey;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly owner?: ProcessOwner;
+  /** By default, what others began was left by processes that ended. */
+  readonly processes?: Processes;
   readonly redact: RedactAbout;
 }
+
+const ALONE: Processes = { own: "", isAlive: () => false, enter() {}, leave() {} };
 
 type Recorded = Pick<RecordedRelease, "id">;
 
@@ -83,7 +87,7 @@ export class LedgerTables {
     this.shownTrees = new ShownTrees(this.database);
     this.sources = new SourceFailures(this.database, parts.redact);
     this.releases = new Releases(this.database, parts.key);
-    this.intents = new Intents(this.database, parts.owner ?? { id: "", isAlive: () => false });
+    this.intents = new Intents(this.database, parts.processes ?? ALONE);
     this.clock = parts.clock;
     this.ids = parts.ids;
     this.redact = parts.redact;
@@ -117,7 +121,7 @@ export class LedgerTables {
   readonly closure = ({ id }: Recorded) => this.releases.contents.read("closure", id);
   /** The files of a recorded release that containers may write to; as {@link services}. */
   readonly live = ({ id }: Recorded) => this.releases.contents.read("live", id);
-  /** The id of another running process that is changing a stack; `undefined` when there is none. */
+  /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
   /** Intents whose processes ended, oldest first. */
   readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
@@ -151,6 +155,7 @@ export class LedgerTables {
 
   /** Closes the database. May be called twice. */
   close(): void {
+    this.intents.close();
     this.database.close();
   }
 }

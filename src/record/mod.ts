@@ -4,7 +4,7 @@
  */
 export { chooseRelease } from "./choose_release.ts";
 export * from "./copy_ledger.ts";
-export { lockFile } from "./service_lock.ts";
+export { lockFile } from "./file_lock.ts";
 export * from "./decision_log.ts";
 export * from "./deferred.ts";
 export * from "./discovered_stacks.ts";
@@ -13,6 +13,7 @@ export * from "./instance_key.ts";
 export * from "./ledger.ts";
 export * from "./others_release.ts";
 export * from "./pins.ts";
+export * from "./processes.ts";
 export * from "./prometheus.ts";
 export * from "./recorded_failures.ts";
 export * from "./recorded_stacks.ts";

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 
 /** The text of a file, at once: only for settings, which are read before anything else runs. */
 export function readFileNow(path: string): string {
@@ -27,4 +27,18 @@ export function replaceNow(from: string, to: string): void {
 /** Removes a file, at once; nothing there is fine. See {@link existsNow}. */
 export function removeNow(path: string): void {
   rmSync(path, { force: true });
+}
+
+/** Names in a directory, at once; see {@link existsNow}. */
+export function namesNow(path: string): string[] {
+  return readdirSync(path);
+}
+
+/** Sets the permissions of a file, at once, unless it is another user's; see {@link existsNow}. */
+export function chmodNow(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch {
+    // That is not ours to change.
+  }
 }

@@ -22,7 +22,7 @@ export * from "./fair_limiter.ts";
 export { requireRoom } from "./disk_room.ts";
 export * from "./files.ts";
 export { systemFiles } from "./system_files.ts";
-export { existsNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
+export { chmodNow, existsNow, namesNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
 export * from "./http_client.ts";
 export { type HttpClientOptions } from "./http_transport.ts";
 export { type HttpAnswer, type HttpClient, type HttpRequest } from "./http_request.ts";

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import process from "node:process";
 
 /** Tells processes apart, also when an id was used again. */
@@ -36,5 +36,14 @@ function describe(pid: number): string | undefined {
     return `${pid}:${start}`;
   } catch {
     return undefined;
+  }
+}
+
+/** Number of the namespace that this process's id is from; 0 where the system does not tell. */
+export function processNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
+  } catch {
+    return "0";
   }
 }

@@ -1,9 +1,8 @@
-import { readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "./clock.ts";
 import type { Files } from "./files.ts";
-import { type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
+import { processNamespace, type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
 
 /** Purposes of private directories outside of the data directory. */
 type ScratchPurpose = "git" | "plan" | "render" | "ssh";
@@ -55,13 +54,4 @@ export async function sweepScratch(
     if (isDead && await files.remove(path).then(() => true, () => false)) removed++;
   }
   return removed;
-}
-
-/** Process ids mean something only within one of these; 0 where the system does not tell. */
-function processNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
-  } catch {
-    return "0";
-  }
 }

@@ -1,22 +1,26 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Intent, Ledger, loadInstanceKey } from "../../src/record/mod.ts";
+import { type Intent, Ledger, loadInstanceKey, processesOf } from "../../src/record/mod.ts";
 import {
   type Commands,
   createIds,
   systemClock,
   systemCommands,
   systemFiles,
-  systemProcessOwner,
 } from "../../src/system/mod.ts";
+import { BUN_PROGRAM, DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { automaticPollTo, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
 import { createWorld, type RunBody, type World } from "./world.ts";
+
+/** Starts a program where process ids are others, as in a container. */
+const UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"] as const;
+const CANNOT = spawnSync(UNSHARE[0], [...UNSHARE.slice(1), "true"]).status !== 0 &&
+  "no namespaces can be made here";
 
 const KEY = (world: World) => ({ context: "default", name: world.stack });
 
@@ -30,21 +34,17 @@ async function withOther(
   world: World,
   work: (other: Ledger) => Promise<void>,
 ): Promise<void> {
-  const process: ChildProcess = spawn("sleep", ["3600"], { stdio: "ignore" });
   const ledger = new Ledger(join(world.dataDir, "state.db"), {
     key: await loadInstanceKey(systemFiles, world.dataDir),
     clock: systemClock,
     ids: createIds(systemClock),
-    owner: systemProcessOwner(process.pid),
+    processes: processesOf(world.dataDir, "4711@elsewhere:1:1"),
     redact: String,
   });
   try {
     await work(ledger);
   } finally {
     ledger.close();
-    const isGone = once(process, "exit");
-    process.kill("SIGKILL");
-    await isGone;
   }
 }
 
@@ -64,7 +64,9 @@ async function untilItWaits(world: World, run: Promise<RunBody>): Promise<void> 
     const answer = await world.request("/v1/api/runs");
     const { content } = await answer.json() as { content: RunBody[] };
     const said = content.flatMap((run) => run.deployments ?? []).map((each) => each.message ?? "");
-    if (said.some((text) => /^waiting for process \d+, which is changing /.test(text))) return;
+    if (said.some((text) => /^waiting for process \d+@[^ ]+, which is changing /.test(text))) {
+      return;
+    }
     await pause(10);
   }
 }
@@ -189,6 +191,37 @@ describe("a command beside the service", () => {
       const counts = rows(world, "SELECT failures, automatic_attempts AS attempts FROM failures");
       assert.deepEqual(counts.map(({ failures, attempts }) => [failures, attempts]), [[2, 1]]);
     }));
+});
+
+describe("a command in another PID namespace", () => {
+  for (const program of [DENO_PROGRAM, BUN_PROGRAM]) {
+    it(
+      `has the service wait for its deployment: ${program.title}`,
+      { skip: CANNOT },
+      () =>
+        inWorld("fake", async (world) => {
+          const healthcheck = { test: ["CMD", "true"] };
+          world.fake?.addImage("slow:1", { where: "engine", onStart: { health: "starting" } });
+          await commit(world, shop("1", { image: "slow:1", healthcheck }));
+          const argv = [...UNSHARE, ...program.argv] as const;
+          const args = ["apply", "--ref", "main", world.repository.url];
+          const apply = new ServiceProcess({ ...program, argv }, args, world.env);
+          const web = async () =>
+            (await world.containers()).find(({ service }) => service === "web");
+          await apply.until(async () => (await web())?.health === "starting");
+          const id = (await web())?.id;
+          const poll = pollTo(world, "skipped");
+          await untilItWaits(world, poll);
+          world.fake?.setHealth(id ?? "", "healthy");
+          const { code, stderr } = await apply.ended;
+          assert.equal(code, 0, stderr);
+          assert.equal((await poll).deployments?.[0]?.reason, "no_changes");
+          const statuses = rows(world, "SELECT status FROM releases").map(({ status }) => status);
+          assert.deepEqual(statuses, ["deployed"]);
+          assert.equal((await web())?.id, id);
+        }),
+    );
+  }
 });
 
 /** A world on the fake engine in which something can happen, once, before an image is pulled. */

@@ -9,8 +9,14 @@ import {
   type StackKey,
   stackKey,
 } from "../../../src/model/mod.ts";
-import { InstanceKey, type Intent, Ledger, type RecordedRelease } from "../../../src/record/mod.ts";
-import { createIds, type ProcessOwner } from "../../../src/system/mod.ts";
+import {
+  InstanceKey,
+  type Intent,
+  Ledger,
+  type Processes,
+  type RecordedRelease,
+} from "../../../src/record/mod.ts";
+import { createIds } from "../../../src/system/mod.ts";
 import { createFakeClock, type FakeClock } from "../../fakes/fake_clock.ts";
 import { CANARY, releaseOf } from "./releases.ts";
 
@@ -21,7 +27,7 @@ interface Place {
   readonly path: string;
   readonly clock: FakeClock;
   /** Opens the ledger of this place, as another process would; closed at the end of the test. */
-  open(more?: { key?: InstanceKey; owner?: ProcessOwner }): Ledger;
+  open(more?: { key?: InstanceKey; processes?: Processes }): Ledger;
 }
 
 /** Runs `work` with a ledger in a directory of its own. */
@@ -424,15 +430,17 @@ describe("Ledger over time", () => {
 });
 
 describe("two Ledgers on one file", () => {
-  const owner = (id: string, alive: readonly string[]): ProcessOwner => ({
-    id,
+  const processes = (own: string, alive: readonly string[]): Processes => ({
+    own,
     isAlive: (other) => alive.includes(other),
+    enter() {},
+    leave() {},
   });
 
   it(
     "handOver() gives up what an ended process left open on the engine, and nothing else",
     withLedger((_, { open }) => {
-      const before = open({ owner: owner("1:a", ["1:a"]) });
+      const before = open({ processes: processes("1:a", ["1:a"]) });
       for (const context of ["default", "alias"]) {
         before.owners.noteEngine(context, { id: "a", cluster: "" });
       }
@@ -449,7 +457,7 @@ describe("two Ledgers on one file", () => {
         before.beginDestroy(there, {}),
         before.beginDeploy(releaseOf(stackKey("", "heirs"), "b3", { revision })),
       ];
-      const now = open({ owner: owner("2:b", ["2:b"]) });
+      const now = open({ processes: processes("2:b", ["2:b"]) });
       const heir = { source: "host/b/shop", reference: "" };
       now.handOver(WEB, heir, { also: ["alias"] });
       for (const name of ["db", "heirs"]) now.handOver(stackKey("", name), heir);
@@ -480,8 +488,8 @@ describe("two Ledgers on one file", () => {
   it(
     "beginDeploy() refuses a stack that a process that runs has in its hands",
     withLedger((_, { open }) => {
-      const one = open({ owner: owner("1:a", ["1:a", "2:b"]) });
-      const two = open({ owner: owner("2:b", ["1:a", "2:b"]) });
+      const one = open({ processes: processes("1:a", ["1:a", "2:b"]) });
+      const two = open({ processes: processes("2:b", ["1:a", "2:b"]) });
       const intent = one.beginDeploy(releaseOf(WEB, "a1"));
       for (
         const begin of [
@@ -491,7 +499,7 @@ describe("two Ledgers on one file", () => {
       ) {
         assert.throws(begin, (error) => {
           assert.ok(isStackwrightError(error, "conflict"));
-          assert.match(error.message, /another process \(1:a\) is changing web/);
+          assert.match(error.message, /another process \(1\) is changing web/);
           return true;
         });
       }
@@ -508,13 +516,13 @@ describe("two Ledgers on one file", () => {
   it(
     "beginDecided() begins only while nobody else began, ended or pinned anything since",
     withLedger((_, { open }) => {
-      const one = open({ owner: owner("1:a", ["1:a", "2:b"]) });
-      const two = open({ owner: owner("2:b", ["1:a", "2:b"]) });
+      const one = open({ processes: processes("1:a", ["1:a", "2:b"]) });
+      const two = open({ processes: processes("2:b", ["1:a", "2:b"]) });
       const begin = (since: string) => two.beginDecided(releaseOf(WEB, "b2"), since);
       const first = two.mark(WEB);
       const intent = one.beginDeploy(releaseOf(WEB, "a1"));
       assert.equal(one.heldElsewhere(WEB), undefined);
-      assert.equal(two.heldElsewhere(WEB), "1:a");
+      assert.equal(two.heldElsewhere(WEB), "1");
       assert.deepEqual([begin(first), begin(two.mark(WEB))], [undefined, undefined]);
       const during = two.mark(WEB);
       one.succeed(intent, {}, "done");
@@ -552,7 +560,7 @@ describe("two Ledgers on one file", () => {
   it(
     "a pin goes with the intent that it was made for when that fails, and the one before holds again",
     withLedger((_, { open }) => {
-      const one = open({ owner: owner("1:a", ["1:a"]) });
+      const one = open({ processes: processes("1:a", ["1:a"]) });
       const first = one.beginDeploy(releaseOf(WEB, "a1"));
       one.succeed(first, {}, "done");
       const releaseId = first.releaseId ?? "";
@@ -573,11 +581,11 @@ describe("two Ledgers on one file", () => {
 
       // What a process that was killed left open is ended by the next one.
       const left = begin(one, "c3");
-      const two = open({ owner: owner("2:b", ["2:b"]) });
+      const two = open({ processes: processes("2:b", ["2:b"]) });
       two.fail(left, "rolled_back", "resumed, and did not become healthy");
       assert.deepEqual(two.pins.get(WEB), pin("b2"));
       begin(two, "d4");
-      const three = open({ owner: owner("3:c", ["3:c"]) });
+      const three = open({ processes: processes("3:c", ["3:c"]) });
       three.beginDeploy(releaseOf(WEB, "e5"));
       assert.deepEqual(three.pins.get(WEB), pin("b2"));
     }),
@@ -586,9 +594,9 @@ describe("two Ledgers on one file", () => {
   it(
     "what a process that has ended left open is there for the next one",
     withLedger((_, { open }) => {
-      const one = open({ owner: owner("1:a", ["1:a"]) });
+      const one = open({ processes: processes("1:a", ["1:a"]) });
       const intent = one.beginDeploy(releaseOf(WEB, "a1"));
-      const two = open({ owner: owner("2:b", ["2:b"]) });
+      const two = open({ processes: processes("2:b", ["2:b"]) });
       assert.deepEqual(two.openIntents(), [intent]);
       two.beginDeploy(releaseOf(WEB, "b2"));
       assert.deepEqual(statuses(two), ["2 applying", "1 failed"]);

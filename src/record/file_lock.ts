@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { errors, messageOf } from "../model/mod.ts";
+import { existsNow } from "../system/mod.ts";
 
 /**
  * Locks the file at `path`, and makes it where it is missing, for as long as this process lives or
@@ -13,7 +14,8 @@ export function lockFile(path: string): (() => void) | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
-    database.exec("BEGIN IMMEDIATE");
+    // No journal: its file would stay.
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
     if (database?.isOpen) database.close();
     if (/\b(?:locked|busy)\b/i.test(messageOf(cause))) return undefined;
@@ -26,4 +28,21 @@ export function lockFile(path: string): (() => void) | undefined {
   return () => {
     if (database.isOpen) database.close();
   };
+}
+
+/**
+ * Whether anybody holds {@link lockFile}'s lock on the file at `path`, which is only read; true as well
+ * where that cannot be told.
+ */
+export function isLocked(path: string): boolean {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    database.exec("PRAGMA busy_timeout = 0; SELECT 1 FROM sqlite_schema");
+    return false;
+  } catch {
+    return existsNow(path);
+  } finally {
+    if (database?.isOpen) database.close();
+  }
 }
