@@ -21,7 +21,7 @@ import {
   type TargetEnd,
   withSequel,
 } from "../model/mod.ts";
-import type { Slot } from "../system/mod.ts";
+import { NO_SLOT } from "../system/mod.ts";
 import type { Intent, Pin, RecordedRelease } from "../record/mod.ts";
 import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
@@ -40,7 +40,6 @@ import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";
 
-const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
 const NOTHING_LIVE: LiveManifest = { files: {}, directories: [] };
 const NOTHING_RAN = { previous: undefined, recorded: undefined, ranBefore: [], beside: {} };
 

@@ -9,6 +9,9 @@ import type { Lend, Shares } from "./shares.ts";
  */
 export const LONGEST_WAIT_MS = 15 * 60 * 1000;
 
+/** The slot of who needs none: there is nothing to give back meanwhile. */
+export const NO_SLOT: Slot = { leave() {}, takeAgain: () => Promise.resolve() };
+
 /** Slots for the work on one engine. */
 export interface EngineSlots {
   /** Bounds everything that only reads and prepares. */
