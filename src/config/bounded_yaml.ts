@@ -10,6 +10,8 @@ import {
 
 /** Size above which a configuration or a compose file is refused, in bytes. */
 export const MOST_BYTES = 256 * 1024;
+/** Bytes that a file may have more while it is encrypted: SOPS adds a hundred to each of its values. */
+export const MOST_MORE: number = 1024 * 1024;
 /** Most characters with a meaning in YAML in one text: each costs some three microseconds. */
 const MOST_SIGNS = 20_000;
 /** Most levels of nesting, checked before parsing: looking through them takes quadratic time. */

@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import type { Problem } from "../model/mod.ts";
 import { composeFilesIn, type JobChecks, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
+import { problemsIn } from "./problem_sink.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
 /** The message about a compose file of a default name beside the `first`; other managers merge both. */
@@ -33,7 +34,9 @@ export async function composeFindings(
   let takesBack = false;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const { file } = next;
-    const text = await checkout.read(file);
+    const text = await checkout.read(file).catch((error) => {
+      findings.problems.push(...problemsIn(error));
+    });
     if (text === undefined) continue;
     if (isEncrypted(text)) {
       findings.warnings.push(notChecked(file));

@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, type LineCounter } from "yaml";
 import { type Problem, recordOf } from "../model/mod.ts";
+import type { ComposeText } from "./compose_text.ts";
 import { nearestKey } from "./nearest_key.ts";
 
 const ROOT_KEYS = words(
@@ -27,38 +28,35 @@ function words(text: string): readonly string[] {
   return text.split(" ");
 }
 
-/** A compose file that was read, with the places of its lines. */
-export interface ComposeText {
-  readonly file: string;
-  readonly documents: readonly Document[];
-  readonly lines: LineCounter;
-}
+/** Most unknown keys of a file that are looked at: more are hardly typing mistakes. */
+const MOST_UNKNOWN = 100;
 
 /**
  * Warnings about unknown keys at the root and in services that differ little from a key of compose.
  * Other unknown keys may belong to a newer compose.
  */
 export function misspelledKeys({ file, documents, lines }: ComposeText): Problem[] {
-  return documents.flatMap((document) => {
-    const root = recordOf(document.toJS());
-    const services = Object.entries(recordOf(root["services"]));
+  const unknown = documents.flatMap(({ document, value }) => {
+    const root = recordOf(value);
     const places = [
-      { path: [] as string[], keys: Object.keys(root), known: ROOT_KEYS },
-      ...services.map(([name, service]) => ({
+      { path: [] as string[], map: root, known: ROOT_KEYS },
+      ...Object.entries(recordOf(root["services"])).map(([name, service]) => ({
         path: ["services", name],
-        keys: Object.keys(recordOf(service)),
+        map: recordOf(service),
         known: COMPOSE_SERVICE_KEYS,
       })),
     ];
-    return places.flatMap(({ path, keys, known }) =>
-      keys.filter((key) => !known.includes(key) && !key.startsWith("x-")).flatMap((key) => {
-        const near = nearestKey(key, known);
-        if (near === undefined) return [];
-        const message = `compose knows no such key; did you mean "${near}"?`;
-        const at = placeOf(document, path, key, lines);
-        return [{ file, ...at, path: [...path, key].join("."), message }];
-      })
+    return places.flatMap(({ path, map, known }) =>
+      Object.keys(map).filter((key) => !known.includes(key) && !key.startsWith("x-"))
+        .map((key) => ({ document, path, key, known }))
     );
+  });
+  return unknown.slice(0, MOST_UNKNOWN).flatMap(({ document, path, key, known }) => {
+    const near = nearestKey(key, known);
+    if (near === undefined) return [];
+    const message = `compose knows no such key; did you mean "${near}"?`;
+    const at = placeOf(document, path, key, lines);
+    return [{ file, ...at, path: [...path, key].join("."), message }];
   });
 }
 

@@ -1,22 +1,7 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, visit } from "yaml";
-import {
-  isObject,
-  type JsonObject,
-  messageOf,
-  type Problem,
-  type StackwrightError,
-} from "../model/mod.ts";
-import { keyGivenTwice, MOST_VALUES, parseYaml, tooMuchYaml } from "./bounded_yaml.ts";
-import { mergedValues } from "./merged_values.ts";
-import { invalidInput } from "./problem_sink.ts";
-import { hasAlias, hasMerge, isMergeKey, type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
-import {
-  type RefuseAt,
-  requireSureColon,
-  requireSureFolding,
-  requireSureWords,
-} from "./read_alike.ts";
-import { yamlMessage } from "./yaml_message.ts";
+import { isObject, type JsonObject } from "../model/mod.ts";
+import { type ComposeText, readCompose, refusedCompose } from "./compose_text.ts";
+import { tooLongPath } from "./source_path.ts";
+import { type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
 
 /** One entry of `include`, as its author wrote it. */
 export interface ComposeInclude {
@@ -57,19 +42,6 @@ export const UNSURE_IN_PATHS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff\uf
 /** Most files that one compose file may name. */
 const MOST_NAMED = 2000;
 
-/** Tags that every YAML parser reads alike, and those of compose itself. */
-const TAGS =
-  /^(?:!|!reset|!override|tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq|timestamp))$/;
-/** Line ends of YAML 1.1 but not 1.2: they end a comment for compose, but not for our parser. */
-// deno-lint-ignore no-control-regex -- these characters are what must be refused
-const OTHER_LINE_ENDS = /\r(?!\n)|[\u0000\u0085\u2028\u2029]/;
-/** Characters that make compose read a text differently from us, with the message of the refusal. */
-const UNCLEAR = [
-  [OTHER_LINE_ENDS, "a line end that is neither LF nor CRLF"],
-  // At the beginning of a line compose drops a byte order mark; other parsers make it part of the key.
-  [/\ufeff/, "a byte order mark that is not the first character of the file"],
-] as const;
-
 /**
  * Finds every path that rendering a compose file reads. It guards what a repository may read, so it
  * refuses every text that compose might understand differently.
@@ -78,6 +50,11 @@ const UNCLEAR = [
  * or too large.
  */
 export function composePaths(text: string, file: string): ComposePaths {
+  return pathsIn(readCompose(text, file));
+}
+
+/** As {@link composePaths}, for a file that was read. */
+export function pathsIn({ file, documents }: ComposeText): ComposePaths {
   const found = {
     includes: [] as ComposeInclude[],
     extended: [] as string[],
@@ -85,11 +62,12 @@ export function composePaths(text: string, file: string): ComposePaths {
     needed: [] as NeededFile[],
     unsure: { extended: [] as string[], files: [] as string[] },
   };
-  for (const { document, unsure } of documentsOf(text, file)) {
+  for (const { document, value } of documents) {
+    const unsure = unsurePaths(document);
     found.unsure.extended.push(...unsure.extended);
     found.unsure.files.push(...unsure.files);
-    if (document === null || document === undefined) continue;
-    const root = mapOf(document, file, "the file");
+    if (value === null || value === undefined) continue;
+    const root = mapOf(value, file, "the file");
     for (const include of itemsOf(root["include"])) found.includes.push(includeOf(include, file));
     const services = root["services"] ?? {};
     for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
@@ -99,7 +77,7 @@ export function composePaths(text: string, file: string): ComposePaths {
         requireKeys(base, EXTENDS_KEYS, file, "extends");
         found.extended.push(...texts(base["file"], file, "extends.file"));
       } else if (Array.isArray(base)) {
-        throw refused(file, { path: "extends", message: "expected a text or a map" });
+        throw refusedCompose(file, { path: "extends", message: "expected a text or a map" });
       }
       for (const [key, keys] of FILE_KEYS) {
         for (const each of itemsOf(service[key])) {
@@ -120,7 +98,7 @@ export function composePaths(text: string, file: string): ComposePaths {
   );
   if (named <= MOST_NAMED) return found;
   const message = `it names ${named} files, the most is ${MOST_NAMED}`;
-  throw refused(file, { line: 1, message });
+  throw refusedCompose(file, { line: 1, message });
 }
 
 const INCLUDE_KEYS = ["path", "env_file", "project_directory"];
@@ -140,7 +118,7 @@ function includeOf(include: unknown, file: string): ComposeInclude {
     "include.project_directory",
   );
   if (more.length > 0) {
-    throw refused(file, { path: "include.project_directory", message: "expected one path" });
+    throw refusedCompose(file, { path: "include.project_directory", message: "expected one path" });
   }
   return {
     paths: namedBy(include["path"], file, "include.path"),
@@ -159,132 +137,14 @@ function requireKeys(map: JsonObject, keys: readonly string[], file: string, wha
   const message = keys.length === 0
     ? "expected a path as text"
     : `only ${keys.join(", ")} may stand there, written like that`;
-  throw refused(file, { path: `${what}.${unknown.slice(0, 100)}`, message });
-}
-
-/** A document as plain values, and the paths that other readings of its merge keys would give. */
-interface ReadDocument {
-  readonly document: unknown;
-  readonly unsure: UnsurePaths;
-}
-
-function documentsOf(text: string, file: string): ReadDocument[] {
-  const tooMuch = tooMuchYaml(text);
-  if (tooMuch !== undefined) throw refused(file, { line: 1, message: tooMuch });
-  for (const [unclear, message] of UNCLEAR) {
-    const at = unclear.exec(text);
-    if (at === null) continue;
-    throw refused(file, { line: text.slice(0, at.index).split("\n").length, message });
-  }
-  const lines = new LineCounter();
-  const refuse: RefuseAt = (offset, message) => {
-    const { line, col } = lines.linePos(offset);
-    throw refused(file, { line: Math.max(1, line), column: Math.max(1, col), message });
-  };
-  const documents = parseYaml(text, { merge: true, lineCounter: lines });
-  for (const { errors: [error] } of documents) {
-    if (error !== undefined) refuse(error.pos[0], yamlMessage(error));
-  }
-  requireSureWords(text, refuse);
-  let values = 0;
-  return documents.map((document) => {
-    const twice = keyGivenTwice(document);
-    if (twice !== undefined) refuse(twice, "not valid YAML: a key is given twice");
-    visit(document, {
-      Node: (_key, node) => {
-        requireKnownTag(node, refuse);
-        requireSureFolding(node, text, refuse);
-      },
-      Pair: (_key, { key, value }, path) => {
-        requirePlainKey(key as WrittenKey | null, refuse);
-        const isEmpty = value === null || isScalar(value) && value.value === null;
-        if (isSeq(path.at(-2)) && isEmpty) requireSureColon(key as Node, text, refuse);
-      },
-    });
-    requireSureInclude(document, refuse);
-    values += mergedValues(document);
-    if (values > MOST_VALUES) {
-      const message =
-        "its merge keys << bring in too much: with all that they bring in, it has more " +
-        `than ${MOST_VALUES} values`;
-      throw refused(file, { line: 1, message });
-    }
-    return { document: valueOf(document, file), unsure: unsurePaths(document) };
-  });
-}
-
-/** Refuses includes that depend on a merge key, whose result differs between parsers. */
-function requireSureInclude(document: Document, refuse: RefuseAt): void {
-  const { contents } = document;
-  if (!isMap(contents)) return;
-  const isMergedAtTop = contents.items.some(({ key }) => isMergeKey(key));
-  visit(document, {
-    Pair(_at, { key, value }, path) {
-      if (!isScalar(key) || key.value !== "include") return;
-      // Below the root `include` is an ordinary name, unless a merge moves it to the root. There it stands
-      // once: looking through the whole document for each of thousands would take very long.
-      const isAtTop = path.at(-1) === contents;
-      const isUnsure = () => hasMerge(value) || hasAlias(value) && hasMerge(contents);
-      if (!isMergedAtTop && !(isAtTop && isUnsure())) return;
-      refuse(key.range?.[0] ?? 0, "include must not depend on a merge key <<: write it out");
-    },
-  });
-}
-
-/** A key as it was written. */
-interface WrittenKey {
-  readonly value?: unknown;
-  readonly type?: string;
-  readonly tag?: string;
-  readonly range?: readonly number[];
-}
-
-function requireKnownTag({ tag, range }: Node, refuse: RefuseAt): void {
-  if (tag === undefined || TAGS.test(tag)) return;
-  const shown = /^[!a-z0-9.,:/]*[!:]([a-z]+)$/i.exec(tag)?.[0];
-  const message = shown === undefined
-    ? "a tag is not supported; write a value that begins with ! between quotes"
-    : `the tag ${shown} is not supported`;
-  refuse(range?.[0] ?? 0, message);
-}
-
-/**
- * Refuses keys that parsers read differently: quoted or tagged merge keys, other tagged keys, and
- * aliases, which may hide a duplicate.
- */
-function requirePlainKey(key: WrittenKey | null, refuse: RefuseAt): void {
-  if (key === null) return;
-  const offset = key.range?.[0] ?? 0;
-  if (key.value === "<<" && (key.type !== "PLAIN" || key.tag !== undefined)) {
-    refuse(offset, "write the merge key << without quotes and tag");
-  }
-  if (!isScalar(key)) refuse(offset, "a key must be a plain text, not an alias, a list or a map");
-  requireKnownTag(key as Node, refuse);
-  if (key.tag !== undefined) refuse(offset, "write the key without a tag");
-}
-
-function valueOf(document: Document, file: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    // The library quotes an unresolved alias, which may be a password that begins with a star.
-    const isUnknown = error instanceof ReferenceError && /^Unresolved alias/.test(error.message);
-    const message = isUnknown
-      ? "an alias has no anchor before it; write a value that begins with * between quotes"
-      : `its aliases cannot be resolved: ${messageOf(error)}`;
-    throw refused(file, { line: 1, message });
-  }
-}
-
-function refused(file: string, problem: Omit<Problem, "file">): StackwrightError {
-  return invalidInput(`the compose file ${file}`, [{ file, ...problem }]);
+  throw refusedCompose(file, { path: `${what}.${unknown.slice(0, 100)}`, message });
 }
 
 /** Files that an include names. Compose takes the working directory for an empty name. */
 function namedBy(value: unknown, file: string, what: string): string[] {
   const named = texts(value, file, what);
   if (named.length > 0 && named.length === itemsOf(value).length) return named;
-  throw refused(file, { path: what, message: "expected the path of a file" });
+  throw refusedCompose(file, { path: what, message: "expected the path of a file" });
 }
 
 /** The texts of a value that is a text or a list of texts. Refuses every other value. */
@@ -292,16 +152,21 @@ function texts(value: unknown, file: string, what: string): string[] {
   return itemsOf(value).flatMap((each) => {
     if (each === null || each === undefined) return [];
     if (typeof each === "string" && UNSURE_IN_PATHS.test(each)) {
-      throw refused(file, { path: what, message: "a path must not hold control characters" });
+      throw refusedCompose(file, {
+        path: what,
+        message: "a path must not hold control characters",
+      });
     }
+    const tooLong = typeof each === "string" ? tooLongPath(each) : undefined;
+    if (tooLong !== undefined) throw refusedCompose(file, { path: what, message: tooLong });
     if (typeof each === "string") return each === "" ? [] : [each];
-    throw refused(file, { path: what, message: "expected a path as text" });
+    throw refusedCompose(file, { path: what, message: "expected a path as text" });
   });
 }
 
 function mapOf(value: unknown, file: string, what: string): JsonObject {
   if (isObject(value)) return value;
-  throw refused(file, { path: what, message: "expected a map" });
+  throw refusedCompose(file, { path: what, message: "expected a map" });
 }
 
 /** The items of a list; a single value counts as a list of one. */

@@ -2,6 +2,7 @@ import {
   clip,
   type ErrorCode,
   formatProblem,
+  isStackwrightError,
   type Problem,
   StackwrightError,
 } from "../model/mod.ts";
@@ -80,4 +81,10 @@ export function invalidInput(
   const detail = first === undefined ? "it cannot be used" : formatProblem(first);
   const kept = problems.slice(0, MOST_PROBLEMS);
   return new StackwrightError(code, `${what} is invalid: ${detail}${rest}`, { problems: kept });
+}
+
+/** The problems of an input that is invalid. Throws any other error. */
+export function problemsIn(error: unknown): readonly Problem[] {
+  if (!isStackwrightError(error, "config_invalid")) throw error;
+  return error.problems;
 }

@@ -49,7 +49,20 @@ export function checkSideFile(text: string, base: string | undefined): Checked<s
 }
 
 function checkText(text: string): string | undefined {
-  return CONTROL.test(text) ? "a path cannot contain control characters" : undefined;
+  return CONTROL.test(text) ? "a path cannot contain control characters" : tooLongPath(text);
+}
+
+/** Most characters of a path, as in a commit, and most bytes of a name in it, as on a disk. */
+const [LONGEST_PATH, LONGEST_NAME] = [2048, 255] as const;
+
+/** The fault of a path that no file of a source can have because of its length. */
+export function tooLongPath(path: string): string | undefined {
+  if (path.length > LONGEST_PATH) {
+    return `a path has at most ${LONGEST_PATH} characters, this one has ${path.length}`;
+  }
+  const encoder = new TextEncoder();
+  const isLong = path.split("/").some((name) => encoder.encode(name).length > LONGEST_NAME);
+  return isLong ? `a name in a path has at most ${LONGEST_NAME} bytes` : undefined;
 }
 
 function checkRelative(text: string): string | undefined {

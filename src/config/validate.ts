@@ -1,8 +1,9 @@
 import { posix } from "node:path";
-import { isStackwrightError, type Problem } from "../model/mod.ts";
+import type { Problem } from "../model/mod.ts";
 import { configFileNames, isConfigFileName } from "./config_file_names.ts";
 import { parseDeployments } from "./deployment.ts";
 import { duplicateStacks } from "./duplicate_stacks.ts";
+import { problemsIn } from "./problem_sink.ts";
 import type { Checkout } from "./checkout.ts";
 import {
   type DeclaredStack,
@@ -110,17 +111,16 @@ function noConfiguration(base: string): Problem {
 
 async function readDocuments(checkout: Checkout, file: string, options: ValidateOptions) {
   const none = { documents: [], problems: [], warnings: [] };
-  const text = await checkout.read(file);
-  if (text === undefined) {
-    return { ...none, problems: [{ file, message: "the file cannot be read" }] };
-  }
-  if (isEncrypted(text)) return { ...none, warnings: [notChecked(file)] };
   try {
+    const text = await checkout.read(file);
+    if (text === undefined) {
+      return { ...none, problems: [{ file, message: "the file cannot be read" }] };
+    }
+    if (isEncrypted(text)) return { ...none, warnings: [notChecked(file)] };
     const allow = options.allowLocalRepositoryUrl === true;
     const parse = { file, trusted: false, allowLocalRepositoryUrl: allow };
     return { ...none, documents: parseDeployments(text, parse) };
   } catch (error) {
-    if (!isStackwrightError(error, "config_invalid")) throw error;
-    return { ...none, problems: error.problems };
+    return { ...none, problems: problemsIn(error) };
   }
 }

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { isScalar, isSeq, LineCounter } from "yaml";
+import { isScalar, isSeq } from "yaml";
 import {
   badImageName,
   BEHAVIOUR_LABELS,
@@ -17,14 +17,14 @@ import {
   recordOf,
   writtenLabel,
 } from "../model/mod.ts";
-import { parseYaml } from "./bounded_yaml.ts";
-import { type ComposeText, misspelledKeys } from "./compose_keys.ts";
-import { lineOf, linePlace } from "./compose_lines.ts";
+import { misspelledKeys } from "./compose_keys.ts";
+import { type ComposeText, lineOf, linePlace, readCompose, servicesIn } from "./compose_text.ts";
 import { mountsOutside } from "./mounts_outside.ts";
-import { type ComposePaths, composePaths } from "./compose_paths.ts";
+import { type ComposePaths, pathsIn } from "./compose_paths.ts";
 import { isFetched, REMOTE } from "./compose_references.ts";
 import { isOthersJob, readJobLabels } from "./job_labels.ts";
 import { nearestKey } from "./nearest_key.ts";
+import { problemsIn } from "./problem_sink.ts";
 import { parseRecreateIgnore } from "./recreate_ignore.ts";
 
 interface ComposeFindings {
@@ -65,7 +65,8 @@ export function validateCompose(
   jobs: JobChecks = {},
 ): ComposeFindings {
   try {
-    const paths = composePaths(text, file);
+    const read = readCompose(text, file);
+    const paths = pathsIn(read);
     const named = {
       include: paths.includes.flatMap((each) => each.paths),
       extends: paths.extended,
@@ -77,8 +78,6 @@ export function validateCompose(
         return { file, path, message: `${what} to every version of docker compose: ${how}` };
       })
     );
-    const lines = new LineCounter();
-    const read = { file, documents: parseYaml(text, { merge: true, lineCounter: lines }), lines };
     const labels = labelFindings(read, jobs);
     return {
       problems: [
@@ -91,8 +90,7 @@ export function validateCompose(
       references: referencesOf(paths, base, read),
     };
   } catch (error) {
-    if (!isStackwrightError(error, "config_invalid")) throw error;
-    return { problems: error.problems, warnings: [], references: [] };
+    return { problems: problemsIn(error), warnings: [], references: [] };
   }
 }
 
@@ -142,22 +140,14 @@ function referencesOf(
 const UNKNOWN = /\$|^[/~]/;
 
 /** Invalid names of images, and images of other managers; skips names with variables, whose values are unknown here. */
-function imageProblems(
-  { file, documents, lines }: ComposeText,
-  isPaused: boolean,
-): Problem[] {
-  return documents.flatMap((document) => {
-    const services = recordOf(recordOf(document.toJS())["services"]);
-    return Object.entries(services).flatMap(([service, value]) => {
-      const image = recordOf(value)["image"];
-      if (typeof image !== "string" || image.includes("$")) return [];
-      // Rendering tells of a service with profiles, which may not be wanted.
-      const isWanted = !isPaused && recordOf(value)["profiles"] === undefined;
-      const message = badImageName(image) ?? (isWanted ? peerImage(image) : undefined);
-      if (message === undefined) return [];
-      const place = lineOf({ documents: [document], lines }, ["services", service, "image"]);
-      return [{ file, path: `services.${service}.image`, ...place, message }];
-    });
+function imageProblems(read: ComposeText, isPaused: boolean): Problem[] {
+  return servicesIn(read).flatMap(({ name, service: { image, profiles }, lineOf }) => {
+    if (typeof image !== "string" || image.includes("$")) return [];
+    // Rendering tells of a service with profiles, which may not be wanted.
+    const isWanted = !isPaused && profiles === undefined;
+    const message = badImageName(image) ?? (isWanted ? peerImage(image) : undefined);
+    if (message === undefined) return [];
+    return [{ file: read.file, path: `services.${name}.image`, ...lineOf("image"), message }];
   });
 }
 
@@ -168,7 +158,7 @@ function labelFindings(
   const { file } = read;
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  for (const [service, labels] of labelsOf(read.documents)) {
+  for (const [service, labels] of labelsOf(read)) {
     const path = `services.${service}.labels`;
     warnings.push(...misspelledLabels(labels).map((message) => ({ file, path, message })));
     const at = (label: string) => ({ file, path, ...placeOfLabel(read, service, label) });
@@ -222,7 +212,7 @@ function checkRecreateIgnore(labels: Labels): undefined {
 /** The line of a label, else that of all labels of its service. */
 function placeOfLabel(read: ComposeText, service: string, label: string) {
   const all = ["services", service, "labels"];
-  const listed = read.documents.map((document) => document.getIn(all, true)).filter(isSeq)
+  const listed = read.documents.map(({ document }) => document.getIn(all, true)).filter(isSeq)
     .flatMap(({ items }) => items).filter(isScalar)
     .find(({ value }) => splitLabel(value)[0] === label);
   if (listed?.range) return linePlace(read, listed.range[0]);
@@ -265,19 +255,13 @@ export function misspelledLabels(
 }
 
 /** The labels of each service, written as a map or as a list. */
-function labelsOf(
-  documents: ComposeText["documents"],
-): [string, Readonly<Record<string, string>>][] {
-  return documents.flatMap((document) => {
-    const services = recordOf(recordOf(document.toJS())["services"]);
-    return Object.entries(services).map(([name, service]): [string, Record<string, string>] => {
-      const labels = recordOf(service)["labels"];
-      const entries = Array.isArray(labels)
-        ? labels.map(splitLabel)
-        : Object.entries(recordOf(labels));
-      const texts = entries.map(([label, value]) => [label, String(value ?? "")] as const);
-      return [name, Object.fromEntries(texts)];
-    });
+function labelsOf(read: ComposeText): [string, Readonly<Record<string, string>>][] {
+  return servicesIn(read).map(({ name, service: { labels } }) => {
+    const entries = Array.isArray(labels)
+      ? labels.map(splitLabel)
+      : Object.entries(recordOf(labels));
+    const texts = entries.map(([label, value]) => [label, String(value ?? "")] as const);
+    return [name, Object.fromEntries(texts)];
   });
 }
 

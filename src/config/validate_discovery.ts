@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { Deployment, Problem, StackwrightError } from "../model/mod.ts";
 import type { DeploymentDocument } from "./deployment_reader.ts";
+import { problemsIn } from "./problem_sink.ts";
 import { normaliseName } from "./project_name.ts";
 import { discoverDirectories, type DiscoveredDirectory } from "./discover.ts";
 import { type DiscoveredDeployment, expandDiscovery } from "./expand_discovery.ts";
@@ -65,7 +66,7 @@ async function discovered(
     return { stacks: [], overrides: [], problems: [problem], warnings: [] };
   }
   const rules = { workingDir, depth: autoDiscovery.depth, composeFiles, configurationDir };
-  const { directories, overrides, hidden } = await readOverrides(
+  const { directories, overrides, hidden, problems } = await readOverrides(
     checkout,
     listing,
     discoverDirectories(listing, rules),
@@ -75,7 +76,10 @@ async function discovered(
   return {
     stacks: found.stacks.map((each) => stackOf(each, base)),
     overrides: [...overrides.keys()],
-    problems: found.failures.flatMap((each) => problemsOf(each.directory, each.error)),
+    problems: [
+      ...problems,
+      ...found.failures.flatMap((each) => problemsOf(each.directory, each.error)),
+    ],
     warnings: [...found.warnings, ...hidden.map(notChecked)],
   };
 }
@@ -88,17 +92,19 @@ async function readOverrides(
 ) {
   const overrides = new Map<string, string>();
   const hidden: string[] = [];
+  const problems: Problem[] = [];
   const directories: DiscoveredDirectory[] = [];
   for (const directory of found) {
     const { override } = directory;
     // Deployments refuse an override that is a link, too.
     const isFile = override !== undefined && listing.get(override)?.kind !== "symlink";
-    const text = isFile ? await checkout.read(override) : undefined;
+    const refuse = (error: unknown) => void problems.push(...problemsIn(error));
+    const text = isFile ? await checkout.read(override).catch(refuse) : undefined;
     if (override !== undefined && text !== undefined) overrides.set(override, text);
     if (override !== undefined && text !== undefined && isEncrypted(text)) hidden.push(override);
     else directories.push(directory);
   }
-  return { directories, overrides, hidden };
+  return { directories, overrides, hidden, problems };
 }
 
 /** True when a text was encrypted with SOPS, whose values cannot be checked. */

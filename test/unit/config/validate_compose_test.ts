@@ -62,6 +62,13 @@ describe("validateCompose()", () => {
     assert.deepEqual(validateCompose(text(), { ...at, isPaused: true }).problems, []);
   });
 
+  it("looks at a limited number of keys that may be misspelled", () => {
+    const keys = Array.from({ length: 5000 }, (_, number) => `  imag${number}: a\n`).join("");
+    const read = `services:\n a:\n${keys} b: {imagee: b}\n`;
+    const { warnings } = validateCompose(read, { file: "c.yaml", base: "." });
+    assert.ok(warnings.length > 0 && warnings.length <= 100, String(warnings.length));
+  });
+
   it("warns of variables that would be those of Stackwright's process", () => {
     const text = "services:\n  a:\n    image: a\n    volumes: ['${HOME}/x:/x']\n";
     const [warning, ...more] = validateCompose(text, { file: "c.yaml", base: "." }).warnings;
