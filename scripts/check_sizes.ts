@@ -1,6 +1,6 @@
 /**
  * The gate's check of sizes: reports every function and file under src/ that is longer than they may
- * be, and every room that has too many files. Run it as `deno task sizes`; it exits 1 when it found
+ * be, every room that has too many files, and all that reads files of any size. Run it as `deno task sizes`; it exits 1 when it found
  * something.
  */
 import { dirname } from "node:path/posix";
@@ -21,6 +21,7 @@ export function checkSizes(sources: Sources): Violation[] {
   const large = [...sources].flatMap(([file, text]) => [
     ...longFile(file, text),
     ...longFunctions(file, text),
+    ...unboundedReads(file, text),
   ]);
   return [...large, ...fullFolders(sources)];
 }
@@ -37,6 +38,17 @@ function longFunctions(file: string, text: string): Violation[] {
   return long.map(({ name, line, lines }) => {
     const rule = `${name} has ${lines} lines, and may have ${LINES_OF_FUNCTION}: name parts of it`;
     return { file, line, rule };
+  });
+}
+
+/** What the runtimes have to read a whole file into memory. */
+const WHOLE =
+  /\breadFileSync\b|\b(?:Deno|Bun|fs|fsp|\w*[hH]andle)\.(?:file|readFile|readTextFile)\w*\b|^import\b[^;"]*\breadFile\b[^;"]*"node:fs[^;]*/gm;
+
+function unboundedReads(file: string, text: string): Violation[] {
+  return [...text.matchAll(WHOLE)].map(({ index }) => {
+    const rule = "reads a file of any size into memory: name a limit (`readText`, `readAll`)";
+    return { file, line: text.slice(0, index).split("\n").length, rule };
   });
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { registrySecrets } from "../compose/mod.ts";
+import { readClientConfig } from "../docker/mod.ts";
 import { secretValues, type Settings } from "../settings/mod.ts";
-import { readText } from "../system/mod.ts";
 import { clientConfigDir } from "./engines.ts";
 import type { System } from "./system.ts";
 
@@ -12,7 +12,7 @@ import type { System } from "./system.ts";
  */
 export async function hideSecrets(settings: Settings, system: System): Promise<void> {
   const file = join(clientConfigDir(settings, system), "config.json");
-  const text = await readText(system.files, file).catch(() => undefined);
+  const text = await readClientConfig(system.files, file);
   const logins = [settings.docker.authConfig, text].flatMap((each) => registrySecrets(each ?? ""));
   [...secretValues(settings), ...logins].forEach((value) => system.redactor.add(value));
 }

@@ -9,7 +9,7 @@ import {
   proxyVariables,
   rendersAtOnce,
 } from "../deploy/mod.ts";
-import { localPath } from "../docker/mod.ts";
+import { localPath, readClientConfig } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
@@ -19,7 +19,6 @@ import {
   createSlots,
   type Meter,
   readMachineFacts,
-  readText,
   scratchPrefix,
 } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
@@ -147,7 +146,7 @@ async function proxies(
     readonly address: string;
   },
 ): Promise<Record<string, string>> {
-  const text = await readText(files, clientConfigFile).catch(() => undefined);
+  const text = await readClientConfig(files, clientConfigFile);
   if (text === undefined) return {};
   secrets.hide(registrySecrets(text));
   return proxyVariables(text, address);

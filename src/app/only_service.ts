@@ -8,6 +8,8 @@ import { openDataDirectory } from "./data_directory.ts";
 /** File that the service has locked, and the one that says who that is; only people read that. */
 const [LOCK_FILE, WHO_FILE] = ["serve.lock", "serve.who"] as const;
 
+const MOST_OF_WHO = 4096;
+
 /**
  * Makes this process the only service of a data directory: two would each run every schedule and
  * poll. Commands beside it are not kept out. Returns a function that lets the next one in.
@@ -19,7 +21,8 @@ export async function becomeOnlyService(files: Files, dir: string): Promise<() =
   const path = join(dir, LOCK_FILE);
   const unlock = lockFile(path);
   if (unlock === undefined) {
-    const who = (await readText(files, join(dir, WHO_FILE)))?.trim() || "another process";
+    const who = (await readText(files, join(dir, WHO_FILE), MOST_OF_WHO))?.trim() ||
+      "another process";
     throw errors.settings_invalid(
       `DATA_DIR ${dir} is in use by another stackwright serve (${who}): two would run every ` +
         "schedule twice; end that one first, or give this one a DATA_DIR of its own",

@@ -8,7 +8,7 @@ import {
   type OwnTraces,
 } from "../docker/mod.ts";
 import { errors } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
+import { type Files, procText } from "../system/mod.ts";
 
 /** Ports for finding the container that this process runs in. */
 export interface OwnParts {
@@ -28,8 +28,8 @@ export async function findOwnContainer(
   signal: AbortSignal,
 ): Promise<ContainerDetails | undefined> {
   const traces = {
-    mounts: await readText(files, "/proc/self/mountinfo") ?? "",
-    groups: await readText(files, "/proc/self/cgroup") ?? "",
+    mounts: await procText(files, "/proc/self/mountinfo"),
+    groups: await procText(files, "/proc/self/cgroup"),
   };
   const [group, named] = [groupContainerId(traces), ownContainerId(traces.mounts)];
   for (const id of new Set([group, named])) {

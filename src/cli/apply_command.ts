@@ -68,9 +68,12 @@ function textOf(target: TargetView, io: CommandIo): string {
   return `${context}/${stack}: ${status}: ${said}\n${services.join("")}`;
 }
 
+/** Most bytes of a plan in a file. */
+const MOST_OF_PLAN = 64 * 1024 * 1024;
+
 async function readPlan(io: CommandIo, file: string): Promise<AgreedPlans> {
   const path = resolve(io.cwd, file);
-  const text = await readText(systemFiles, path);
+  const text = await readText(systemFiles, path, MOST_OF_PLAN);
   if (text === undefined) throw errors.not_found(`there is no plan at ${path}`);
   try {
     return agreedPlans.parse(JSON.parse(text));

@@ -3,12 +3,14 @@ import {
   type DeclaredStack,
   isConfigFileName,
   MOST_BYTES,
+  MOST_MORE,
+  tooLongPath,
   validateCheckout,
 } from "../config/mod.ts";
-import { errors, formatProblem, messageOf, type Problem, utf8 } from "../model/mod.ts";
+import { errors, formatProblem, messageOf, type Problem } from "../model/mod.ts";
 import { checkSchedule, requireSupported } from "../plan/mod.ts";
 import { parseReference } from "../source/mod.ts";
-import { readFileNow, systemClock, systemFiles, writtenSecrets } from "../system/mod.ts";
+import { readFileNow, readText, systemClock, systemFiles, writtenSecrets } from "../system/mod.ts";
 import { VariableReader } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { type Command, EXIT } from "./io.ts";
@@ -36,13 +38,11 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
     }
     const baseDir = (io.env["DEPLOY_CONFIG_BASE_DIR"] || ".").replace(/^\/+/, "") || ".";
     const { inside, links } = await placesIn(root);
-    const read = async (path: string) => {
-      const place = await inside(path);
-      const bytes = place === undefined ? undefined : await systemFiles.readIfExists(place);
-      if (bytes === undefined) return undefined;
-      const text = utf8(bytes);
+    const read = async (file: string) => {
+      const place = await inside(file);
+      const text = place === undefined ? undefined : await textOf(file, place);
       // What is wrong is described with the values that are there.
-      if (bytes.length <= MOST_BYTES) {
+      if (text !== undefined && text.length <= MOST_BYTES) {
         writtenSecrets(text).forEach((each) => io.redactor.add(each));
       }
       return text;
@@ -92,6 +92,7 @@ async function placesIn(root: string) {
   const top = await systemFiles.realPath(root) ?? root;
   const links = new Set<string>();
   const inside = async (path: string, kind: "file" | "directory" = "file") => {
+    if (tooLongPath(path) !== undefined) return undefined;
     const real = await systemFiles.realPath(join(top, path));
     const way = real === undefined ? [".."] : relative(top, real).split("/");
     const isOurs = !way.some((name) => name === ".." || name === ".git") &&
@@ -103,6 +104,15 @@ async function placesIn(root: string) {
     return undefined;
   };
   return { inside, links };
+}
+
+/** The text of a file. Throws `config_invalid` for one that no deployment reads because of its size. */
+async function textOf(file: string, place: string): Promise<string | undefined> {
+  const most = MOST_BYTES + MOST_MORE;
+  const size = (await systemFiles.stat(place))?.size ?? 0;
+  if (size <= most) return await readText(systemFiles, place, most);
+  const message = `the file has ${size} bytes, the most that is read is ${MOST_BYTES}`;
+  throw errors.config_invalid(`${file}: ${message}`, { problems: [{ file, line: 1, message }] });
 }
 
 function counted(count: number, noun: string): string {

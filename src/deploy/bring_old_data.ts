@@ -9,7 +9,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
-import { type Files, readText, type Slot } from "../system/mod.ts";
+import { type Files, procText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
@@ -184,7 +184,7 @@ async function locate(
     const why = "to which a link leads, and a container may have made it (look where it leads)";
     throw unreachable(key, data, place, { why });
   }
-  const mounts = diskMounts(await readText(files, "/proc/self/mountinfo") ?? "");
+  const mounts = diskMounts(await procText(files, "/proc/self/mountinfo"));
   const below = mountBelow(local, mounts);
   if (below === undefined) return local;
   const why = `in which ${below} is another mount, which Stackwright does not copy`;

@@ -67,12 +67,15 @@ export function sureContent(content: string): string {
   return content.startsWith(UNSURE) ? content.slice(UNSURE.length) : content;
 }
 
+/** Most bytes of a record: paths of all files, twice, with what JSON adds. */
+const MOST_OF_RECORD = 64 * 1024 * 1024;
+
 /** Reads the record of a stack; `undefined` when it is missing or cannot be read. */
 export async function readFilesRecord(
   files: Files,
   stack: string,
 ): Promise<FilesRecord | undefined> {
-  const text = await readText(files, join(stack, RECORD_FILE));
+  const text = await readText(files, join(stack, RECORD_FILE), MOST_OF_RECORD);
   try {
     const { live, shows, current, kept, keptFor, deployedFor } = JSON.parse(text ?? "");
     if (typeof live?.files !== "object" || !Array.isArray(live.directories)) return undefined;

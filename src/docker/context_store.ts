@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { errors, messageOf, parseJson } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
+import { type Files, MOST_GIVEN, readText } from "../system/mod.ts";
 import { type EngineEndpoint, parseEndpoint, TLS_PORT } from "./endpoint.ts";
 import { asRecord, asText } from "./json.ts";
 
@@ -28,7 +28,7 @@ const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"] as const;
  */
 export function createContextStore(files: Files, configDir: string): ContextStore {
   const root = join(configDir, "contexts");
-  const read = async (id: string) => await readText(files, join(root, "meta", id, "meta.json"));
+  const read = (id: string) => readText(files, join(root, "meta", id, "meta.json"), MOST_GIVEN);
   return {
     async names() {
       const ids = await files.list(join(root, "meta")).catch(() => []);

@@ -3,6 +3,7 @@
  * logs, events. The rest of the program uses the `Engine` interface.
  */
 export { isRefusedChange } from "./api_refusal.ts";
+export * from "./client_config.ts";
 export { createEngine, type EngineClient } from "./client.ts";
 export type { ContainerMounts } from "./container_mounts.ts";
 export type { ContainerSummary } from "./container_summary.ts";

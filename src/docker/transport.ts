@@ -2,7 +2,8 @@ import * as fs from "node:fs/promises";
 import http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import https from "node:https";
-import { DEFAULT_CONTEXT, errors, messageOf, type StackwrightError } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, errors, messageOf, type StackwrightError, utf8 } from "../model/mod.ts";
+import { MOST_GIVEN, readAll } from "../system/mod.ts";
 import { describeEndpoint, type EndpointTls, type EngineEndpoint } from "./endpoint.ts";
 import { callBySocket } from "./socket_call.ts";
 import type { SshForward } from "./ssh_forward.ts";
@@ -257,7 +258,7 @@ const CERTIFICATES = ["ca.pem", "cert.pem", "key.pem"];
 async function tlsFiles(tls: EndpointTls): Promise<https.AgentOptions> {
   if (tls.certificates === undefined) return {};
   const files = tls.files ?? CERTIFICATES;
-  const read = (name: string) => fs.readFile(`${tls.certificates}/${name}`, "utf8");
+  const read = (name: string) => readAll(`${tls.certificates}/${name}`, MOST_GIVEN).then(utf8);
   try {
     const entries = files.map(async (name) => [name.replace(/\.pem$/, ""), await read(name)]);
     return Object.fromEntries(await Promise.all(entries));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import { type ComposeInclude, composePaths, UNSURE_IN_PATHS } from "../config/compose_paths.ts";
-import { HOME_PATH, isConfigFileName, isFetched, MOST_BYTES } from "../config/mod.ts";
+import { HOME_PATH, isConfigFileName, isFetched, MOST_BYTES, tooLongPath } from "../config/mod.ts";
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, ownVariablesIn } from "../model/mod.ts";
@@ -136,7 +136,7 @@ class Guard {
         `the compose file ${name} has ${size} bytes, the most that is read is ${MOST_BYTES}`,
       );
     }
-    const text = await readText(this.#parts.files, at.file);
+    const text = await readText(this.#parts.files, at.file, MOST_BYTES);
     if (text === undefined) return;
     const found = await this.#parts.turns.take(() => {
       this.#readAll(text);
@@ -303,6 +303,9 @@ class Guard {
   /** The target of a path, checked to lie in the tree and to have no `~` that compose expands. */
   async #inside(at: Pending, path: string, target: string): Promise<string> {
     const place = insideTree(target, this.#project.tree);
+    if (tooLongPath(place ?? "") !== undefined) {
+      throw this.#refusals.unclear(at.file, path, "is too long for a file of a repository");
+    }
     if (place === undefined || await this.#tree.leadsOut(target)) {
       throw this.#refusals.escapes(at.file, path);
     }

@@ -160,7 +160,10 @@ class TreeFiles implements EncryptedFiles {
     const place = join(tree, path);
     try {
       const info = await files.stat(place);
-      if (info === undefined || equal(await files.readIfExists(place), bytes)) return;
+      if (info === undefined) return;
+      const isSame = info.size === bytes.length &&
+        equal(await files.readIfExists(place, bytes.length), bytes);
+      if (isSame) return;
       const scratch = join(dirname(tree), `.tmp-plain-${randomUUID()}`);
       try {
         await files.write(scratch, bytes, { mode: 0o600 });

@@ -38,7 +38,7 @@ export class FilesLookedAt {
     if (real === undefined || info?.kind !== "file") return info?.kind ?? "missing";
     // A larger one is refused.
     if (info.size > MOST_BYTES) return `${info.size} bytes`;
-    const bytes = await this.#files.readIfExists(real) ?? "";
+    const bytes = await this.#files.readIfExists(real, MOST_BYTES) ?? "";
     return createHash("sha256").update(bytes).digest("base64");
   }
 }

@@ -9,6 +9,7 @@ import {
   registryAuth,
   registryHint,
 } from "../deploy/mod.ts";
+import { readClientConfig } from "../docker/client_config.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Distribution } from "../docker/swarm.ts";
 import {
@@ -24,14 +25,7 @@ import {
   utf8,
 } from "../model/mod.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
-import {
-  type Commands,
-  createLimiter,
-  type Files,
-  type Log,
-  readText,
-  withDeadline,
-} from "../system/mod.ts";
+import { type Commands, createLimiter, type Files, type Log, withDeadline } from "../system/mod.ts";
 import { keepImages, letNamedGo } from "./kept_names.ts";
 import { type Measured, operation } from "./measure.ts";
 
@@ -297,7 +291,7 @@ async function nameAgain(
  * before each use, since people log in at any time.
  */
 async function clientConfiguration(parts: ImagesParts): Promise<string | undefined> {
-  const text = await readText(parts.files, parts.clientConfigFile).catch(() => undefined);
+  const text = await readClientConfig(parts.files, parts.clientConfigFile);
   if (text !== undefined) parts.secrets.hide(registrySecrets(text));
   return parts.logins === undefined ? text : mergedLogins(text, parts.logins);
 }

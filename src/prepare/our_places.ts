@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { hostPath, mountAround } from "../docker/own_mounts.ts";
-import { type Files, readText, scratchPrefix } from "../system/mod.ts";
+import { type Files, procText, scratchPrefix } from "../system/mod.ts";
 import { type DiskMounts, diskMounts, onDisk } from "../deploy/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import type { Host } from "./host.ts";
@@ -52,7 +52,7 @@ export async function ourPlaces(
   const devices = found.map(({ options }) => options?.["device"] ?? "")
     .filter((device) => device.startsWith("/"));
   const isHere = own === undefined && await host.isHere(signal);
-  const seen = diskMounts(isHere ? await readText(files, "/proc/self/mountinfo") ?? "" : "");
+  const seen = diskMounts(isHere ? await procText(files, "/proc/self/mountinfo") : "");
   const paths = all.flatMap((path) => [path, hostPath(path, shown) ?? path, onDisk(path, seen)]);
   const beside = dirname(scratchPrefix("plan"));
   const scratch = isHere

@@ -1,6 +1,6 @@
 import { servicesOf, textAt } from "../compose/mod.ts";
 import { type ComposeModel, errors } from "../model/mod.ts";
-import { readText } from "../system/mod.ts";
+import { procText } from "../system/mod.ts";
 import type { PlaceParts } from "./our_places.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function requireNotOurGroup(
     .map(([service, body]) => ({ service, parent: textAt(body, "cgroup_parent") }))
     .filter(({ parent }) => parent !== "");
   if (parents.length === 0 || !await host.isHere(signal)) return;
-  const groups = await readText(files, "/proc/self/cgroup") ?? "";
+  const groups = await procText(files, "/proc/self/cgroup");
   // Runtimes place it below the root, or below a group of their own: the last name is certain.
   const names = groups.split("\n").map((line) => /[^/]+$/.exec(line)?.[0] ?? "");
   const id = (await host.own(signal))?.container.id;

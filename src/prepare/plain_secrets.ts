@@ -243,7 +243,7 @@ export class PlainSecrets {
     const real = await this.#parts.files.realPath(path);
     const info = real === undefined ? undefined : await this.#parts.files.stat(real);
     if (real === undefined || info?.kind !== "file") return undefined;
-    const text = info.size > largest ? undefined : await readText(this.#parts.files, real);
+    const text = info.size > largest ? undefined : await readText(this.#parts.files, real, largest);
     this.#namesCollector ||= text === undefined || COLLECTOR.test(text);
     return text;
   }

@@ -1,9 +1,7 @@
+import { MOST_MORE } from "../config/mod.ts";
 import type { Sops } from "../secrets/mod.ts";
 import { type ResolveRequest, type Source, tooLargeFile } from "../source/mod.ts";
 import { sourceAsOwner } from "../system/mod.ts";
-
-/** Bytes that a file may have more while it is encrypted: SOPS adds a hundred to each of its values. */
-const MOST_MORE = 1024 * 1024;
 
 /**
  * A source that decrypts the files it reads: configuration, compose files and files they name.
@@ -19,7 +17,7 @@ export function plainSource(source: Source, sops: Sops): Source {
       revision,
       path,
       signal,
-      mostBytes = Infinity,
+      mostBytes,
       owner = sourceAsOwner(revision.source.name),
     ) {
       const most = mostBytes + MOST_MORE;

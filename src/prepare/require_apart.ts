@@ -18,7 +18,7 @@ import {
   withPlainDollars,
 } from "../deploy/mod.ts";
 import { COMPOSE_LABELS, type ComposeModel, errors } from "../model/mod.ts";
-import { readText } from "../system/mod.ts";
+import { procText } from "../system/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import type { PrepareParts } from "./parts.ts";
 import { nearest } from "./real_paths.ts";
@@ -163,7 +163,7 @@ async function firstInside(
   outer: readonly Place[],
 ): Promise<{ readonly inner: Place; readonly outer: Place } | undefined> {
   const root = new RealTree(files, "/");
-  const mounts = diskMounts(await readText(files, "/proc/self/mountinfo") ?? "");
+  const mounts = diskMounts(await procText(files, "/proc/self/mountinfo"));
   const known = new Map<string, readonly string[]>();
   const waysTo = async (path: string) => {
     const before = known.get(path);

@@ -6,7 +6,7 @@ import {
   type ObservedContainer,
   type Release,
 } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
+import { type Files, procText } from "../system/mod.ts";
 import type { Host } from "./host.ts";
 
 /** The kernel's tables, and the engine for comparing them with its machine. */
@@ -107,5 +107,5 @@ async function isInHostNetwork(parts: LookParts, signal: AbortSignal): Promise<b
 
 /** A table of the kernel; empty where this process cannot read it, or there is none. */
 async function tableOf({ files }: LookParts, path: string): Promise<string> {
-  return await readText(files, path).catch(() => undefined) ?? "";
+  return await procText(files, path).catch(() => "");
 }

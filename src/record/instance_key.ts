@@ -9,6 +9,8 @@ import type { Files } from "../system/mod.ts";
 export const INSTANCE_KEY_FILE = "instance.key";
 
 const KEY_BYTES = 32;
+/** Most bytes of its file. */
+const MOST_OF_KEY = 64 * 1024;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** First byte of a JSON object; compressed texts, which this version seals, begin with 0x78. */
@@ -84,7 +86,7 @@ export class InstanceKey {
  */
 export async function loadInstanceKey(files: Files, dataDir: string): Promise<InstanceKey> {
   const path = join(dataDir, INSTANCE_KEY_FILE);
-  const existing = await files.readIfExists(path) ?? await makeKey(files, path);
+  const existing = await files.readIfExists(path, MOST_OF_KEY) ?? await makeKey(files, path);
   const text = utf8(existing).trim();
   if (!/^[0-9a-f]{64,}$/.test(text)) {
     throw errors.data_dir_unusable(
@@ -108,7 +110,7 @@ async function makeKey(files: Files, path: string): Promise<Uint8Array> {
   } finally {
     await files.remove(beside);
   }
-  return await files.readIfExists(path) ?? new TextEncoder().encode(text);
+  return await files.readIfExists(path, MOST_OF_KEY) ?? new TextEncoder().encode(text);
 }
 
 function derive(secret: Uint8Array, purpose: string): Uint8Array {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { errors, messageOf, type StackwrightError } from "../model/mod.ts";
-import { type Files, readText } from "../system/mod.ts";
+import { type Files, MOST_GIVEN, readText } from "../system/mod.ts";
 
 /** Paths of the certificate chain and its key, both PEM. */
 export interface TlsPairFiles {
@@ -43,7 +43,7 @@ export async function tlsPairStamp(paths: TlsPairFiles, files: Files): Promise<s
 
 async function textOf(path: string, setting: string, files: Files): Promise<string> {
   try {
-    const text = await readText(files, path);
+    const text = await readText(files, path, MOST_GIVEN);
     if (text !== undefined) return text;
   } catch (error) {
     throw unusable(`${setting}: ${path} cannot be read: ${messageOf(error)}`, error);

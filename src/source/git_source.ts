@@ -98,7 +98,7 @@ class GitSource implements GitSourceWithTrees {
     return found === undefined ? undefined : { source: location, ...found };
   }
 
-  async read(revision: Revision, path: string, signal: AbortSignal, mostBytes?: number) {
+  async read(revision: Revision, path: string, signal: AbortSignal, mostBytes: number) {
     return await this.#files.read(this.#first(revision), path, signal, mostBytes);
   }
 

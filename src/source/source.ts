@@ -51,7 +51,7 @@ export interface Source {
     revision: Revision,
     path: string,
     signal: AbortSignal,
-    mostBytes?: number,
+    mostBytes: number,
     owner?: string,
   ): Promise<Uint8Array | undefined>;
   /** The entries at `paths`; a path that does not exist is missing from the answer. */

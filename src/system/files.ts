@@ -35,8 +35,8 @@ export interface DiskRoom {
  * other failure is the runtime's error with its `code` (`ENOSPC`, `EACCES`, `EROFS`).
  */
 export interface Files {
-  /** The bytes of a file, or `undefined` when there is none. */
-  readIfExists(path: string): Promise<Uint8Array | undefined>;
+  /** The bytes of a file, or `undefined` when there is none. Fails with `EFBIG` for more than `mostBytes`. */
+  readIfExists(path: string, mostBytes: number): Promise<Uint8Array | undefined>;
   /** The bytes in pieces of at most a mebibyte, for files of any size. Fails for a missing file. */
   readInPieces(path: string): AsyncIterable<Uint8Array>;
   /** A plain file of at most `mostBytes`; `undefined` for anything else, which is not opened. */
@@ -102,11 +102,28 @@ export async function withTemporaryDirectory<T>(
   }
 }
 
-/** The text of a file, or `undefined` when there is none. */
+/** The text of a file, or `undefined` when there is none; see {@link Files.readIfExists}. */
 export async function readText(
   files: Pick<Files, "readIfExists">,
   path: string,
+  mostBytes: number,
 ): Promise<string | undefined> {
-  const bytes = await files.readIfExists(path);
+  const bytes = await files.readIfExists(path, mostBytes);
   return bytes && utf8(bytes);
+}
+
+/** Most bytes of a file that the operator gives: settings, keys, certificates, logins. */
+export const MOST_GIVEN: number = 4 * 1024 * 1024;
+/** Most bytes of a table of the kernel: a line for each mount or socket of the machine. */
+const MOST_OF_TABLE = 64 * 1024 * 1024;
+
+/** The text of a table of the kernel, `/proc/self/mountinfo`; empty where there is none. */
+export async function procText(files: Pick<Files, "readIfExists">, path: string): Promise<string> {
+  return await readText(files, path, MOST_OF_TABLE) ?? "";
+}
+
+/** The error for a file that is larger than what is read. */
+export function tooLarge(path: string, mostBytes: number): Error {
+  const message = `${path} has more than ${mostBytes} bytes, the most that is read`;
+  return Object.assign(new Error(message), { code: "EFBIG" });
 }

@@ -1,16 +1,47 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { utf8 } from "../model/mod.ts";
+import { MOST_GIVEN, tooLarge } from "./files.ts";
+
+/** Bytes that are read at once, and most bytes of a file of /proc. */
+const [PIECE_BYTES, MOST_OF_PROC] = [8192, 1024 * 1024] as const;
 
 /** The text of a file, at once: only for settings, which are read before anything else runs. */
 export function readFileNow(path: string): string {
-  return readFileSync(path, "utf8");
+  return textNow(path, MOST_GIVEN);
 }
 
 /** The trimmed text of a file of /proc, at once; empty where there is none. */
 export function procTextNow(path: string): string {
   try {
-    return readFileSync(path, "utf8").trim();
+    return textNow(path, MOST_OF_PROC).trim();
   } catch {
     return "";
+  }
+}
+
+function textNow(path: string, mostBytes: number): string {
+  const pieces: Uint8Array[] = [];
+  const file = openSync(path, "r");
+  try {
+    for (let length = 0, read = -1; read !== 0; length += read) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      read = readSync(file, piece, 0, PIECE_BYTES, null);
+      if (length + read > mostBytes) throw tooLarge(path, mostBytes);
+      pieces.push(piece.subarray(0, read));
+    }
+    return utf8(Buffer.concat(pieces));
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -21,7 +21,7 @@ export * from "./deadline.ts";
 export * from "./fair_limiter.ts";
 export { requireRoom } from "./disk_room.ts";
 export * from "./files.ts";
-export { systemFiles } from "./system_files.ts";
+export { readAll, systemFiles } from "./system_files.ts";
 export { chmodNow, existsNow, namesNow, readFileNow, removeNow, replaceNow } from "./files_now.ts";
 export * from "./http_client.ts";
 export { type HttpClientOptions } from "./http_transport.ts";

@@ -1,5 +1,6 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import process from "node:process";
+import { procTextNow } from "./files_now.ts";
 
 /** Tells processes apart, also when an id was used again. */
 export interface ProcessOwner {
@@ -29,14 +30,10 @@ function isAlive(id: string): boolean {
 
 /** `pid:start time` where the host has `/proc`; a start time tells a reused id from the first user. */
 function describe(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold anything, so fields are counted after its end.
-    const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-    return `${pid}:${start}`;
-  } catch {
-    return undefined;
-  }
+  const stat = procTextNow(`/proc/${pid}/stat`);
+  // The name in parentheses may hold anything, so fields are counted after its end.
+  const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return start === undefined ? undefined : `${pid}:${start}`;
 }
 
 /** Number of the namespace that this process's id is from; 0 where the system does not tell. */

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
-import type { FileContent, Files } from "./files.ts";
+import { type FileContent, type Files, tooLarge } from "./files.ts";
 
 /** Most bytes of one piece of a file, and bytes of one beyond the size that the file had. */
 const PIECE_BYTES = 1024 * 1024;
@@ -16,7 +16,7 @@ const LARGE_DIRECTORY = 1 << 20;
 
 /** The real file system. */
 export const systemFiles: Files = {
-  readIfExists: (path) => missingAsUndefined(fs.readFile(path)),
+  readIfExists: (path, mostBytes) => missingAsUndefined(readAll(path, mostBytes)),
   async *readInPieces(path) {
     const handle = await fs.open(path, constants.O_RDONLY);
     try {
@@ -30,17 +30,9 @@ export const systemFiles: Files = {
     const handle = await codesAsUndefined(["ENOENT", "ENOTDIR", "ENXIO"], opened);
     if (handle === undefined) return undefined;
     try {
-      const { size, mode } = await handle.stat();
-      if (size > mostBytes) return undefined;
-      const pieces: Uint8Array[] = [];
-      let length = 0;
-      // A container may make the file larger meanwhile.
-      for await (const piece of piecesOf(handle, Math.min(size + LEAST_PIECE, PIECE_BYTES))) {
-        length += piece.length;
-        if (length > mostBytes) return undefined;
-        pieces.push(piece);
-      }
-      return { data: Buffer.concat(pieces), mode: mode & 0o7777 };
+      const { mode } = await handle.stat();
+      const data = await bytesOf(handle, mostBytes);
+      return data && { data, mode: mode & 0o7777 };
     } finally {
       await handle.close();
     }
@@ -149,6 +141,34 @@ export const systemFiles: Files = {
   },
   makeTemporaryDirectory: (prefix) => fs.mkdtemp(prefix),
 };
+
+/** The bytes of a file. Fails with `EFBIG` for more than `mostBytes`. */
+export async function readAll(path: string, mostBytes: number): Promise<Uint8Array> {
+  const handle = await fs.open(path, constants.O_RDONLY);
+  try {
+    const bytes = await bytesOf(handle, mostBytes);
+    if (bytes === undefined) throw tooLarge(path, mostBytes);
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The bytes of an open file; `undefined` for more than `mostBytes`. */
+async function bytesOf(handle: fs.FileHandle, mostBytes: number): Promise<Uint8Array | undefined> {
+  const info = await handle.stat();
+  const size = info.isFile() ? info.size : 0;
+  if (size > mostBytes) return undefined;
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  // Tables of the kernel have no size, and a container may make a file larger meanwhile.
+  for await (const piece of piecesOf(handle, Math.min(size + LEAST_PIECE, PIECE_BYTES))) {
+    length += piece.length;
+    if (length > mostBytes) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
 
 async function* piecesOf(handle: fs.FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (;;) {

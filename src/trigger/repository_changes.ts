@@ -31,6 +31,9 @@ export function lookAtRepository(files: Files, path: string): LookAtRepository {
   };
 }
 
+/** Most bytes of a file that holds a path. */
+const MOST_OF_PATH = 8192;
+
 /** Directories of `HEAD` and of the references; they differ for linked checkouts only. */
 async function gitDirectories(
   files: Files,
@@ -39,9 +42,10 @@ async function gitDirectories(
   for (const place of [join(path, ".git"), path, `${path}.git`]) {
     const kind = (await files.stat(await files.realPath(place) ?? place))?.kind;
     if (kind === "file") {
-      const [, target = ""] = /^gitdir: (.+?)\s*$/m.exec(await readText(files, place) ?? "") ?? [];
+      const text = await readText(files, place, MOST_OF_PATH) ?? "";
+      const [, target = ""] = /^gitdir: (.+?)\s*$/m.exec(text) ?? [];
       const own = resolve(dirname(place), target);
-      const common = (await readText(files, join(own, "commondir")) ?? "").trim();
+      const common = (await readText(files, join(own, "commondir"), MOST_OF_PATH) ?? "").trim();
       return { own, shared: common === "" ? own : resolve(own, common) };
     }
     const isGit = kind === "directory" && await files.stat(join(place, "HEAD")) !== undefined;

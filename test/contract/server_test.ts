@@ -310,8 +310,8 @@ describe("createServer() with TLS", () => {
     let [installed, touched, looks] = [false, false, 0];
     const watched: Files = {
       ...systemFiles,
-      async readIfExists(path) {
-        const bytes = await systemFiles.readIfExists(path);
+      async readIfExists(path, mostBytes) {
+        const bytes = await systemFiles.readIfExists(path, mostBytes);
         if (installed && !touched && path === used.keyFile) {
           touched = true;
           await utimes(path, 1, 1);

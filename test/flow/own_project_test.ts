@@ -16,10 +16,10 @@ async function inOwnWorld(
   let own = "";
   const files: typeof systemFiles = {
     ...systemFiles,
-    readIfExists: async (path) =>
+    readIfExists: async (path, most) =>
       own !== "" && path === "/proc/self/cgroup"
         ? new TextEncoder().encode(`0::/system.slice/docker-${own}.scope\n`)
-        : await systemFiles.readIfExists(path),
+        : await systemFiles.readIfExists(path, most),
   };
   const world = await createWorld({ engine, files });
   try {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Files, readText } from "../../system/mod.ts";
+import { readClientConfig } from "../../docker/mod.ts";
+import type { Files } from "../../system/mod.ts";
 import { listOf, parseObject } from "../../model/mod.ts";
 
 /** Plugin directories of docker, in this order, after those of its configuration. */
@@ -62,9 +63,9 @@ async function pluginIn(files: Files, directory: string, name: string) {
   }
 }
 
-/** `cliPluginsExtraDirs` of docker's configuration; docker itself reports an unreadable one. */
+/** `cliPluginsExtraDirs` of docker's configuration. */
 async function extraDirectories(files: Files, configFile: string): Promise<string[]> {
-  const text = await readText(files, configFile).catch(() => undefined);
+  const text = await readClientConfig(files, configFile);
   return listOf(parseObject(text ?? "")["cliPluginsExtraDirs"])
     .filter((each) => typeof each === "string").filter((each) => each.startsWith("/"));
 }

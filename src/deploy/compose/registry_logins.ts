@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { objectAt } from "../../compose/mod.ts";
 import { parseObject } from "../../model/mod.ts";
-import { type Files, readText, withTemporaryDirectory } from "../../system/mod.ts";
+import { readClientConfig } from "../../docker/mod.ts";
+import { type Files, withTemporaryDirectory } from "../../system/mod.ts";
 
 /** Inputs for giving a program further credentials for registries. */
 export interface RegistryLogins {
@@ -28,7 +29,7 @@ export async function withRegistryLogins<T>(
 ): Promise<T> {
   return await withTemporaryDirectory(files, prefix, async (own) => {
     const file = join(directory, "config.json");
-    const known = await readText(files, file).catch(() => undefined);
+    const known = await readClientConfig(files, file);
     await files.write(join(own, "config.json"), mergedLogins(known, logins), { mode: 0o600 });
     for (const name of await files.list(directory).catch(() => [])) {
       if (name !== "config.json") await files.replaceLink(join(directory, name), join(own, name));

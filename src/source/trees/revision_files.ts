@@ -29,7 +29,7 @@ export class RevisionFiles {
     first: FirstPart,
     path: string,
     signal: AbortSignal,
-    mostBytes = Infinity,
+    mostBytes: number,
   ): Promise<Uint8Array | undefined> {
     const inside = await this.#partOf(first, path, { orIs: false, signal });
     const { paths } = inside.part.repository;

@@ -16,7 +16,7 @@ export async function warnOfPointers(
   const pointers: string[] = [];
   for (const path of written) {
     if (!mayBePointer(tree.files.get(path))) continue;
-    const bytes = await files.readIfExists(join(made, path));
+    const bytes = await files.readIfExists(join(made, path), POINTER_SIZES.most);
     if (bytes !== undefined && isLfsPointer(bytes)) pointers.push(path);
   }
   if (pointers.length === 0) return;

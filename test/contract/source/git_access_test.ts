@@ -218,7 +218,7 @@ describe("access to Git repositories", () => {
       assert.equal(revision.source.name, "git.example/o/r");
       assert.ok(mirror.seen.length > 0);
       assert.ok(mirror.seen.every(({ authorization }) => authorization === ""));
-      const text = await t.source.read(revision, "a.txt", never());
+      const text = await t.source.read(revision, "a.txt", never(), 1 << 24);
       assert.equal(new TextDecoder().decode(text), "one\n");
     });
 

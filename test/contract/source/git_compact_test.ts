@@ -76,7 +76,7 @@ describe("GitSource.mirrors", () => {
       const [mirror] = await t.source.mirrors.list();
       assert.equal(packs(mirror?.path ?? "").length, 1);
       const read = async (revision: typeof old, path: string) =>
-        new TextDecoder().decode(await t.source.read(revision, path, never()));
+        new TextDecoder().decode(await t.source.read(revision, path, never(), 1 << 24));
       assert.equal(await read(old, "b.txt"), "3\n");
       assert.equal(await read(now, "c.txt"), "another history\n");
       await repository.commit({ "c.txt": "goes on\n" });

@@ -13,7 +13,7 @@ describe("GitSource reading", () => {
   let revision: Revision;
 
   const text = async (path: string) => {
-    const bytes = await t.source.read(revision, path, never());
+    const bytes = await t.source.read(revision, path, never(), 1 << 24);
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   };
 
@@ -78,7 +78,7 @@ describe("GitSource reading", () => {
     const big = new Uint8Array(3_000_000).map((_, index) => index % 251);
     await repository.commit({ big });
     revision = await t.resolve(repository.url, "main");
-    const read = await t.source.read(revision, "big", never());
+    const read = await t.source.read(revision, "big", never(), 1 << 24);
     assert.equal(read?.length, big.length);
     assert.ok(read?.every((byte, index) => byte === index % 251));
   });

@@ -109,7 +109,7 @@ describe("GitSource.resolve()", () => {
       message: /it has refs\/heads\/main/,
     });
     const fetches = t.count("fetch");
-    assert.ok(await t.source.read(revision, "a.txt", never()));
+    assert.ok(await t.source.read(revision, "a.txt", never(), 1 << 24));
     assert.equal(t.count("fetch"), fetches);
   });
 

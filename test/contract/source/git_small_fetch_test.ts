@@ -66,7 +66,7 @@ async function fetchNext(t: TestSource, text: string, depth = 0): Promise<void> 
   const id = await repository.commit({ "a.txt": text, "deep/c.txt": text });
   const revision = await t.resolve(url, "main", depth);
   assert.equal(revision.id, id);
-  const content = await t.source.read(revision, "a.txt", never());
+  const content = await t.source.read(revision, "a.txt", never(), 1 << 24);
   assert.equal(new TextDecoder().decode(content), text);
   const mirror = mirrorOf(t);
   execFileSync("git", ["fsck", "--strict", "--connectivity-only"], { cwd: mirror, stdio: "pipe" });

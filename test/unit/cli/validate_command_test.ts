@@ -52,6 +52,33 @@ describe("stackwright validate", () => {
     });
   }
 
+  it("validate says where a file is too large, or a path too long, and goes on", async () => {
+    const large = "#".repeat(256 * 1024 + 1024 * 1024 + 1);
+    const long = "x".repeat(5000);
+    const files = {
+      "a.yaml": `${large}`,
+      "c.yaml": `services: {a: {image: a, env_file: [${long}]}}`,
+      ".stackwright.yaml": `name: a\ncompose_files: [a.yaml, c.yaml]\n`,
+      ".stackwright.b.yaml": `name: b\ncompose_files:\n  - ${long}\n`,
+      ".stackwright.c.yaml": large,
+    };
+    await withFiles(files, async (directory) => {
+      const { code, out } = await run(["validate", directory]);
+      assert.equal(code, EXIT.failed);
+      const found = out.trimEnd().split("\n");
+      const told = (file: string) =>
+        `${file}:1:1: the file has 1310721 bytes, the most that is read`;
+      assert.ok(found.some((line) => line.startsWith(told("a.yaml"))), out);
+      assert.ok(found.some((line) => line.startsWith(told(".stackwright.c.yaml"))), out);
+      const tooLong = "a path has at most 2048 characters, this one has 5000";
+      for (
+        const place of [/^\.stackwright\.b\.yaml:3:5: .*compose_files/, /^c\.yaml: .*env_file/]
+      ) {
+        assert.ok(found.some((line) => place.test(line) && line.includes(tooLong)), out);
+      }
+    });
+  });
+
   it("validate finds schedules that deployments fail of, and jobs that no scheduler runs", async () => {
     const labels = (schedule: string) =>
       `services: {a: {labels: ["cd.doco.job.enabled=true", "cd.doco.job.schedule=${schedule}"]}}`;

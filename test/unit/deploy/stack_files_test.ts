@@ -77,7 +77,7 @@ class Stack {
   }
 
   async text(path: string): Promise<string | undefined> {
-    const bytes = await systemFiles.readIfExists(this.live(path));
+    const bytes = await systemFiles.readIfExists(this.live(path), 1 << 20);
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   }
 }
@@ -107,10 +107,10 @@ describe("StackFiles.switchTo()", () => {
     let largest = 0;
     const files: Files = {
       ...systemFiles,
-      readIfExists: (path) =>
+      readIfExists: (path, most) =>
         path.endsWith("/large")
           ? Promise.reject(new Error("whole"))
-          : systemFiles.readIfExists(path),
+          : systemFiles.readIfExists(path, most),
       async *readInPieces(path) {
         for await (const piece of systemFiles.readInPieces(path)) {
           largest = Math.max(largest, piece.length);

@@ -44,7 +44,7 @@ const including = (path: string, directory = "") =>
   `services: {}\ninclude:\n  - path: ${path}\n` +
   (directory === "" ? "" : `    project_directory: ${directory}\n`);
 /** A place that nothing but the directory where compose runs makes a file of. */
-const here = (at: number) => at < 0 ? "compose.yaml" : `${long(`d${at}-`, 1000)}/i${at}.yml`;
+const here = (at: number) => at < 0 ? "compose.yaml" : `${long(`d${at}-`, 90)}/i${at}.yml`;
 /** Files that include the next one as if it lay where compose runs. */
 const onlyHere = (levels: number) =>
   Object.fromEntries(
@@ -58,15 +58,15 @@ const extending = (files: readonly string[]) =>
 describe("guardRendering() of what multiplies places", () => {
   const ATTACKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "includes with project directories below each other": {
-      "compose.yaml": including("x/i1.yml", long("p", 300)),
-      "x/i1.yml": including("y/i2.yml", long("q", 300)),
-      "y/i2.yml": including("z/i3.yml", long("r", 300)),
+      "compose.yaml": including("x/i1.yml", long("p", 250)),
+      "x/i1.yml": including("y/i2.yml", long("q", 250)),
+      "y/i2.yml": including("z/i3.yml", long("r", 250)),
       "z/i3.yml": "services: {}\n",
     },
     "includes without one, of files that are only where compose runs": onlyHere(20),
     "files that extend others, below includes of files that may lie in many directories": {
-      ...onlyHere(7),
-      [here(6)]: extending(["e.yml"]),
+      ...onlyHere(16),
+      [here(15)]: extending(["e.yml"]),
     },
   };
   for (const [what, repository] of Object.entries(ATTACKS)) {

@@ -10,6 +10,30 @@ import {
 /** That many lines of code, indented. */
 const lines = (count: number) => "  a();\n".repeat(count);
 
+describe("checkSizes() on readers of files", () => {
+  const unbounded = [
+    'import { readFile } from "node:fs/promises";\n',
+    'import {\n  open,\n  readFile,\n} from "node:fs/promises";\n',
+    "const text = readFileSync(path);\n",
+    "const text = await fs.readFile(path);\n",
+    "const text = await handle.readFile();\n",
+    "const text = await Deno.readTextFile(path);\n",
+    "const text = await Bun.file(path).text();\n",
+  ];
+  for (const text of unbounded) {
+    it(`refuses ${JSON.stringify(text)}`, () => {
+      const found = checkSizes(new Map([["src/a.ts", `\n${text}`]]));
+      assert.deepEqual(found.map(({ line }) => line), [2]);
+    });
+  }
+
+  it("accepts readers that are given, and those with a limit", () => {
+    const text = 'import type { ReadFile } from "./a.ts";\nimport fs from "node:fs";\n' +
+      "const a = readFile(path) + this.#readFile(b) + await readText(files, path, 9);\n";
+    assert.deepEqual(checkSizes(new Map([["src/a.ts", text]])), []);
+  });
+});
+
 describe("checkSizes()", () => {
   const inside = LINES_OF_FUNCTION - 2;
   const functions: readonly (readonly [title: string, source: (body: string) => string])[] = [

@@ -36,7 +36,7 @@ function questions(source: Source, kind: SourceKind): readonly Promise<unknown>[
   return [
     source.resolve(request, signal),
     source.lastKnown(request, signal),
-    source.read(of, "a", signal),
+    source.read(of, "a", signal, 9),
     source.entries(of, ["a"], signal),
     source.list(of, ".", signal),
     source.materialise(of, signal),

@@ -6,7 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemFiles as files } from "../../../src/system/mod.ts";
+import {
+  MOST_GIVEN,
+  procText,
+  readFileNow,
+  readText,
+  systemFiles as files,
+} from "../../../src/system/mod.ts";
 
 /** Runs `work` with an empty directory that is removed afterwards. */
 function inDirectory(work: (directory: string) => Promise<void>): () => Promise<void> {
@@ -184,6 +190,43 @@ describe("systemFiles.readInPieces", () => {
   );
 });
 
+describe("what reads files into memory", () => {
+  it(
+    "has a limit, also for files that do not say how large they are",
+    inDirectory(async (directory) => {
+      const path = join(directory, "file");
+      await files.write(path, "text");
+      await files.replaceLink("file", join(directory, "link"));
+      for (const each of [path, join(directory, "link")]) {
+        assert.equal(await readText(files, each, 4), "text");
+        await assert.rejects(readText(files, each, 3), {
+          code: "EFBIG",
+          message: `${each} has more than 3 bytes, the most that is read`,
+        });
+      }
+      await assert.rejects(files.readIfExists("/proc/self/status", 100), hasCode("EFBIG"));
+      assert.match(await procText(files, "/proc/self/status"), /^Name:/);
+      assert.equal(await procText(files, "/proc/none"), "");
+    }),
+  );
+
+  it(
+    "has one for settings as well, and reads pipes",
+    inDirectory(async (directory) => {
+      const path = join(directory, "file");
+      await writeFile(path, "x".repeat(MOST_GIVEN));
+      assert.equal(readFileNow(path).length, MOST_GIVEN);
+      await writeFile(path, "x".repeat(MOST_GIVEN + 1));
+      assert.throws(() => readFileNow(path), hasCode("EFBIG"));
+      assert.throws(() => readFileNow(join(directory, "none")), hasCode("ENOENT"));
+      const pipe = join(directory, "pipe");
+      const writer = spawn("sh", ["-c", 'mkfifo "$0"; echo made; echo text >"$0"', pipe]);
+      await once(writer.stdout, "data");
+      assert.equal(readFileNow(pipe), "text\n");
+    }),
+  );
+});
+
 describe("systemFiles.readPlain", () => {
   it(
     "readPlain() reads plain files that are not too large, and nothing else",
@@ -283,7 +326,7 @@ describe("systemFiles where there is nothing", () => {
     inDirectory(async (directory) => {
       await writeFile(join(directory, "file"), "");
       for (const path of [join(directory, "no"), join(directory, "file", "no")]) {
-        assert.equal(await files.readIfExists(path), undefined);
+        assert.equal(await files.readIfExists(path, 9), undefined);
         assert.equal(await files.stat(path), undefined);
         assert.equal(await files.readLink(path), undefined);
         assert.equal(await files.realPath(path), undefined);
@@ -296,7 +339,7 @@ describe("systemFiles where there is nothing", () => {
   it(
     "another failure keeps the runtime's code",
     inDirectory(async (directory) => {
-      await assert.rejects(files.readIfExists(directory), hasCode("EISDIR"));
+      await assert.rejects(files.readIfExists(directory, 9), hasCode("EISDIR"));
       await assert.rejects(
         files.rename(join(directory, "a"), join(directory, "b")),
         hasCode("ENOENT"),

@@ -64,7 +64,7 @@ describe("GitAccess", () => {
       const key = keys[index] ?? "";
       assert.equal((await stat(key)).mode & 0o777, 0o600);
       assert.equal((await stat(join(key, ".."))).mode & 0o777, 0o700);
-      assert.equal(new TextDecoder().decode(await systemFiles.readIfExists(key)), text);
+      assert.equal(new TextDecoder().decode(await systemFiles.readIfExists(key, 4096)), text);
     }
     assert.equal(b.env["STACKWRIGHT_SSH_PASSPHRASE"], "pp");
     assert.equal(a.env["STACKWRIGHT_SSH_PASSPHRASE"], undefined);

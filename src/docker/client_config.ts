@@ -1,0 +1,12 @@
+import { type Files, MOST_GIVEN, readText } from "../system/mod.ts";
+
+/**
+ * The text of the docker client's configuration; `undefined` where it is missing or cannot be read,
+ * which docker itself reports.
+ */
+export async function readClientConfig(
+  files: Pick<Files, "readIfExists">,
+  path: string,
+): Promise<string | undefined> {
+  return await readText(files, path, MOST_GIVEN).catch(() => undefined);
+}
