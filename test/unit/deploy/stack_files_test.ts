@@ -77,7 +77,7 @@ class Stack {
   }
 
   async text(path: string): Promise<string | undefined> {
-    const bytes = await systemFiles.readIfExists(this.live(path), 1 << 20);
+    const bytes = await systemFiles.readIfExists(this.live(path), 1 << 24);
     return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
   }
 }

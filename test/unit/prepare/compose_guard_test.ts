@@ -214,7 +214,10 @@ describe("composeInputs()", () => {
 
   it("takes as many characters of paths as are recorded, and refuses more", async () => {
     const long = (count: number): Repository => () => {
-      const names = Array.from({ length: count }, (_, index) => `${"x".repeat(990)}${index}`);
+      const names = Array.from(
+        { length: count },
+        (_, index) => `${`${"x".repeat(246)}/`.repeat(4)}xx${index}`,
+      );
       return `services: {a: {env_file: [${names.join(", ")}]}}\n`;
     };
     // As many in each file: a file has bounds of its own.
