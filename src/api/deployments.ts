@@ -8,7 +8,8 @@ import { defineOperation, type Operation } from "./operation.ts";
 import { sourceFailureView, viewSourceFailure } from "./source_failures.ts";
 import { stackJobView, viewStackJob } from "./stack_jobs.ts";
 import { timestamp } from "./stack_parts.ts";
-import type { StackScope, StackStatus } from "./stack_statuses.ts";
+import type { StackScope } from "./recorded_facts.ts";
+import type { StackStatus } from "./stack_statuses.ts";
 
 /** Default number of deployments of a page. */
 const DEFAULT_DEPLOYMENT_LIMIT = 100;

@@ -1,6 +1,5 @@
 import type { Engine } from "../docker/mod.ts";
 import {
-  failuresByPlace,
   formatPersonHold,
   formatStackArguments,
   formatStackKey,
@@ -15,7 +14,6 @@ import {
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import {
   type DecisionSummary,
-  type Intent,
   type Ledger,
   othersRelease,
   type RecordedRelease,
@@ -23,6 +21,7 @@ import {
   TOOK_PLACE,
 } from "../record/mod.ts";
 import { type Clock, createPauses } from "../system/mod.ts";
+import { type Change, keyOf, lookedFor, recordedOf, type StackScope } from "./recorded_facts.ts";
 import { type StackJob, stackJobs } from "./stack_jobs.ts";
 import { seenOf, whatRuns } from "./what_runs.ts";
 
@@ -70,38 +69,6 @@ const [AT_ONCE, A_STACK] = [500, 50] as const;
 /** Default milliseconds to wait for engines. */
 const ENGINE_LIMIT_MS = 5_000;
 
-/** Stacks to tell of: those of a context, or one of them. */
-export interface StackScope {
-  readonly context: string;
-  readonly name?: string;
-}
-
-/** The ledger's facts about stacks by formatted key that one read returns for all stacks. */
-function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock) {
-  const only = scope?.name === undefined ? undefined : { ...scope, name: scope.name };
-  const isMeant = ({ key }: { readonly key: StackKey }) =>
-    scope === undefined || key.context === scope.context && key.name === (only ?? key).name;
-  const current = only === undefined
-    ? ledger.currents().filter(isMeant)
-    : [ledger.current(only)].filter((each) => each !== undefined);
-  const latest = only === undefined
-    ? ledger.decisions.latest().filter(isMeant)
-    : ledger.decisions.of(only, 1).map((decision) => ({ key: only, decision }));
-  const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
-  const decisions = new Map(
-    latest.map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
-  );
-  const ended = new Set(ledger.interrupted().map(({ id }) => id));
-  const goesOn = new Map(
-    ledger.underWay().filter(isMeant).map((intent) =>
-      [formatStackKey(intent.key), changeOf(intent, ended.has(intent.id))] as const
-    ),
-  );
-  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn.keys()]);
-  const failed = failuresByPlace(ledger.sources.all(clock.now()));
-  return { current, currents, decisions, goesOn, names, failed };
-}
-
 /**
  * The status of every stack that has a release or a recent decision, sorted by context and name; or
  * of those in a scope. No engine of another context is asked; one that does not answer leaves
@@ -142,7 +109,7 @@ export async function stackStatuses(
       // `undefined` where the engine did not answer; that is not the same as no containers.
       observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
       ...(there === "late" && { unseen: `the engine did not answer within ${limitMs / 1000} s` }),
-      changed: ledger.reconciliations.drift(key)?.fields ?? [],
+      ...lookedFor(ledger, key, clock.now()),
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
@@ -269,19 +236,6 @@ function lastEntries(
   return entries;
 }
 
-/** Work under way on a stack, or interrupted. */
-type Change = Pick<Parameters<typeof judgeStack>[0], "underWay" | "interrupted">;
-
-/** What an open intent means; `isEnded` says that its process has ended. */
-function changeOf({ kind }: Pick<Intent, "kind">, isEnded: boolean): Change {
-  if (!isEnded) return { underWay: "a change is under way" };
-  const what = kind === "destroy" ? "removal" : "deployment";
-  return {
-    interrupted: `a ${what} was interrupted: its process ended before it was done; the service ` +
-      "takes it up when it runs and the engine answers",
-  };
-}
-
 /** The work on a stack. A look does not count, as it ends soon and mostly changes nothing. */
 function underWay(entry: RunTarget | undefined, change: Change = {}): Change {
   return entry?.status === "running"
@@ -305,9 +259,4 @@ export function isOver(decision: DecisionSummary | undefined, now: number): bool
   // A first deployment that failed must stay listed: people ask about it.
   if (kind === "error" || outcome?.status === "failed") return false;
   return kind !== "skip" || reason === "nothing_to_destroy" || reason === "no_changes";
-}
-
-function keyOf(name: string): StackKey {
-  const slash = name.indexOf("/");
-  return { context: name.slice(0, slash), name: name.slice(slash + 1) };
 }

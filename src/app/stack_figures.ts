@@ -1,6 +1,6 @@
 import { heldBack, isOver } from "../api/mod.ts";
 import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
-import { judgeStack } from "../plan/mod.ts";
+import { judgeStack, restartLoops } from "../plan/mod.ts";
 import type { DecisionSummary, Ledger, StackFigures } from "../record/mod.ts";
 
 type DeployedStack = ReturnType<Ledger["deployedStacks"]>[number];
@@ -20,6 +20,7 @@ export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
   const counted: Counted[] = [...deployed, ...neverDeployed(ledger, { deployed, latest }, now)];
   return counted.map(({ key, repository, place, succeededAt }) => {
     const decision = decisions.get(formatStackKey(key));
+    const drift = drifts.get(formatStackKey(key));
     const { state } = judgeStack({
       current: undefined,
       decision,
@@ -38,7 +39,7 @@ export function stackFigures(ledger: Ledger, now: Date): StackFigures[] {
       isHeld: state === "held",
       succeededAt,
       lookedAt: decision?.lastAt,
-      drift: drifts.get(formatStackKey(key))?.count,
+      drift: drift && drift.count + restartLoops(drift, now).length,
     };
   });
 }

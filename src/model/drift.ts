@@ -31,6 +31,18 @@ export interface FoundDrift {
   readonly tried: readonly Drift[];
   /** Ids of the swarm's verdicts on services that were reported already. */
   readonly verdicts?: readonly string[];
+  /** Containers that the engine restarted lately. */
+  readonly restarts?: readonly EngineRestarts[];
+}
+
+/** Restarts of one container by the engine, after its process ended. */
+export interface EngineRestarts {
+  readonly id: string;
+  readonly name: string;
+  /** When it was started again, in milliseconds since 1970. */
+  readonly at: readonly number[];
+  /** How its process ended, where a look saw that. */
+  readonly exitCode?: number;
 }
 
 /** The record of a stack without drift. */

@@ -189,7 +189,7 @@ function decide(
  * container did not remove: it would be recreated time and again.
  */
 async function driftOf(
-  { ledger, ledger: { reconciliations }, log, secrets, host: { engine } }: PipelineParts,
+  { ledger, ledger: { reconciliations }, clock, log, secrets, host: { engine } }: PipelineParts,
   { recorded, recorded: { key, swarm, images }, options }: Reconciled,
   { observed, since }: { readonly observed: ObservedStack; readonly since: string },
   signal: AbortSignal,
@@ -202,20 +202,20 @@ async function driftOf(
   // For a swarm, services are compared: tasks follow them, whatever is done to their containers.
   const looked = swarm === undefined
     ? await lookForDrift(engine, release, observed, signal)
-    : await lookAtServices(engine, { ...release, images }, signal);
-  if (looked.length > 0) await hideSecrets({ secrets }, release);
+    : { fields: await lookAtServices(engine, { ...release, images }, signal), restarts: [] };
+  if (looked.fields.length > 0) await hideSecrets({ secrets }, release);
   // A rollout that is half done differs from its release without anybody having changed it.
   if (ledger.mark(key) !== since) return [];
   const listed = listedDrift(release.services, observed)
     // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
-  const fields = reconciliations.masked(key, looked);
+  const fields = reconciliations.masked(key, looked.fields);
   // Read after looking: a concurrent look may have told and recorded the same drift meanwhile.
   const before = reconciliations.drift(key);
-  const { mended, news, found } = judgeDrift({ listed, fields, before, policy: options.drift });
-  tellDrift(log, key, news, options.drift);
-  reconciliations.noteDrift(key, found);
-  return mended;
+  const judged = judgeDrift({ ...looked, listed, fields, before }, options.drift, clock.now());
+  tellDrift(log, key, judged, options.drift);
+  reconciliations.noteDrift(key, judged.found);
+  return judged.mended;
 }
 
 /** Restarts containers in sequence; one that is gone by then counts as missing at the next look. */

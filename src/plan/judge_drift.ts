@@ -1,4 +1,5 @@
-import type { Drift, DriftPolicy, FoundDrift } from "../model/mod.ts";
+import type { Drift, DriftPolicy, EngineRestarts, FoundDrift } from "../model/mod.ts";
+import { type RestartLoop, restartLoops, withRestarts } from "./engine_restarts.ts";
 
 /** Most entries of inspected drift to judge; further ones follow once these are repaired. */
 const MOST_FIELDS = 1000;
@@ -11,28 +12,41 @@ interface JudgedDrift {
   readonly mended: readonly Drift[];
   /** Inspected drift that was not found before. */
   readonly news: readonly Drift[];
+  /** Containers that the engine has begun to start again and again. */
+  readonly loops: readonly RestartLoop[];
   /** Drift to record. */
   readonly found: FoundDrift;
 }
 
-/** Judges drift that a list of containers (`listed`) and inspections (`fields`) show, after `before`. */
+/**
+ * Judges drift that a list of containers (`listed`) and inspections (`fields`, `restarts`) show, after
+ * `before`.
+ */
 export function judgeDrift(
-  { listed, fields: looked, before, policy }: {
+  { listed, fields: looked, restarts: restarted = [], before }: {
     readonly listed: readonly Drift[];
     readonly fields: readonly Drift[];
     readonly before: FoundDrift | undefined;
-    readonly policy: DriftPolicy;
+    readonly restarts?: readonly EngineRestarts[];
   },
+  policy: DriftPolicy,
+  now: Date,
 ): JudgedDrift {
   const fields = looked.slice(0, MOST_FIELDS)
     .map((each) => ({ ...each, found: each.found.slice(0, LONGEST_FOUND) }));
   const all = [...listed, ...fields];
   const tried = before?.tried.filter(isIn(fields)) ?? [];
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
+  const restarts = withRestarts(before?.restarts, restarted, now);
+  const looping = new Set(restartLoops(before, now).map(({ id }) => id));
   return {
     mended: policy === "repair" ? all.filter((each) => !isTried(each)) : [],
     news: fields.filter((each) => !isKnown(each)),
-    found: { count: all.length, fields, tried },
+    loops: restartLoops({ restarts }, now).filter(({ id }) => !looping.has(id)),
+    found: {
+      ...{ count: all.length, fields, tried },
+      ...(restarts.length === 0 ? {} : { restarts }),
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type TargetDecision,
 } from "../model/mod.ts";
 import { listedDrift } from "./listed_drift.ts";
+import type { RestartLoop } from "./engine_restarts.ts";
 import { planFor } from "./plan_for.ts";
 
 /** States of a stack, in one word. */
@@ -68,6 +69,8 @@ export interface StackFacts {
   readonly unseen?: string;
   /** Drift that took inspecting containers or services. */
   readonly changed?: readonly Drift[];
+  /** Containers that the engine starts again and again. */
+  readonly loops?: readonly RestartLoop[];
 }
 
 /** The state of a stack, with the reason. */
@@ -146,13 +149,13 @@ function pinned(said: string, reason = ""): string {
 
 function driftOf(
   { number, services }: NonNullable<StackFacts["current"]>,
-  { observed, unseen = "the engine does not say what runs" }: StackFacts,
+  { observed, unseen = "the engine does not say what runs", loops }: StackFacts,
   drift: readonly Drift[],
   counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
   if (observed === undefined) return { state: "unknown", why: unseen };
   const plan = planFor(services, observed, { kind: "repaired" });
-  const down = whatIsDown(services, observed);
+  const down = whatIsDown(services, observed, loops);
   if (plan.kind !== "skip") {
     const needs = `release ${number} needs: ${plan.message}`;
     return { state: "drifted", why: down === "" ? needs : `${down}; ${needs}` };
@@ -178,20 +181,32 @@ function driftOf(
 /** Most containers that a reason names. */
 const MOST_NAMED = 3;
 
-/** Names containers that do not run and should, with their exit codes; empty where there is none. */
-function whatIsDown(services: readonly ReleaseService[], { containers }: ObservedStack): string {
+/** Names containers that do not run well and should, and how they ended; empty where there is none. */
+function whatIsDown(
+  services: readonly ReleaseService[],
+  { containers }: ObservedStack,
+  loops: StackFacts["loops"],
+): string {
   const down = services.filter(({ expectation }) => expectation.autostart).flatMap((service) =>
     containers.filter((each) =>
-      each.service === service.name && each.state !== "running" && !mayBeOver(service, each)
+      each.service === service.name && !mayBeOver(service, each) &&
+      (each.state !== "running" || loopOf(each, loops) !== undefined)
     )
   );
-  const said = down.slice(0, MOST_NAMED).map(({ name, state, exitCode }) => {
+  const said = down.slice(0, MOST_NAMED).map((each) => {
+    const { name, state, exitCode } = each;
+    const loop = loopOf(each, loops);
+    if (loop !== undefined) return loop.said;
     const how = state === "exited" ? "exited" : `is ${state}`;
     if (exitCode === undefined) return `${name} ${how}`;
     return `${name} ${how}${state === "exited" ? "" : ", exited"} with ${exitCode}`;
   });
   const more = down.length - MOST_NAMED;
   return [...said, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function loopOf({ id }: ObservedContainer, loops: StackFacts["loops"]): RestartLoop | undefined {
+  return loops?.find((each) => each.id === id);
 }
 
 /** What may be said of a release without drift: not all that it wants has to run. */
@@ -206,7 +221,7 @@ function howItRuns({ health, finished = 0, wanted }: Counts): string {
 type Counts = Pick<StackJudgement, "health" | "running" | "finished" | "wanted">;
 
 function containersOf(
-  { current, observed, isStopped }: StackFacts,
+  { current, observed, isStopped, loops }: StackFacts,
 ): Counts {
   const services = (current?.services ?? []).filter(({ expectation }) => expectation.autostart);
   const wanted = services.reduce((sum, { expectation }) => sum + expectation.replicas, 0);
@@ -217,7 +232,7 @@ function containersOf(
     observed.containers.filter((each) => each.service === service.name);
   // What a person stopped may have ended with 0, too.
   const isFine = (service: ReleaseService, each: ObservedContainer) =>
-    runsWell(each) || !isStopped && mayBeOver(service, each);
+    runsWell(each) && loopOf(each, loops) === undefined || !isStopped && mayBeOver(service, each);
   const fine = services.flatMap((service) =>
     of(service).filter((each) => isFine(service, each)).slice(0, service.expectation.replicas)
   );

@@ -95,8 +95,9 @@ export class Reconciliations extends RedactedTable {
   }
 
   /** Records the drift that a look found; verdicts of the swarm that were told stay. */
-  noteDrift(key: StackKey, { count, fields, tried }: FoundDrift): void {
-    this.#note(key, { ...this.drift(key), count, fields, tried });
+  noteDrift(key: StackKey, found: FoundDrift): void {
+    const verdicts = this.drift(key)?.verdicts;
+    this.#note(key, { ...found, ...(verdicts && { verdicts }) });
   }
 
   /** Writes only changes. */

@@ -65,7 +65,7 @@ export function stackFamilies(prefix: string, stacks: readonly StackFigures[]): 
     ),
     gauge(
       "drifted_fields",
-      "How many fields of its containers were changed by hand, when they were last looked at.",
+      "How many fields of its containers were changed by hand; one more for each that loops.",
       (each) => each.drift,
     ),
   ];

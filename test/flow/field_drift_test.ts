@@ -85,6 +85,28 @@ for (const engine of await engines()) {
   });
 }
 
+describe("a container that the engine restarts for ever", () => {
+  it("is drift, told once, though it runs at most looks", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, SHOP);
+      await pollTo(world, "succeeded");
+      world.fake?.setBehaviour("web", { exit: 7, afterMs: 300 });
+      await docker(world, "restart", `${world.stack}-web-1`);
+      const told = () =>
+        world.lines.filter(({ message }) => /restarted by the engine/.test(message));
+      while (told().length === 0) await pause(20);
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.match(
+        out,
+        /^drifted .* unhealthy 1\/2 .*web-1 was restarted by the engine \d+ times/m,
+      );
+      assert.equal(await metric(world), "1");
+      await pause(2000);
+      assert.equal(told().length, 1);
+      assert.equal(told()[0]?.level, "warning");
+    }));
+});
+
 describe("what a person changes of containers by hand", () => {
   it("is told without the secrets of the stack, by which nothing is found", () =>
     inWorld("fake", async (world) => {

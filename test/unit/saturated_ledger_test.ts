@@ -159,6 +159,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   viewRelease: "a part of listReleasesOperation",
   viewCurrent: "a part of getDeploymentOperation",
   viewDecision: "a part of listDecisionsOperation",
+  recordedOf: "a part of stackStatuses",
   heldBack: "a part of stackStatuses",
   isOver: "looks at one decision",
   requireKnown: "asks for one row",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Drift, NO_DRIFT } from "../../../src/model/mod.ts";
-import { judgeDrift } from "../../../src/plan/mod.ts";
+import { type Drift, type FoundDrift, NO_DRIFT } from "../../../src/model/mod.ts";
+import { judgeDrift, restartLoops } from "../../../src/plan/mod.ts";
 
 const one = (field: string, id = "c1"): Drift => ({
   service: "web",
@@ -12,32 +12,63 @@ const one = (field: string, id = "c1"): Drift => ({
 });
 const listed = [one("containers")];
 const fields = [one("mem_limit"), one("cpus")];
+const NOW = new Date(3_600_000);
 
 describe("judgeDrift()", () => {
   it("mends all that was found where that is wanted, and remembers what inspecting shows", () => {
-    assert.deepEqual(judgeDrift({ listed, fields, before: undefined, policy: "repair" }), {
+    assert.deepEqual(judgeDrift({ listed, fields, before: undefined }, "repair", NOW), {
       mended: [...listed, ...fields],
       news: fields,
+      loops: [],
       found: { count: 3, fields, tried: [] },
     });
   });
 
   it("mends nothing where it is only told", () => {
-    const judged = judgeDrift({ listed, fields, before: undefined, policy: "report" });
+    const judged = judgeDrift({ listed, fields, before: undefined }, "report", NOW);
     assert.deepEqual([judged.mended, judged.news], [[], fields]);
   });
 
   it("tells once, also of the container that took the place of another", () => {
     const before = { ...NO_DRIFT, fields: [one("mem_limit", "c0")] };
-    const { news } = judgeDrift({ listed, fields, before, policy: "report" });
+    const { news } = judgeDrift({ listed, fields, before }, "report", NOW);
     assert.deepEqual(news, [one("cpus")]);
   });
 
   it("does not replace again what a new container did not change, as long as it is there", () => {
     const before = { ...NO_DRIFT, tried: [one("cpus", "c0"), one("user")] };
-    const { mended, found } = judgeDrift({ listed, fields, before, policy: "repair" });
+    const { mended, found } = judgeDrift({ listed, fields, before }, "repair", NOW);
     assert.deepEqual(mended, [...listed, one("mem_limit")]);
     assert.deepEqual(found.tried, [one("cpus", "c0")]);
+  });
+
+  it("tells once of a container that the engine restarted three times in ten minutes", () => {
+    const minute = 60_000;
+    const restarted = (
+      at: number,
+      id = "c1",
+    ) => [{ id, name: "shop-web-1", at: [at], exitCode: 7 }];
+    let before: FoundDrift | undefined;
+    const look = (minutes: number, restarts = restarted(minutes * minute)) => {
+      const now = new Date(minutes * minute + 7_000);
+      const judged = judgeDrift({ listed: [], fields: [], restarts, before }, "repair", now);
+      before = judged.found;
+      return judged;
+    };
+    assert.deepEqual([look(1).loops, look(1).loops, look(2).loops], [[], [], []]);
+    const said =
+      "shop-web-1 was restarted by the engine 3 times in 10 minutes, last 7 s ago, exit 7";
+    const { loops, mended, found } = look(8);
+    assert.deepEqual(loops, [{ id: "c1", said }]);
+    assert.deepEqual([mended, found.count], [[], 0]);
+    assert.deepEqual(look(9).loops, []);
+    assert.equal(restartLoops(before, new Date(10 * minute)).length, 1);
+    // It runs, so it is over after a while without any look; and begins again.
+    assert.equal(restartLoops(before, new Date(13 * minute)).length, 0);
+    assert.equal(look(14).loops.length, 1);
+    // What took its place has restarts of its own.
+    assert.deepEqual(look(15, restarted(15 * minute, "c2")).found.restarts?.length, 1);
+    assert.equal(look(16, []).found.restarts, undefined);
   });
 
   it("looks at the first thousand differences, and remembers what an engine says in short", () => {
@@ -45,10 +76,10 @@ describe("judgeDrift()", () => {
       ...one(`label ${at}`),
       found: "x".repeat(100_000),
     }));
-    const first = judgeDrift({ listed, fields: many, before: undefined, policy: "repair" });
+    const first = judgeDrift({ listed, fields: many, before: undefined }, "repair", NOW);
     assert.ok(JSON.stringify(first.found).length < 1_000_000);
     assert.equal(first.mended.length, 1001);
-    const again = judgeDrift({ listed, fields: many, before: first.found, policy: "repair" });
+    const again = judgeDrift({ listed, fields: many, before: first.found }, "repair", NOW);
     assert.deepEqual(again.news, []);
   });
 });

@@ -112,6 +112,18 @@ const STATES: readonly [
   ],
   ["it waits for a window", { decision: window }, "waiting", /^outside of nights$/],
   ["nothing names it any more", { decision: unnamed, failure }, "orphaned", /^kept$/],
+  [
+    "the engine restarts a container for ever",
+    { loops: [{ id: "web-id", said: "shop-web-1 was restarted 12 times" }] },
+    "drifted",
+    /^0 of 1 containers run: shop-web-1 was restarted 12 times$/,
+  ],
+  [
+    "one did so that is gone",
+    { loops: [{ id: "old", said: "old" }] },
+    "synced",
+    /^release 7 runs$/,
+  ],
   ["a container is missing", { observed: { containers: [] } }, "drifted", /needs: create web$/],
   [
     "a container stopped that must run",

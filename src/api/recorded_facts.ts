@@ -1,0 +1,61 @@
+import { failuresByPlace, formatStackKey, type StackKey } from "../model/mod.ts";
+import { type judgeStack, restartLoops } from "../plan/mod.ts";
+import type { Intent, Ledger } from "../record/mod.ts";
+import type { Clock } from "../system/mod.ts";
+
+/** Stacks to tell of: those of a context, or one of them. */
+export interface StackScope {
+  readonly context: string;
+  readonly name?: string;
+}
+
+/** The ledger's facts about stacks by formatted key that one read returns for all stacks. */
+export function recordedOf(ledger: Ledger, scope: StackScope | undefined, clock: Clock) {
+  const only = scope?.name === undefined ? undefined : { ...scope, name: scope.name };
+  const isMeant = ({ key }: { readonly key: StackKey }) =>
+    scope === undefined || key.context === scope.context && key.name === (only ?? key).name;
+  const current = only === undefined
+    ? ledger.currents().filter(isMeant)
+    : [ledger.current(only)].filter((each) => each !== undefined);
+  const latest = only === undefined
+    ? ledger.decisions.latest().filter(isMeant)
+    : ledger.decisions.of(only, 1).map((decision) => ({ key: only, decision }));
+  const currents = new Map(current.map((each) => [formatStackKey(each.key), each]));
+  const decisions = new Map(
+    latest.map(({ key, decision }) => [formatStackKey(key), { key, decision }]),
+  );
+  const ended = new Set(ledger.interrupted().map(({ id }) => id));
+  const goesOn = new Map(
+    ledger.underWay().filter(isMeant).map((intent) =>
+      [formatStackKey(intent.key), changeOf(intent, ended.has(intent.id))] as const
+    ),
+  );
+  const names = new Set([...currents.keys(), ...decisions.keys(), ...goesOn.keys()]);
+  const failed = failuresByPlace(ledger.sources.all(clock.now()));
+  return { current, currents, decisions, goesOn, names, failed };
+}
+
+/** What the last look at the containers of a stack found. */
+export function lookedFor({ reconciliations }: Ledger, key: StackKey, now: Date) {
+  const drift = reconciliations.drift(key);
+  return { changed: drift?.fields ?? [], loops: restartLoops(drift, now) };
+}
+
+/** Work under way on a stack, or interrupted. */
+export type Change = Pick<Parameters<typeof judgeStack>[0], "underWay" | "interrupted">;
+
+/** What an open intent means; `isEnded` says that its process has ended. */
+function changeOf({ kind }: Pick<Intent, "kind">, isEnded: boolean): Change {
+  if (!isEnded) return { underWay: "a change is under way" };
+  const what = kind === "destroy" ? "removal" : "deployment";
+  return {
+    interrupted: `a ${what} was interrupted: its process ended before it was done; the service ` +
+      "takes it up when it runs and the engine answers",
+  };
+}
+
+/** The key of a stack in {@link formatStackKey}'s text. */
+export function keyOf(name: string): StackKey {
+  const slash = name.indexOf("/");
+  return { context: name.slice(0, slash), name: name.slice(slash + 1) };
+}
