@@ -36,8 +36,8 @@ instead of its files, as the service has it.
 
 A stack that cannot be planned is reported and keeps no other from being planned.
 
-Exits 0 when there is nothing to do, 2 when there are changes, also where a sync window defers
-them, 1 when a stack cannot be planned.
+Exits 0 when there is nothing to do, 2 when there are changes, also where a sync window, a person
+or a pause holds them back, 1 when a stack cannot be planned.
 `,
   async run(io) {
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
@@ -84,9 +84,11 @@ export function watchedPlan(io: CommandIo, settings: Settings, system: System) {
   };
 }
 
-/** Whether a plan has changes: those deferred by a sync window count, otherwise blocked ones do not. */
+/** Whether a plan has changes, also held back by a window, a person or a pause; a retry's wait has none. */
 function hasChanges({ plan }: PlannedStackView): boolean {
-  return plan.kind !== "skip" || plan.reason === "sync_window";
+  if (plan.kind !== "skip" || plan.reason === "sync_window") return true;
+  return plan.reason?.startsWith("paused") === true &&
+    plan.services.some(({ action }) => action !== "keep");
 }
 
 function viewOf({ before, after, ...stack }: PlannedStackView) {

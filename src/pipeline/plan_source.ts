@@ -24,7 +24,7 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "./waits.ts";
 import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
-import { shownModel } from "../prepare/mod.ts";
+import { shownModel, type Target } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { allInTurns } from "../system/mod.ts";
 import { createTeller, runListener } from "../tell/mod.ts";
@@ -143,7 +143,7 @@ async function planDeployment(
   };
   const decide = async (within: PipelineParts) => {
     const revision = await revisionOf(within, opened, told, signal);
-    return await decideTarget(within, { ...told, revision, glance }, signal);
+    return await decideAnyway(within, { ...told, revision, glance }, signal);
   };
   const before = deployedText(parts, key);
   const decision = await preparing(parts, asked, decide, signal);
@@ -160,6 +160,31 @@ async function planDeployment(
   const shown = { ...plan, message: plan.message + failed };
   // Not in the id: when it is tried again makes it no other plan.
   return { ...key, id: idOf(parts, key, facts), plan: shown, before, after };
+}
+
+/**
+ * The decision about a target; of a held or paused one it has what waits, as where a window defers it. Ends
+ * the hold for that in `parts`, whose ledger is a copy.
+ */
+async function decideAnyway(
+  parts: PipelineParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const decision = await decideTarget(parts, target, signal);
+  const { key, deployment } = target;
+  const { kind, plan } = decision;
+  if (kind !== "skip" || !plan.reason.startsWith("paused")) return decision;
+  if (parts.ledger.stops.get(key) !== undefined) return decision;
+  parts.ledger.holds.remove(key);
+  parts.ledger.pins.remove(key);
+  const open = { ...target, deployment: { ...deployment, pause: false } };
+  const waits = await decideTarget(parts, open, signal);
+  if (waits.kind === "skip" && waits.plan.reason !== "sync_window") return decision;
+  const { message, services } = waits.plan;
+  const wanted = wantedBy(waits);
+  const told = { ...plan, message: `${plan.message}; waiting: ${message}`, services };
+  return { ...decision, plan: told, ...(wanted && { wanted }) };
 }
 
 function wantedBy(decision: Decision): Release | undefined {

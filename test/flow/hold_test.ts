@@ -51,8 +51,15 @@ describe("a stack that a person holds", () => {
       const { hold } = await detail(world);
       assert.deepEqual([waiting.status, waiting.retry_at], ["skipped", hold?.["until"]]);
 
-      const { out: planned } = await commandTo(world, 0, ["plan", world.repository.path]);
-      assert.match(planned, /nothing to do: .* held by a person .*: CPU bug/);
+      // What the hold keeps back is to be seen before it ends.
+      const { out: planned } = await commandTo(world, 2, ["plan", world.repository.path]);
+      assert.match(
+        planned,
+        /: \S+ is held by a person .*: CPU bug; waiting: recreate web\n {2}web: recreate: /,
+      );
+      assert.match(planned, /^-.*number: "1"\n\+.*number: "2"$/m);
+      assert.match(planned, /^plan: 1 stack, 1 with changes/m);
+      assert.notEqual((await detail(world)).hold, undefined);
       const { out: explained } = await commandTo(world, 0, ["explain", world.stack]);
       assert.match(explained, /^held by a person since .* until .*: CPU bug$/m);
       const shown = await detail(world);

@@ -84,8 +84,8 @@ for (const engine of await engines()) {
         assert.equal(target(run).reason, reason);
         const applied = await commandTo(world, 2, ["apply", world.repository.url]);
         assert.match(applied.out, /: skipped: deployment \S+ is paused\n/);
-        const planned = await commandTo(world, 0, ["plan", world.repository.url]);
-        assert.match(planned.out, /: nothing to do: deployment \S+ is paused\n/);
+        const planned = await commandTo(world, 2, ["plan", world.repository.url]);
+        assert.match(planned.out, /: deployment \S+ is paused; waiting: recreate web\n/);
         assert.equal(world.proxy.mutations(), 0);
         assert.deepEqual(await ids(world), before);
         await commit(world, {}, {});

@@ -355,7 +355,10 @@ describe("stackwright plan", () => {
       });
       const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
       assert.match(out, new RegExp(`^default/${stack}: deploy: create db, web$`, "m"));
-      assert.match(out, new RegExp(`^default/${stack}-held: nothing to do: .* is paused$`, "m"));
+      assert.match(
+        out,
+        new RegExp(`^default/${stack}-held: .* is paused; waiting: create db, web$`, "m"),
+      );
       assert.match(out, new RegExp(`^default/${stack}-gone: nothing to do: .*destroy$`, "m"));
     }));
 

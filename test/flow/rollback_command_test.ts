@@ -164,7 +164,7 @@ for (const engine of await engines()) {
         await isHeld();
         await commit(world, { "README.md": "nothing that the stack reads" });
         await isHeld();
-        const { out } = await commandTo(world, 0, ["plan", world.repository.url]);
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
         assert.match(out, /rolled back to release 1/);
         // Written otherwise, and the same when it is rendered.
         await commit(world, { "compose.yaml": shop("2")["compose.yaml"] + "\n# a comment\n" });
