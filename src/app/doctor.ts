@@ -12,13 +12,14 @@ import { engineEnvironment } from "./engine_environment.ts";
 import { hideSecrets } from "./hide_secrets.ts";
 import { localRepository } from "./local_repository.ts";
 import { LEDGER_FILE } from "./open_state.ts";
+import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
 import { sourceKey, sourceLocation } from "../source/mod.ts";
 import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
 export interface Finding {
-  /** The subject: `engine`, `context nas`, `compose`, `confinement`, `git`, `source`, `address`, `data`. */
+  /** The subject: `engine`, `context nas`, `compose`, `confinement`, `git`, `source`, `address`, `data`, `service`. */
   readonly about: string;
   /**
    * Whether the service can work with the subject as it is; `undefined` where nobody was asked, and for
@@ -53,7 +54,16 @@ export async function quickCheck(
     finding("git", () => programSays(system, ["git", "--version"], signal)),
   ]);
   const from = await sources(settings, system);
-  return [engine, ...others, ...programs, ...from, address(settings), data];
+  const service = await serviceFinding(settings, system);
+  return [engine, ...others, ...programs, ...from, address(settings), data, ...service];
+}
+
+/** Nothing before the first start: this is asked before that, too. */
+async function serviceFinding({ data }: Settings, { files }: System): Promise<Finding[]> {
+  const runs = await isServed(files, data.dir);
+  if (runs === undefined) return [];
+  const says = runs ? `runs on ${data.dir}` : NOT_SERVED;
+  return [{ about: "service", isFine: runs || undefined, says }];
 }
 
 async function finding(about: string, ask: () => Promise<string>): Promise<Finding> {

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { errors } from "../model/mod.ts";
-import { lockFile } from "../record/mod.ts";
+import { isLocked, lockFile } from "../record/mod.ts";
 import { type Files, readText, systemProcessOwner } from "../system/mod.ts";
 import { openDataDirectory } from "./data_directory.ts";
 
@@ -33,4 +33,18 @@ export async function becomeOnlyService(files: Files, dir: string): Promise<() =
   const [pid] = systemProcessOwner().id.split(":");
   await files.write(join(dir, WHO_FILE), `process ${pid} on ${hostname()}\n`, { mode: 0o600 });
   return unlock;
+}
+
+/** Words for a data directory that a service used before. */
+export const NOT_SERVED =
+  "does not run: nothing is polled, retried or repaired until stackwright serve is started again";
+
+/** Whether a service runs on a data directory; `undefined` where none ever did, or this user cannot see that. */
+export async function isServed(
+  files: Pick<Files, "stat">,
+  dir: string,
+): Promise<boolean | undefined> {
+  const path = join(dir, LOCK_FILE);
+  const found = await files.stat(path).catch(() => undefined);
+  return found === undefined ? undefined : isLocked(path);
 }

@@ -10,7 +10,8 @@ export const doctorCommand: Command = {
 
 Says in a few lines what the service would work with: the engine, those of other contexts with the
 stacks they have, compose, whether the kernel confines what compose reads while it renders
-("confinement"), git, sources with their intervals, addresses, data directory. It asks no other
+("confinement"), git, sources with their intervals, addresses, data directory, and once there was
+one, whether the service runs on it ("--" where it does not). It asks no other
 machine than those of the engines and changes nothing; the service says the same when it starts. Of
 a source on another machine it says "not asked", or why it could not be read when the service last
 tried. --quick is taken, and changes nothing of that.

@@ -4,7 +4,7 @@
  */
 export { chooseRelease } from "./choose_release.ts";
 export * from "./copy_ledger.ts";
-export { lockFile } from "./file_lock.ts";
+export { isLocked, lockFile } from "./file_lock.ts";
 export * from "./decision_log.ts";
 export * from "./deferred.ts";
 export * from "./discovered_stacks.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, it } from "node:test";
-import { becomeOnlyService } from "../../../src/app/only_service.ts";
+import { becomeOnlyService, isServed } from "../../../src/app/only_service.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
 
@@ -13,6 +13,8 @@ describe("the one service of a data directory", () => {
     const directory = await mkdtemp(join(tmpdir(), "swt-only-"));
     try {
       const become = () => becomeOnlyService(systemFiles, directory);
+      const isThere = () => isServed(systemFiles, directory);
+      assert.equal(await isThere(), undefined, "none ever ran");
       // Left by one that was killed; with the id of this process, as in a container.
       await writeFile(join(directory, "serve.lock"), "");
       await writeFile(join(directory, "serve.who"), `process ${process.pid} on elsewhere\n`);
@@ -24,8 +26,11 @@ describe("the one service of a data directory", () => {
         return true;
       });
       assert.equal((await stat(join(directory, "serve.lock"))).mode & 0o077, 0);
+      assert.equal(await isThere(), true);
+      await assert.rejects(become(), "looking lets nobody in");
       letNextIn();
       letNextIn();
+      assert.equal(await isThere(), false);
       (await become())();
     } finally {
       await rm(directory, { recursive: true, force: true });
