@@ -85,6 +85,13 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
   if (isThere && ledger.current(key) !== undefined) throw stillThere(key);
+  const [last] = ledger.decisions.of(key, 1);
+  if (isThere && !isLeftOpen && last?.kind === "destroy" && last.outcome?.status === "succeeded") {
+    throw errors.not_found(
+      `there is nothing to forget of ${key.name}: it was removed or forgotten (${last.message})`,
+      { told: "it was removed or forgotten already" },
+    );
+  }
   const hold = isThere ? ledger.holds.get(key) : undefined;
   if (hold !== undefined) throw heldError(key.name, hold, "forgotten");
   if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;

@@ -112,7 +112,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "forget",
-    summary: "Forget a stack whose context is not there any more.",
+    summary: "Forget a stack that was never deployed, or whose context is gone.",
     options: ["context"],
     ofStack: true,
     load: async () => (await import("./forget_command.ts")).forgetCommand,

@@ -18,7 +18,8 @@ function textOf(releases: readonly ReleaseView[], io: CommandIo): string {
     inTable(headline(each.message)),
   ]);
   const head = ["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"];
-  return fitted(table([head, ...rows]), io);
+  const runs = releases.some((each) => each.current) ? "" : "none of them is deployed now\n";
+  return fitted(table([head, ...rows]), io) + runs;
 }
 
 /** `stackwright history` */

@@ -85,6 +85,12 @@ describe("a stack that a person holds", () => {
       assert.deepEqual(await states(world), { "web-1": "running" });
       assert.equal((await act(world, "resume")).status, 200);
       assert.equal((await world.request(path, { method: "DELETE" })).status, 200);
+      const gone = await commandTo(world, 1, ["status", world.stack]);
+      assert.match(gone.err, /nothing of \S+ is deployed any more: .*; stackwright explain/);
+      const again = await commandTo(world, 1, ["forget", world.stack]);
+      assert.match(again.err, /there is nothing to forget of \S+: it was removed or forgotten/);
+      const { out: past } = await commandTo(world, 0, ["history", world.stack]);
+      assert.match(past, /^none of them is deployed now$/m);
 
       await commit(world, {
         "compose.yaml": composeFile({ web: service({ image: "no/such:1" }) }),
