@@ -34,8 +34,8 @@ export function sourceOfStack(
   }
   if (newest === undefined || source === undefined || wanted === undefined) {
     throw errors.not_found(
-      `no release of ${key.name} on context ${key.context} says where it comes from: poll its source`,
-      { told: "no release of this stack says where it comes from: poll its source" },
+      `no release of ${key.name} on context ${key.context} says where it comes from: ${TRY_BY_SOURCE}`,
+      { told: `no release of this stack says where it comes from: ${TRY_BY_SOURCE}` },
     );
   }
   return {
@@ -47,3 +47,7 @@ export function sourceOfStack(
     deployments: [],
   };
 }
+
+/** What to do where the stack alone does not tell what to try again. */
+const TRY_BY_SOURCE =
+  "poll its source now (POST /v1/api/poll/run), or deploy it (stackwright apply)";

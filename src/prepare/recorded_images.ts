@@ -96,9 +96,10 @@ async function stackImages(
 function goneForGood(release: Release, service: { name: string; image: string }): StackwrightError {
   return errors.build_failed(
     `service ${service.name}: image ${service.image}, which was built for commit ` +
-      `${release.revision.id}, is gone, and its name may lead to another program now; deploy that ` +
-      "commit to build it again, and set RELEASE_IMAGE_RETENTION to keep images of earlier releases. " +
-      "No container was touched",
+      `${release.revision.id}, is gone, and its name may lead to another program now. Deploy that ` +
+      `commit to build it again (stackwright apply --ref ${release.revision.id}), and hold the stack ` +
+      `(stackwright hold ${release.key.name}), or the next poll deploys the newest one; ` +
+      "RELEASE_IMAGE_RETENTION keeps images of earlier releases. No container was touched",
   );
 }
 
