@@ -42,9 +42,12 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     const what = container === undefined ? {} : { container: { id: "", name: container } };
     lines.push(`drift: ${formatDrift({ service, field, wanted, found, ...what })}`);
   }
-  if ((detail.drift ?? []).length > 0) {
+  const fields = (detail.drift ?? []).map(({ field }) => field);
+  if (fields.length > 0) {
     lines.push(
-      "  mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API",
+      fields.every((each) => COME_BACK.includes(each) || each.startsWith("network "))
+        ? "  mended by the next poll or stackwright apply, or at once by reconciliation.events"
+        : "  mended by reconciliation: {drift: repair}, or once: POST …/project/NAME/recreate of the API",
     );
   }
   for (const [index, { at, count, message }] of failuresOf(detail).entries()) {
@@ -57,6 +60,9 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   return lines.join("\n") + "\n";
 }
 
+/** What a poll mends by itself, besides networks. */
+const COME_BACK = ["state", "name", "containers"];
+
 /**
  * The failures that no success has followed, the newest first: of a release, and of the last attempt,
  * where that did not come as far as to a release.
@@ -66,6 +72,8 @@ function failuresOf({ failure, decisions: [last] }: DeploymentDetail) {
   const { last_failed_at: at, failures, failures_by_hand: byHand, message } = failure;
   const known = [{ at, count: failures + byHand, message }];
   if (last?.kind !== "error" || Date.parse(last.last_at) <= Date.parse(at)) return known;
+  // The error that was recorded as the release's failure is one failure.
+  if (last.message === message) return known;
   return [{ at: last.last_at, count: last.times, message: last.message }, ...known];
 }
 
@@ -127,7 +135,8 @@ function describeDecision(decision: DecisionView, time: (text: string) => string
   return [
     "",
     `${time(decision.first_at)}${repeated}: ${decision.kind}${shown}: ${message}`,
-    `  by ${decision.origin} ${decision.trigger}, at ${decision.revision}`,
+    `  by ${decision.origin} ${decision.trigger}` +
+    `${decision.revision === "" ? "" : `, at ${decision.revision}`}`,
     ...outcomeOf(decision, time),
     ...decision.changes.map(({ input, from, to }) =>
       `  input ${input}: ${shortDigest(from)} -> ${shortDigest(to)}`
