@@ -61,7 +61,9 @@ export async function stackJobs(
 ): Promise<ReadonlyMap<string, readonly StackJob[]>> {
   const most = only === undefined ? LISTED : TOLD;
   const lastRunOf = lastRuns(runs, most.message);
-  const all = [...observed.values()].flatMap((seen) => typeof seen === "object" ? seen.jobs : []);
+  const all = [...observed.values()].flatMap((seen) =>
+    typeof seen === "object" && "jobs" in seen ? seen.jobs : []
+  );
   const jobs = new Map<string, StackJob[]>();
   const pauses = createPauses();
   for (const found of all) {

@@ -108,7 +108,7 @@ export async function stackStatuses(
       ...underWay(entry, goesOn.get(name)),
       // `undefined` where the engine did not answer; that is not the same as no containers.
       observed: seen && (seen.stacks.get(key.name) ?? { containers: [] }),
-      ...(there === "late" && { unseen: `the engine did not answer within ${limitMs / 1000} s` }),
+      ...(typeof there === "object" && "unseen" in there && there),
       ...lookedFor(ledger, key, clock.now()),
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));

@@ -1,5 +1,5 @@
 import type { Engine } from "../docker/mod.ts";
-import { isStackwrightError } from "../model/mod.ts";
+import { isStackwrightError, messageOf } from "../model/mod.ts";
 import { observeEngine, type SeenEngine } from "../pipeline/mod.ts";
 import type { Ledger, RecordedRelease } from "../record/mod.ts";
 import type { Clock } from "../system/mod.ts";
@@ -19,17 +19,17 @@ interface Asked {
   readonly only: string | undefined;
 }
 
-/** What was observed on an engine; `undefined` when it could not be asked. */
+/** What was observed on an engine, or why it could not be asked. */
 export type Seen =
   | (SeenEngine & { readonly isPartial?: boolean })
   | "no context"
-  | "late"
+  | { readonly unseen: string }
   | undefined;
 
 /** What is known of what runs of a release; `undefined` where the engine did not tell. */
 export function seenOf(there: Seen, current: RecordedRelease | undefined): SeenEngine | undefined {
-  if (there === "no context" || there === "late") return undefined;
-  return current?.swarm !== undefined && there?.isPartial ? undefined : there;
+  if (there === undefined || typeof there === "string" || "unseen" in there) return undefined;
+  return current?.swarm !== undefined && there.isPartial === true ? undefined : there;
 }
 
 /** Looks at the engine of each context, all at once. */
@@ -55,7 +55,9 @@ async function lookAt(
   signal: AbortSignal,
 ): Promise<Seen> {
   const done = new AbortController();
-  const late = clock.sleep(limitMs, done.signal).then(() => "late" as const, () => undefined);
+  const late = clock.sleep(limitMs, done.signal).then(() => ({
+    unseen: `the engine did not answer within ${limitMs / 1000} s`,
+  }), () => undefined);
   const limited = AbortSignal.any([signal, done.signal]);
   try {
     const look = async (): Promise<Seen> => {
@@ -72,7 +74,9 @@ async function lookAt(
     return await Promise.race([look(), late]);
   } catch (error) {
     signal.throwIfAborted();
-    return isStackwrightError(error, "bad_request") ? "no context" : undefined;
+    return isStackwrightError(error, "bad_request")
+      ? "no context"
+      : { unseen: `the engine does not say what runs: ${messageOf(error)}` };
   } finally {
     done.abort();
   }
