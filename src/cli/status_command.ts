@@ -1,4 +1,5 @@
 import type { DeploymentView, SourceFailureView } from "../api/mod.ts";
+import { isServed, NOT_SERVED } from "../app.ts";
 import {
   DEFAULT_CONTEXT,
   errors,
@@ -30,7 +31,7 @@ more. Those that need somebody come first. States:
   failed     the last release failed, could not be prepared, or was interrupted
   drifted    what runs is not what was deployed
   deploying  a change is under way
-  waiting    for a sync window
+  waiting    for a sync window, or for the next poll after what held it ended
   held       paused, stopped by a person, or put back to an earlier release
   orphaned   it runs, and no configuration names it any more
   unknown    nothing is deployed yet, or the engine does not answer
@@ -39,8 +40,8 @@ more. Those that need somebody come first. States:
 Long reasons are cut, and lines at the width of a terminal: explain and --json have all of them. A
 job whose last run failed, and a source that cannot be read, have a line of their own: their stacks
 stay as they are meanwhile. A source that only a webhook named, and from which nothing is deployed,
-is told of for an hour. --json prints {"deployments": [...], "failed_sources": [...]}, with the
-fields of GET /v1/api/deployments.
+is told of for an hour. The last line says where the service does not run any more. --json prints
+{"deployments": [...], "failed_sources": [...]}, with the fields of GET /v1/api/deployments.
 
 Exits 1 when the stack that was named is not known.
 `,
@@ -55,6 +56,13 @@ Exits 1 when the stack that was named is not known.
         ? failed
         : shown.flatMap(({ source_failure: own }) => own === undefined ? [] : [own]);
       if (name !== undefined && shown.length === 0) {
+        const { ledger } = bench.assembly;
+        const [last] = ledger.decisions.of(stackKey(context, name), 1);
+        if (last?.kind === "destroy") {
+          const at = peopleTime(io)(last.lastAt);
+          const why = `${last.message}, ${at}; stackwright explain ${name} says more`;
+          throw errors.not_found(`nothing of ${name} is deployed any more: ${why}`);
+        }
         throw errors.not_found(
           `nothing is known about ${formatStackKey(stackKey(context, name))}; stackwright status ` +
             "lists what is",
@@ -75,6 +83,8 @@ Exits 1 when the stack that was named is not known.
         );
         io.out(elsewhere([...ledger.deployedStacks(), ...untold]));
       }
+      const { system: { files }, settings: { data } } = bench;
+      if (!json && await isServed(files, data.dir) === false) io.out(`the service ${NOT_SERVED}\n`);
       return EXIT.ok;
     }, { onlyReads: true });
   },

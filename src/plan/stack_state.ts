@@ -50,7 +50,10 @@ export interface StackFacts {
     }
     | undefined;
   /** The last decision about the stack. */
-  readonly decision: Pick<TargetDecision, "kind" | "reason" | "code" | "message"> | undefined;
+  readonly decision:
+    | Pick<TargetDecision, "kind" | "reason" | "code" | "message" | "outcome">
+      & Partial<Pick<TargetDecision, "trigger">>
+    | undefined;
   /** The failure that no success has followed. */
   readonly failure: { readonly message: string } | undefined;
   /** Whether a person rolled the stack back. */
@@ -125,7 +128,7 @@ function stateOf(
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
   if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
-  if (facts.isPinned) return { state: "held", why: pinned(said, decision?.reason) };
+  if (facts.isPinned) return { state: "held", why: pinned(facts) };
   // Paused by configuration. Any other pause has facts of its own, and has ended without them.
   if (decision?.reason === "paused") return { state: "held", why: said };
   // The error of a later decision beats the recorded failure.
@@ -141,15 +144,28 @@ function stateOf(
 }
 
 /** Words for a pinned stack, also before the next run has decided about the pin. */
-function pinned(said: string, reason = ""): string {
+function pinned({ decision, current }: StackFacts): string {
+  const { message: said = "", reason = "", outcome } = decision ?? {};
   if (reason.startsWith("paused")) return said;
-  return `${said === "" ? "" : `${said}; `}an earlier release was put back, and stays until a ` +
+  // What was tried after that, and taken back, is not what runs.
+  const failed = outcome?.status === "failed"
+    ? `; that failed, release ${current?.number} runs`
+    : "";
+  return `${
+    said === "" ? "" : `${said}${failed}; `
+  }an earlier release was put back, and stays until a ` +
     "commit with other inputs, or stackwright unpin";
+}
+
+/** Whether the last look was at what held the stack, which is over: nobody has looked at newer commits since. */
+function isJustOpen({ kind, reason, trigger }: NonNullable<StackFacts["decision"]>): boolean {
+  return kind === "skip" && reason?.startsWith("paused:") === true ||
+    trigger === "rollback" && kind !== "error";
 }
 
 function driftOf(
   { number, services }: NonNullable<StackFacts["current"]>,
-  { observed, unseen = "the engine does not say what runs", loops }: StackFacts,
+  { observed, unseen = "the engine does not say what runs", loops, decision }: StackFacts,
   drift: readonly Drift[],
   counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
@@ -175,7 +191,9 @@ function driftOf(
     const more = drift.length === 1 ? "" : ` (and ${drift.length - 1} more)`;
     return { state: "drifted", why: `changed by hand: ${formatDrift(first)}${more}` };
   }
-  return { state: "synced", why: `release ${number} ${howItRuns(counts)}` };
+  const why = `release ${number} ${howItRuns(counts)}`;
+  if (decision === undefined || !isJustOpen(decision)) return { state: "synced", why };
+  return { state: "waiting", why: `${why}; the next poll looks at newer commits, or apply now` };
 }
 
 /** Most containers that a reason names. */

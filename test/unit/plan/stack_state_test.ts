@@ -82,7 +82,30 @@ const STATES: readonly [
   ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
   ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
-  ["what held it is over", { decision: resumed }, "synced", /^release 7 runs$/],
+  [
+    "what held it is over",
+    { decision: resumed },
+    "waiting",
+    /^release 7 runs; the next poll looks at newer commits/,
+  ],
+  [
+    "a rollback was unpinned",
+    { decision: { kind: "deploy", message: "back to release 6", trigger: "rollback" } },
+    "waiting",
+    /^release 7 runs; the next poll/,
+  ],
+  [
+    "a second rollback failed",
+    {
+      isPinned: true,
+      decision: {
+        ...{ kind: "deploy", message: "back to release 3", trigger: "rollback" },
+        outcome: { status: "failed", message: "web exited with 1" },
+      },
+    },
+    "held",
+    /^back to release 3; that failed, release 7 runs; an earlier release was put back, and stays/,
+  ],
   ["its last release failed", { failure }, "failed", /^web exited with 3$/],
   [
     "it could not even be decided about",
