@@ -29,7 +29,9 @@ export const planCommand: Command = {
 Renders every deployment of a checkout, named by any directory in it (the current one unless given;
 its committed state), or a repository, bare ones on this machine too, compares it with what runs and
 with the ledger in DATA_DIR, and prints the plan and a diff of the models; values that sound secret
-are shown as a digest. The JSON output can be given to stackwright apply --plan.
+are shown as a digest. Containers that somebody else made are compared by image, command,
+environment, mounts and ports; values that the release does not have are shown as a digest. The
+JSON output can be given to stackwright apply --plan.
 
 Where an entry of POLL_CONFIG has deployments of its own for the repository, they are planned
 instead of its files, as the service has it.

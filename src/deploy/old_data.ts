@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Engine } from "../docker/engine.ts";
 import {
   type ComposeModel,
@@ -11,6 +10,7 @@ import {
 import { insideTree, objectsAt, printedInside, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
+import { plainPath } from "./moved_mounts.ts";
 import { observe } from "./observe.ts";
 import { livePathOf, stackDirectories } from "./stack_files.ts";
 
@@ -115,7 +115,7 @@ function pathsAround(path: string): string[] {
 }
 
 function placeOf(service: string, destination: string): string {
-  return `${service} ${plain(destination)}`;
+  return `${service} ${plainPath(destination)}`;
 }
 
 /** The mounts of a model whose source is in `live`. */
@@ -132,8 +132,4 @@ function liveMounts(model: ComposeModel, hostLive: string) {
 
 function overlap(one: string, other: string): boolean {
   return insideTree(one, other) !== undefined || insideTree(other, one) !== undefined;
-}
-
-function plain(path: string): string {
-  return join("/", path, ".").replace(/(.)\/$/, "$1");
 }

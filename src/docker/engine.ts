@@ -5,6 +5,7 @@ import type { ContainerEvent, EventOptions } from "./events.ts";
 import type {
   ContainerDetails,
   EngineInfo,
+  ImageDefaults,
   ImageListed,
   ImageSummary,
   LabelFilter,
@@ -97,6 +98,8 @@ export interface Engine {
   ): Promise<Readonly<Record<string, string>> | undefined>;
   /** What an image adds to each of its containers; `undefined` for a missing image. */
   imageListed(reference: string, signal: AbortSignal): Promise<ImageListed | undefined>;
+  /** What an image gives to its containers; `undefined` for a missing image. */
+  imageDefaults(reference: string, signal: AbortSignal): Promise<ImageDefaults | undefined>;
   listImages(signal: AbortSignal): Promise<ImageSummary[]>;
   /** Content ids of the images that any container, running or not, was made from. */
   imagesInUse(signal: AbortSignal): Promise<ReadonlySet<string>>;

@@ -36,6 +36,12 @@ export interface ImageListed {
   readonly all: number;
 }
 
+/** Command and variables (`NAME=value`) of an image, for containers that have none of their own. */
+export interface ImageDefaults {
+  readonly command: readonly string[];
+  readonly environment: readonly string[];
+}
+
 /** A volume or network as the engine lists it. */
 export interface ResourceSummary {
   /** Id of a network; the name of a volume. */

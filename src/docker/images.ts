@@ -45,6 +45,11 @@ export function imageCalls(api: EngineApi) {
       const answer = await inspectImage(api, reference, {}, signal);
       return answer && listedLengths(asRecord(answer["Config"]));
     },
+    imageDefaults: async (reference, signal) => {
+      const answer = await inspectImage(api, reference, {}, signal);
+      const { Cmd, Env } = asRecord(answer?.["Config"]);
+      return answer && { command: asTextList(Cmd), environment: asTextList(Env) };
+    },
     listImages: (signal) => images({}, signal),
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.
     removeImage: async (id, signal) => {

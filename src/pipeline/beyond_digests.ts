@@ -7,6 +7,8 @@ import {
   requireNoNewNetworks,
   requireNoStrangers,
   type ShownRelease,
+  stackDirectories,
+  withMovedMounts,
   withNewNetworks,
   withOldData,
   withUpdateOrders,
@@ -104,8 +106,12 @@ export async function withContainers(
   },
   signal: AbortSignal,
 ): Promise<Plan> {
-  const brought = await withOldData(parts, release, observed, plan, signal);
+  const { host: { dataDir, engine } } = parts;
+  const { stack } = stackDirectories(dataDir, release.key);
+  const to = { model: release.model, stack };
+  const moved = await withMovedMounts(engine, to, observed, plan, signal);
+  const brought = await withOldData(parts, release, observed, moved, signal);
   const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };
-  return await withUpdateOrders(parts.host.engine, brought, found, signal);
+  return await withUpdateOrders(engine, brought, found, signal);
 }

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../compose/mod.ts";
-import { type Glance, observe } from "../deploy/mod.ts";
+import { type Glance, observe, runningModel } from "../deploy/mod.ts";
 import {
   isStackwrightError,
   LABELS,
@@ -145,8 +145,9 @@ async function planDeployment(
     const revision = await revisionOf(within, opened, told, signal);
     return await decideAnyway(within, { ...told, revision, glance }, signal);
   };
-  const before = deployedText(parts, key);
+  const deployed = deployedText(parts, key);
   const decision = await preparing(parts, asked, decide, signal);
+  const before = deployed || await runningText(parts, decision, signal);
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
   const plan = { ...decision.plan, message: messageFor(decision) };
   const wanted = wantedBy(decision);
@@ -195,6 +196,20 @@ function wantedBy(decision: Decision): Release | undefined {
 function deployedText(parts: PipelineParts, key: StackKey): string {
   const recorded = parts.ledger.current(key);
   return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
+}
+
+/** What containers run that a deployment adopts, masked as the model of the release; empty without any. */
+async function runningText(
+  parts: PipelineParts,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<string> {
+  if (decision.kind !== "deploy" || !decision.adopts) return "";
+  const { prepared: { release }, observed } = decision;
+  if (release.swarm !== undefined) return "";
+  const mask = (text: string) => `*** (${parts.key.shown(release.key, text).slice(0, 8)})`;
+  const model = await runningModel(parts.host.engine, release, observed, mask, signal);
+  return shownModel(parts, { ...release, model });
 }
 
 /** Digest that identifies a plan. Leaves health out, which flickers. */

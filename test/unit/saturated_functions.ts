@@ -13,6 +13,7 @@ import { conditionsOf, conditionState } from "../../src/deploy/conditions.ts";
 import { keptDependents } from "../../src/deploy/kept_services.ts";
 import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networks.ts";
 import { pathsBelow } from "../../src/deploy/live_inside.ts";
+import { modelMounts } from "../../src/deploy/moved_mounts.ts";
 import { replaceLost } from "../../src/deploy/lost_networks.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
@@ -229,6 +230,7 @@ const stackParts = ({ model }: Saturated) => ({
 /** What is called with a whole project, or with each of its services, by its name in `src/`. */
 export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> = {
   pathsBelow: ({ model }) => pathsBelow(model, "/data/releases/default/shop/live"),
+  modelMounts: forEach((name, { model }) => modelMounts(model, name)),
   beyondBounds: ({ model }) => beyondBounds(model),
   tooLargeProject: ({ model }) =>
     [false, true].map((isStack) => compose.tooLargeProject(model, { isStack })),

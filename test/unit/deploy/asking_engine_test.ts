@@ -17,6 +17,7 @@ const READING = [
   "findNetworks",
   "findVolumes",
   "imageContent",
+  "imageDefaults",
   "imageId",
   "imageLabels",
   "imageListed",

@@ -55,6 +55,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   imageVolumes: (engine, signal) => engine.imageVolumes("a", signal),
   imageLabels: (engine, signal) => engine.imageLabels("a", signal),
   imageListed: (engine, signal) => engine.imageListed("a", signal),
+  imageDefaults: (engine, signal) => engine.imageDefaults("a", signal),
   listImages: (engine, signal) => engine.listImages(signal),
   imagesInUse: (engine, signal) => engine.imagesInUse(signal),
   removeImage: (engine, signal) => engine.removeImage("1", signal),

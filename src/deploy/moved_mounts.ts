@@ -1,0 +1,137 @@
+import { join } from "node:path";
+import {
+  insideTree,
+  type JsonObject,
+  objectsAt,
+  plainDollars,
+  resourceName,
+  serviceOf,
+  textAt,
+} from "../compose/mod.ts";
+import type { ContainerMount, Engine } from "../docker/engine.ts";
+import {
+  type ComposeModel,
+  isOurs,
+  type ObservedContainer,
+  type ObservedStack,
+  type Plan,
+} from "../model/mod.ts";
+import { fewAtOnce } from "./few_at_once.ts";
+
+/** Mounts that are told of one service: an author may have any number. */
+const MOST_TOLD = 20;
+/** Names that the engine gives to volumes which nobody named. */
+const UNNAMED = /^[0-9a-f]{64}$/;
+
+/** A mount of a rendered model, with the name that its volume has on the engine. */
+export interface ModelMount {
+  readonly kind: string;
+  /** Name of a volume, path of a bind; empty for an anonymous volume. */
+  readonly source: string;
+  /** The mount as compose prints it. */
+  readonly entry: JsonObject;
+}
+
+/** The mounts of a service in a rendered model, by their targets. */
+export function modelMounts(model: ComposeModel, service: string): Map<string, ModelMount> {
+  return new Map(
+    objectsAt(serviceOf(model, service), "volumes").map((entry) => {
+      const kind = textAt(entry, "type");
+      const written = plainDollars(textAt(entry, "source"));
+      const isNamed = kind === "volume" && written !== "";
+      const source = isNamed ? plainDollars(resourceName(model, "volumes", written)) : written;
+      const target = plainPath(plainDollars(textAt(entry, "target")));
+      return [target, { kind, source, entry }];
+    }),
+  );
+}
+
+/** Whether a container's mount is what the model mounts there: compose hands on what nobody named. */
+export function isSameMount(mount: ContainerMount, to: ModelMount): boolean {
+  if (mount.kind !== to.kind) return false;
+  if (mount.kind === "bind") return plainPath(mount.source) === plainPath(to.source);
+  return to.source === "" ? isUnnamed(mount) : mount.name === to.source;
+}
+
+/** Whether a container's mount is a volume that nobody named. */
+export function isUnnamed({ kind, name }: ContainerMount): boolean {
+  return kind === "volume" && UNNAMED.test(name);
+}
+
+/** A path without what means nothing in it, such as a final slash. */
+export function plainPath(path: string): string {
+  return join("/", path, ".").replace(/(.)\/$/, "$1");
+}
+
+/**
+ * Adds to a plan where the successor of a container that Stackwright did not make mounts something else
+ * than it: a service that starts on an empty volume looks like data loss. Left out is what the release
+ * has in its own directories, `stack`, of which {@link withOldData} tells.
+ */
+export async function withMovedMounts(
+  engine: Pick<Engine, "inspectContainer">,
+  { model, stack }: { readonly model: ComposeModel; readonly stack: string },
+  { containers }: ObservedStack,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<Plan> {
+  if (plan.kind !== "deploy" || containers.every(isOurs)) return plan;
+  const others = othersByService(containers);
+  const places: string[] = [];
+  const services = await fewAtOnce(plan.services, async (each) => {
+    const old = others.get(each.name);
+    if (each.action !== "recreate" || old === undefined) return each;
+    const { mounts = [] } = await engine.inspectContainer(old.id, signal) ?? {};
+    const to = modelMounts(model, each.name);
+    const leaves = serviceOf(model, each.name)["volumes_from"] === undefined;
+    const moved = mounts.flatMap((mount) => movedMount(mount, { to, stack, leaves }));
+    if (moved.length > 0) places.push(each.name);
+    const more = moved.length > MOST_TOLD ? [`${moved.length - MOST_TOLD} more such mounts`] : [];
+    return { ...each, because: [...each.because, ...moved.slice(0, MOST_TOLD), ...more] };
+  });
+  if (places.length === 0) return plan;
+  return {
+    ...plan,
+    message: `${plan.message}; ${places.sort().join(", ")} with other data`,
+    services,
+  };
+}
+
+/** The first container of each service that Stackwright did not make. */
+export function othersByService(containers: readonly ObservedContainer[]) {
+  return new Map(
+    containers.filter((each) => !isOurs(each)).toReversed().map((each) => [each.service, each]),
+  );
+}
+
+/** What becomes of a mount, as a sentence; none where its source stays. */
+function movedMount(
+  mount: ContainerMount,
+  { to: mounts, stack, leaves }: {
+    readonly to: ReadonlyMap<string, ModelMount>;
+    readonly stack: string;
+    /** Whether a mount that is not in `to` is none any more. */
+    readonly leaves: boolean;
+  },
+): string[] {
+  const at = plainPath(mount.destination);
+  const to = mounts.get(at);
+  if (mount.kind === "other" || to !== undefined && isSameMount(mount, to)) return [];
+  if (to === undefined) {
+    // What is bound may be a config or a secret, and the image may declare what has no name.
+    return leaves && mount.kind === "volume" && !isUnnamed(mount)
+      ? [`${at}: volume ${mount.name} is not mounted any more; what it holds stays there`]
+      : [];
+  }
+  const isBrought = mount.kind === "bind" && to.kind === "bind" &&
+    insideTree(to.source, stack) !== undefined;
+  if (isBrought) return [];
+  const from = mount.kind === "bind" ? mount.source : `volume ${mount.name}`;
+  return [`${at}: ${from} becomes ${saidOf(to)}; what the first holds stays there`];
+}
+
+function saidOf({ kind, source }: ModelMount): string {
+  if (kind === "bind") return source;
+  if (kind !== "volume") return `a mount of type ${kind}`;
+  return source === "" ? "a new volume without a name" : source;
+}
