@@ -59,7 +59,9 @@ const bindUses: UsesOf = (service, definition, model, tree) =>
   objectsAt(definition, "volumes").flatMap((volume) => {
     const path = printedInside(mountedPath(volume, model), tree);
     if (path === undefined) return [];
-    const createsPath = objectAt(volume, "bind")["create_host_path"] === true;
+    // Compose prints no `bind` where its author wrote none, and has made the path of such a mount since 5.
+    const createsPath = volume["type"] === "bind" &&
+      (volume["bind"] === undefined || objectAt(volume, "bind")["create_host_path"] === true);
     // A named volume is another stack's to mount, too, and another key's that has its name.
     const writable = volume["type"] === "volume" || volume["read_only"] !== true;
     const item = textAt(volume, "target");

@@ -22,7 +22,7 @@ const COMPOSE = composeFile({
       "./page.txt:/page.txt:ro",
       "./site:/site:ro",
       "./data:/data",
-      "./new/made:/made",
+      { type: "bind", source: "./new/made", target: "/made" },
     ],
   }),
   worker: service({ volumes: ["./worker.txt:/worker.txt:ro", "./state:/state"] }),
