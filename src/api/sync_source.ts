@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isDeepStrictEqual } from "node:util";
-import { type DeclaredDeployment, ERROR_CODES, type SourceRequest } from "../model/mod.ts";
+import { ERROR_CODES, type SourceRequest } from "../model/mod.ts";
 import { type Call, defineOperation, type Operation } from "./operation.ts";
 import { serviceView, viewServices } from "./run_view.ts";
 import { BY_HAND, type RunResult, runResult, runWork, type RunWorkParts } from "./run_work.ts";
@@ -66,8 +66,8 @@ type SourcePlanView = z.output<typeof sourcePlanView>;
 export type AgreedPlans = z.output<typeof agreedPlans>;
 
 interface PlanPart extends Pick<SyncStackParts, "plan"> {
-  /** Inline deployments of the operator; if there are any, the source's own files are not read. */
-  readonly deployments?: readonly DeclaredDeployment[];
+  /** What is deployed of it; by default the source's own files, at the reference that is asked for. */
+  readonly sources?: readonly Pick<SourceRequest, "reference" | "deployments">[];
 }
 
 /**
@@ -83,7 +83,7 @@ export function planSourceOperation(parts: PlanPart): Operation<SourcePlanView> 
     input: sourceInput,
     output: sourcePlanView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, (input, call) => plansOf(parts, requestOf(parts, input), call));
+  }, (input, call) => plansOf(parts, requestsOf(parts, input), call));
 }
 
 const applyInput = sourceInput.extend({
@@ -101,29 +101,38 @@ export function applySourceOperation(parts: PlanPart & RunWorkParts): Operation<
     output: runResult,
     errors: ["bad_request", "not_found", "conflict", "shutting_down"],
   }, async ({ plan: agreed, ...input }, call) => {
-    const request = requestOf(parts, input);
+    const sources = requestsOf(parts, input);
     if (agreed !== undefined) {
-      const now = idsIn(await plansOf(parts, request, call));
+      const now = idsIn(await plansOf(parts, sources, call));
       if (!isDeepStrictEqual(idsIn(agreed), now)) throw outdated("the plan");
     }
-    const work = { kind: "sync", ...BY_HAND, asked: "apply", sources: [request] } as const;
+    const work = { kind: "sync", ...BY_HAND, asked: "apply", sources } as const;
     return await runWork({ work, wait: true, started: "deployment started" }, parts, call);
   });
 }
 
-function requestOf(
-  { deployments = [] }: PlanPart,
+function requestsOf(
+  { sources }: PlanPart,
   { identity, ...named }: z.output<typeof sourceInput>,
-): SourceRequest {
-  return { kind: "git", ...named, ...(identity === undefined ? {} : { identity }), deployments };
+): SourceRequest[] {
+  const request = {
+    kind: "git",
+    ...named,
+    ...(identity === undefined ? {} : { identity }),
+  } as const;
+  return (sources ?? [{ reference: named.reference, deployments: [] }])
+    .map((each) => ({ ...request, ...each }));
 }
 
 async function plansOf(
   { plan }: PlanPart,
-  request: SourceRequest,
+  requests: readonly SourceRequest[],
   { signal }: Call,
 ): Promise<SourcePlanView> {
-  const { stacks, failures } = await plan(request, signal);
+  const plans: Awaited<ReturnType<typeof plan>>[] = [];
+  for (const each of requests) plans.push(await plan(each, signal));
+  const stacks = plans.flatMap((each) => each.stacks);
+  const failures = plans.flatMap((each) => each.failures);
   return {
     stacks: stacks.map(({ id, context, name, plan: { services, ...plan }, before, after }) => ({
       ...{ id, context, name, before, after },

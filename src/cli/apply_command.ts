@@ -8,7 +8,7 @@ import {
 import { errors } from "../model/mod.ts";
 import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, polledDeployments, requestOf } from "./checkout.ts";
+import { namedBy, polledSources, requestOf } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { watchedPlan } from "./plan_command.ts";
@@ -21,8 +21,7 @@ export const applyCommand: Command = {
 
 Carries out what stackwright plan shows, with the same ledger and rules as the service. With --plan,
 a file that stackwright plan --json wrote, it refuses when what is wanted or what runs has changed
-since. Deployments of its own that an entry of POLL_CONFIG has for the repository take the place of
-its files, as in the service.
+since. Of a repository in POLL_CONFIG it deploys what the service does, as plan has it.
 
 Exits 0 when every stack is as it should be, 1 when one failed, 2 when the change of one was held
 back: deferred by a sync window, held or rolled back by a person, or paused. --json has "retry_at"
@@ -33,13 +32,13 @@ where it is known until when.
     const agreed = values["plan"] === undefined ? undefined : await readPlan(io, values["plan"]);
     const stacks = await withOperations(io, async ({ settings, system, gate, call }) => {
       const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
-      const deployments = polledDeployments(input, settings.polls, system.log);
+      const sources = polledSources(input, settings.polls, system.log);
       const { intake, thrown } = gate;
       const plan = watchedPlan(io, settings, system);
       const { run } = await applySourceOperation({
         intake,
         plan,
-        deployments,
+        sources,
         timeZone: settings.timeZone,
       })
         .call({ ...input, plan: agreed }, call);

@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { SourceInput } from "../api/mod.ts";
 import type { System } from "../app.ts";
-import { type DeclaredDeployment, errors, type StackwrightError, utf8 } from "../model/mod.ts";
+import { errors, type SourceRequest, type StackwrightError, utf8 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
   configEnvironment,
-  inlineDeploymentsFor,
   parseRepositoryUrl,
+  requestsFor,
   sourceLocation,
 } from "../source/mod.ts";
 import type { Log } from "../system/mod.ts";
@@ -23,6 +23,9 @@ interface Named {
   /** Configuration target; empty for the default file. */
   readonly target: string;
 }
+
+/** A reference to deploy, by inline deployments or, without any, by the repository's files. */
+type PolledSource = Pick<SourceRequest, "reference" | "deployments">;
 
 /** The repository that the first operand, `--ref` and `--target` name. */
 export function namedBy(
@@ -94,28 +97,45 @@ async function checkoutAround({ files }: System, directory: string): Promise<str
 }
 
 /**
- * The inline deployments of the operator's polls for a repository, which the service deploys instead of
- * its files; empty without any. Without `--ref` the reference of the polls counts, if they have one only.
+ * What the service deploys of a repository by the operator's polls: for each reference the inline
+ * deployments of its entries, and the repository's files where an entry has none. Without a poll, and for
+ * a reference that no poll has, its files.
+ * Without `--ref` a URL stands for the references of all its polls, and a checkout for the only one.
  */
-export function polledDeployments(
+export function polledSources(
   { url, identity, reference, target = "" }: SourceInput,
   polls: Settings["polls"],
   log: Log,
-): readonly DeclaredDeployment[] {
+): PolledSource[] {
   const name = identity ?? sourceLocation("git", url).name;
-  const said = polls.filter(({ request }) =>
-    request.kind === "git" && request.target === target &&
-    inlineDeploymentsFor([{ request }], name, request.reference, target).length > 0
-  );
-  const references = [...new Set(said.map(({ request }) => request.reference))];
-  if (references.length === 0) return [];
-  const [only = ""] = references;
-  const asked = reference === "HEAD" && references.length === 1 ? only : reference;
-  const found = inlineDeploymentsFor(said, name, asked, target);
-  const polled = `the poll of ${name} (${references.join(", ")}) has deployments of its own`;
-  if (found.length > 0) log.info(`${polled}: they are taken, as by the service`);
-  else log.warning(`${polled}: this reads the files of the repository; name one by --ref`);
-  return found;
+  const said = requestsFor(polls, name, { target }).filter(({ kind }) => kind === "git");
+  const isCheckout = identity !== undefined || isAbsolute(url);
+  const references = [...new Set(said.map((each) => each.reference))];
+  const asked = reference !== "HEAD"
+    ? [reference]
+    : isCheckout && references.length > 1
+    ? []
+    : references;
+  const found = asked.flatMap((each): PolledSource[] => {
+    const own = requestsFor(polls, name, { reference: each, target });
+    const deployments = own.flatMap((request) => request.deployments);
+    const at = { reference: isCheckout ? reference : each };
+    return [
+      ...(own.some((request) => request.deployments.length === 0)
+        ? [{ ...at, deployments: [] }]
+        : []),
+      ...(deployments.length === 0 ? [] : [{ ...at, deployments }]),
+    ];
+  });
+  const inline = said.filter(({ deployments }) => deployments.length > 0);
+  if (inline.length > 0) {
+    const where = [...new Set(inline.map((each) => each.reference))].join(", ");
+    const polled = `the poll of ${name} (${where}) has deployments of its own`;
+    if (found.some(({ deployments }) => deployments.length > 0)) {
+      log.info(`${polled}: they are taken, as by the service`);
+    } else log.warning(`${polled}: this reads the files of the repository; name one by --ref`);
+  }
+  return found.length === 0 ? [{ reference, deployments: [] }] : found;
 }
 
 /** Asks whether a repository is a bare one; runs nothing that a configuration names. */

@@ -14,7 +14,7 @@ import {
 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, polledDeployments, requestOf } from "./checkout.ts";
+import { namedBy, polledSources, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
@@ -33,8 +33,8 @@ are shown as a digest. Containers that somebody else made are compared by image,
 environment, mounts and ports; values that the release does not have are shown as a digest. The
 JSON output can be given to stackwright apply --plan.
 
-Where an entry of POLL_CONFIG has deployments of its own for the repository, they are planned
-instead of its files, as the service has it.
+Of a repository in POLL_CONFIG it plans what the service deploys: deployments of its own that an
+entry has, the repository's files for an entry without, and all references where none is named.
 
 A stack that cannot be planned is reported and keeps no other from being planned.
 
@@ -48,7 +48,7 @@ or a pause holds them back, 1 when a stack cannot be planned.
     const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
     const { stacks, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),
-      deployments: polledDeployments(input, settings.polls, system.log),
+      sources: polledSources(input, settings.polls, system.log),
     }).call(input, { signal: io.signal, log: system.log });
     const [only] = failures;
     if (only !== undefined && stacks.length + failures.length === 1) {

@@ -18,11 +18,22 @@ export function inlineDeploymentsFor(
   reference: string,
   target: string,
 ): readonly DeclaredDeployment[] {
+  return requestsFor(entries, repository, { reference, target }).flatMap((each) =>
+    each.deployments
+  );
+}
+
+/** The requests of the operator's polls for a repository and a target; of one reference, if that is named. */
+export function requestsFor(
+  entries: readonly Pick<PollEntry, "request">[],
+  repository: string,
+  { reference, target }: { readonly reference?: string; readonly target: string },
+): PollEntry["request"][] {
   const requests = entries.map(({ request }) => request);
   return ofRepository(requests, names, [repository]).filter((request) =>
-    request.deployments.length > 0 && request.target === target &&
-    fullReference(request.kind, request.reference) === fullReference(request.kind, reference)
-  ).flatMap((request) => request.deployments);
+    request.target === target && (reference === undefined ||
+      fullReference(request.kind, request.reference) === fullReference(request.kind, reference))
+  );
 }
 
 function names({ kind, url, identity }: PollEntry["request"]): string[] {

@@ -302,5 +302,13 @@ describe("a repository whose poll says itself what is deployed", () => {
       await commandTo(world, 0, ["apply", world.repository.url], { env });
       assert.deepEqual(Object.keys(await ids(world)), ["other-1"]);
       await commandTo(world, 0, ["plan", world.repository.url], { env });
+      // As well as its files, where another entry is for these.
+      const both = { env: { POLL_CONFIG: JSON.stringify([{ ...entry, deployments: [] }, entry]) } };
+      const planned = await commandTo(world, 2, ["plan", world.repository.url], both);
+      assert.match(planned.out, /-filed: deploy: create web\n/);
+      assert.match(planned.out, new RegExp(`${world.stack}: nothing to do`));
+      assert.match(planned.out, /\nplan: 2 stacks, 1 with changes/);
+      await commandTo(world, 0, ["apply", world.repository.url], both);
+      await commandTo(world, 0, ["plan", world.repository.url], both);
     }));
 });

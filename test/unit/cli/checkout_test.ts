@@ -5,7 +5,7 @@ import { cp, realpath, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { polledDeployments, requestOf } from "../../../src/cli/checkout.ts";
+import { polledSources, requestOf } from "../../../src/cli/checkout.ts";
 import type { System } from "../../../src/app.ts";
 import { readSettings } from "../../../src/settings/mod.ts";
 import { systemCommands, systemFiles, withTemporaryDirectory } from "../../../src/system/mod.ts";
@@ -17,41 +17,62 @@ describe("a repository whose poll has deployments of its own", () => {
   const two =
     `${inline}}, {url: "https://h.example/o/r", reference: next, deployments: [{name: new}]`;
   type Input = { url: string; identity?: string; reference?: string; target?: string };
-  const cases: [what: string, poll: string, input: Input, names: string[], said?: RegExp][] = [
-    ["is what that says", inline, { url: "https://h.example/o/r.git" }, ["shop"], /as by the serv/],
-    ["is known by another form of its URL", inline, { url: "git@h.example:o/r.git" }, ["shop"]],
-    ["is known by its checkout", inline, { url: "/src/r", identity: "h.example/o/r" }, ["shop"]],
-    ["is its files for another target", inline, { url: "https://h.example/o/r", target: "a" }, []],
-    ["is told from others", inline, { url: "https://h.example/o/other" }, []],
-    ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, []],
+  const files = `interval: 60}, {url: "https://h.example/o/r.git", ${inline}`;
+  /** Each source as its reference, and the names of its inline deployments or `files`. */
+  const cases: [what: string, poll: string, input: Input, sources: string[], said?: RegExp][] = [
+    ["is what that says", inline, { url: "https://h.example/o/r.git" }, ["main shop"], /as by the/],
+    ["is known by another form of its URL", inline, { url: "git@h.example:o/r.git" }, [
+      "main shop",
+    ]],
+    ["is known by its checkout", inline, { url: "/src/r", identity: "h.example/o/r" }, [
+      "HEAD shop",
+    ]],
+    ["is its files for another target", inline, { url: "https://h.example/o/r", target: "a" }, [
+      "HEAD files",
+    ]],
+    ["is told from others", inline, { url: "https://h.example/o/other" }, ["HEAD files"]],
+    ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, ["main files"]],
+    ["has files too where another entry has none", files, { url: "https://h.example/o/r" }, [
+      "main files",
+      "main shop",
+    ]],
+    ["has files too in a checkout", files, { url: "/src/r", identity: "h.example/o/r" }, [
+      "HEAD files",
+      "HEAD shop",
+    ]],
     [
       "is its files for another reference",
       inline,
-      {
-        url: "https://h.example/o/r",
-        reference: "feature",
-      },
-      [],
+      { url: "https://h.example/o/r", reference: "feature" },
+      ["feature files"],
       /\(refs\/heads\/main\) has deployments of its own: this reads the files.*--ref/,
     ],
+    ["has all references where none is named", two, { url: "https://h.example/o/r" }, [
+      "main shop",
+      "next new",
+    ]],
     [
-      "is asked for by a reference where there are two",
+      "is asked for by a reference where there are two, in a checkout",
       two,
-      { url: "https://h.example/o/r" },
-      [],
+      { url: "/src/r", identity: "h.example/o/r" },
+      ["HEAD files"],
       /--ref/,
     ],
     ["has those of the reference", two, { url: "https://h.example/o/r", reference: "next" }, [
-      "new",
+      "next new",
     ]],
   ];
-  for (const [what, poll, input, names, said] of cases) {
+  for (const [what, poll, input, sources, said] of cases) {
     it(what, () => {
       const POLL_CONFIG = `[{url: "https://h.example/o/r", ${poll}}]`;
       const { polls } = readSettings({ POLL_CONFIG }, () => "", { uid: 0 });
       const log = createRecordingLog();
-      const found = polledDeployments({ reference: "HEAD", ...input }, polls, log);
-      assert.deepEqual(found.map(({ deployment }) => deployment.name), names);
+      const found = polledSources({ reference: "HEAD", ...input }, polls, log);
+      const told = found.map(({ reference, deployments }) => {
+        const names = deployments.map(({ deployment }) => deployment.name);
+        return `${reference.replace("refs/heads/", "")} ${names.join(" ") || "files"}`;
+      });
+      assert.deepEqual(told, sources);
       if (said !== undefined) assert.match(log.lines.map(({ message }) => message).join(), said);
     });
   }
