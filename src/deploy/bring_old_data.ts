@@ -1,7 +1,8 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   askingSource,
   errors,
+  isStackwrightError,
   type ObservedStack,
   own,
   type Plan,
@@ -9,7 +10,7 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
-import { type Files, procText, type Slot } from "../system/mod.ts";
+import { type Files, type Log, procText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
@@ -21,13 +22,15 @@ import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./c
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
  * that somebody else made, or Stackwright with another data directory.
  *
+ * Warns of data that containers of other stacks mount, too.
+ *
  * Throws `conflict` where the data cannot be reached from here and is not in place yet, and where
  * somebody else deployed a stack of ours in between, so that two copies exist: a service that
  * starts without its data looks like data loss. Throws `path_escapes` for data of Stackwright
  * itself, which a container that a person started may mount.
  */
 export async function withOldData(
-  parts: OldDataParts,
+  parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
   release: Release,
   observed: ObservedStack,
   plan: Plan,
@@ -35,14 +38,26 @@ export async function withOldData(
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
   const { wanted, committed } = await toBring(parts, release, observed, signal);
+  const { context, name } = release.key;
   const { live } = stackDirectories(parts.host.dataDir, release.key);
+  const sharers = await sharersOf(parts, name, wanted.map(({ data }) => data.source), signal);
+  for (const [source, others] of sharers) {
+    const text =
+      `${source} is mounted by ${others}, too: ${name} gets a copy, and they share nothing ` +
+      "from then on; to go on sharing, give them an absolute path or a named volume before";
+    parts.log.warning(text, { stack: name, context });
+  }
   const told = [
-    ...wanted.map(({ data }) => ({
-      data,
-      how:
+    ...wanted.map(({ data }) => {
+      const others = sharers.get(data.source);
+      const shared = others === undefined
+        ? ""
+        : `; also mounted by ${others}: nothing is shared with the copy`;
+      const how =
         `is copied to ${join(live, data.path)} first and stays there, too; files of the commit ` +
-        "replace their copies",
-    })),
+        `replace their copies${shared}`;
+      return { data, how };
+    }),
     ...committed.map((data) => ({ data, how: "stays there: the commit's version is used" })),
   ];
   const services = plan.services.map((each) => {
@@ -56,6 +71,37 @@ export async function withOldData(
     ? plan.message
     : `${plan.message}; with the data in ${sources}`;
   return { ...plan, message, services };
+}
+
+/** The other compose projects that mount one of the directories, or something in it. */
+async function sharersOf(
+  { host: { engine } }: OldDataParts,
+  name: string,
+  sources: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map(sources.map((source) => [source, new Set<string>()]));
+  // Nothing depends on the warning: an engine with more containers than are read gets none.
+  const all = sources.length === 0 ? [] : await engine.containerMounts(signal).catch((thrown) => {
+    if (!isStackwrightError(thrown, "engine_refused")) throw thrown;
+    return [];
+  });
+  for (const { project, mounts } of all) {
+    if (project === "" || project === name) continue;
+    for (const mount of mounts) {
+      for (let at = mount; at !== dirname(at); at = dirname(at)) found.get(at)?.add(project);
+    }
+  }
+  const shared = [...found].filter(([, projects]) => projects.size > 0);
+  return new Map(shared.map(([source, projects]) => [source, shortly([...projects].sort())]));
+}
+
+/** Other stacks that are named of each directory. */
+const MOST_NAMED = 5;
+
+function shortly(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /**

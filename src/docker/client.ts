@@ -1,7 +1,7 @@
 import type { Clock } from "../system/mod.ts";
 import { EngineApi, type MutatingCall, pathName } from "./api.ts";
 import { CALL_LIMIT_MS } from "./call_turns.ts";
-import { type ContainerMounts, containerMounts } from "./container_mounts.ts";
+import { containerMounts } from "./container_mounts.ts";
 import { type ContainerSummary, describeContainers } from "./container_summary.ts";
 import { LONGEST_GRACE_SECONDS } from "./container_details.ts";
 import { containerRecipe } from "./container_recipe.ts";
@@ -52,8 +52,6 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** As `listContainers`, with all fields of a list for people. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
-  /** Mounts of all containers; see {@link containerMounts}. */
-  containerMounts(signal: AbortSignal): Promise<ContainerMounts[]>;
   /** Waits until a container has stopped, and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;
 }

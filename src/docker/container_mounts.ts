@@ -1,4 +1,4 @@
-import { LABELS } from "../model/mod.ts";
+import { COMPOSE_LABELS, LABELS } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
 import { asList, asRecord, asText } from "./json.ts";
 import { members, short } from "./kept_parts.ts";
@@ -10,13 +10,15 @@ export interface ContainerMounts {
   readonly state: string;
   /** Name of its stack in {@link LABELS.deployment}; empty without that label. */
   readonly deployment: string;
+  /** Its compose project; empty without one. */
+  readonly project: string;
   /** Names of its volumes, and host paths of its bind mounts. */
   readonly mounts: readonly string[];
 }
 
 const KEEP = members({
   ...short("Id", "State"),
-  Labels: members(short(LABELS.deployment)),
+  Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project)),
   Mounts: members(short("Name", "Source")),
 });
 
@@ -36,6 +38,7 @@ export async function containerMounts(
       id: asName(entry["Id"], LONGEST_ID),
       state: asText(entry["State"]),
       deployment: asName(asRecord(entry["Labels"])[LABELS.deployment]),
+      project: asName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
       mounts: asList(entry["Mounts"]).map(asRecord)
         .map((mount) => asName(mount["Name"]) || asName(mount["Source"])),
     }),

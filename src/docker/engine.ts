@@ -1,4 +1,5 @@
 import type { ObservedContainer } from "../model/mod.ts";
+import type { ContainerMounts } from "./container_mounts.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
 import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
 import type { ContainerEvent, EventOptions } from "./events.ts";
@@ -36,6 +37,8 @@ export interface Engine {
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
   /** One container; `undefined` when there is none. */
   inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
+  /** Mounts of all containers; throws `engine_refused` rather than leave some out. */
+  containerMounts(signal: AbortSignal): Promise<ContainerMounts[]>;
   /** The settings that a container was made with; `undefined` when there is none. */
   containerRecipe(id: string, signal: AbortSignal): Promise<ContainerRecipe | undefined>;
   /** Mutating. Makes a container from another one's recipe, without starting it; returns its id. */

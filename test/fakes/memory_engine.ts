@@ -160,6 +160,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     imageVolumes: () => Promise.resolve([]),
     imageListed: (reference) =>
       Promise.resolve(engine.images[reference] === undefined ? undefined : { labels: 0, all: 0 }),
+    containerMounts: () => Promise.resolve([]),
     imageDefaults: () => Promise.resolve({ command: [], environment: [] }),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
