@@ -74,9 +74,10 @@ async function validateFile(
     files.push(...declared.overrides);
   }
   problems.push(...duplicates(stacks));
+  const jobs = { ...options, stacks: new Set(stacks.map(({ deployment }) => deployment.name)) };
   for (const stack of stacks) {
     problems.push(...await missingFiles(checkout, stack));
-    const compose = await composeFindings(checkout, stack, options);
+    const compose = await composeFindings(checkout, stack, jobs);
     problems.push(...compose.problems);
     warnings.push(...compose.warnings);
   }

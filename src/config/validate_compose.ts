@@ -52,6 +52,8 @@ export interface JobChecks {
   readonly checkSchedule?: (schedule: string) => string | undefined;
   /** Whether no job runs by its schedule: the settings say so. */
   readonly isSchedulerOff?: boolean;
+  /** Names of the stacks of the configuration file; by default not known. */
+  readonly stacks?: ReadonlySet<string>;
 }
 
 /** Checks a compose file without an engine, as far as its text and its names tell. */
@@ -194,8 +196,18 @@ function checkJob(all: Labels, service: string, jobs: JobChecks): string | undef
   const problem = isEvery ? undefined : jobs.checkSchedule?.(spec.schedule);
   const label = writtenLabel(labels, BEHAVIOUR_LABELS.jobSchedule);
   if (problem !== undefined) throw errors.config_invalid(`label ${label}: ${problem}`);
-  if (jobs.isSchedulerOff !== true) return undefined;
-  return "the job runs only when somebody asks for it: SCHEDULER_ENABLED is false";
+  const others = new Set(spec.stopServices.map(({ project }) => project));
+  const unknown = [...others].filter((each) => each !== "-" && jobs.stacks?.has(each) === false);
+  const hints = [
+    ...unknown.map((each) =>
+      `the job stops services of ${each}, which is no stack of this file: where another repository or ` +
+      "branch deploys it, each run is refused"
+    ),
+    ...(jobs.isSchedulerOff === true
+      ? ["the job runs only when somebody asks for it: SCHEDULER_ENABLED is false"]
+      : []),
+  ];
+  return hints.length === 0 ? undefined : hints.join("; ");
 }
 
 /** Throws `config_invalid`. */

@@ -22,6 +22,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
+import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
 import {
@@ -163,6 +164,7 @@ async function decideRendered(
     parts.ledger.failures.clearOthers(target.key, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
+  warnOfForeignStops(parts, target, release);
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);

@@ -98,6 +98,24 @@ describe("stackwright validate", () => {
     }
   });
 
+  it("validate warns of a job that stops a stack which the file does not have", async () => {
+    const stops = "cd.doco.job.stop_services=app, b/app, other/db";
+    const files = {
+      ".stackwright.yaml": "name: a\n---\nname: b\n",
+      "compose.yaml": 'services: {a: {labels: ["cd.doco.job.enabled=true", ' +
+        `"cd.doco.job.schedule=@daily", "${stops}"]}}`,
+    };
+    await withFiles(files, async (directory) => {
+      const { code, out } = await run(["validate", directory]);
+      assert.equal(code, EXIT.ok);
+      assert.match(
+        out,
+        /^warning: compose\.yaml:1:25: .*: the job stops services of other, which is/,
+      );
+      assert.doesNotMatch(out, /services of b/);
+    });
+  });
+
   it("validate finds what this version cannot deploy, and warns of what has no effect", async () => {
     const files = {
       ...compose,
