@@ -15,8 +15,18 @@ export const DRIFT_POLICIES = ["repair", "report", "ignore"] as const;
 /** One member of {@link DRIFT_POLICIES}. */
 export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
 
+/** Whether drift is a container that Stackwright did not make, of a service that its release does not have. */
+export function isOrphan({ container, field }: Drift): boolean {
+  return container !== undefined && field === "service";
+}
+
 /** Drift as one line for people: `container shop-web-1: mem_limit: 64 MiB instead of 128 MiB`. */
-export function formatDrift({ service, container, field, wanted, found }: Drift): string {
+export function formatDrift(drift: Drift): string {
+  const { service, container, field, wanted, found } = drift;
+  if (isOrphan(drift)) {
+    return `container ${container?.name} (service ${found}) is an orphan that was kept: Stackwright did not ` +
+      "make it, and the next deployment that changes something removes it (remove_orphans)";
+  }
   const what = container === undefined ? `service ${service}` : `container ${container.name}`;
   return `${what}: ${field}: ${found} instead of ${wanted}`;
 }

@@ -1,6 +1,7 @@
 import {
   type Drift,
   formatDrift,
+  isOrphan,
   type ObservedContainer,
   type ObservedStack,
   type Release,
@@ -186,12 +187,15 @@ function driftOf(
     const why = `${running} of ${wanted - finished} containers run: ${down}`;
     return { state: "drifted", why };
   }
-  const [first] = drift;
-  if (first !== undefined) {
-    const more = drift.length === 1 ? "" : ` (and ${drift.length - 1} more)`;
-    return { state: "drifted", why: `changed by hand: ${formatDrift(first)}${more}` };
+  const more = drift.length < 2 ? "" : ` (and ${drift.length - 1} more)`;
+  const changed = drift.find((each) => !isOrphan(each));
+  if (changed !== undefined) {
+    return { state: "drifted", why: `changed by hand: ${formatDrift(changed)}${more}` };
   }
-  const why = `release ${number} ${howItRuns(counts)}`;
+  // An adoption leaves them there on purpose.
+  const [orphan] = drift;
+  const kept = orphan === undefined ? "" : `; ${formatDrift(orphan)}${more}`;
+  const why = `release ${number} ${howItRuns(counts)}${kept}`;
   if (decision === undefined || !isJustOpen(decision)) return { state: "synced", why };
   return { state: "waiting", why: `${why}; the next poll looks at newer commits, or apply now` };
 }

@@ -41,7 +41,8 @@ describe("listedDrift()", () => {
       [],
     ],
     ["one that somebody added", [webContainer(), containerOf("extra", { labels: {} })], [
-      "container stack-extra-1: service: extra instead of a service of its release",
+      "container stack-extra-1 (service extra) is an orphan that was kept: Stackwright did not make it, " +
+      "and the next deployment that changes something removes it (remove_orphans)",
     ]],
     ["nothing of what an author keeps", [webContainer(), containerOf("kept")], []],
   ];

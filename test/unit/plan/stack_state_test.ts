@@ -233,6 +233,18 @@ describe("judgeStack()", () => {
     assert.equal(of([container("web", { health: "unhealthy" })]).health, "unhealthy");
   });
 
+  it("calls no change what an adoption left there, and says what removes it", () => {
+    const gone = container("gone", { labels: {} });
+    const of = (...containers: ObservedContainer[]) =>
+      judgeStack({ ...GOOD, current, observed: { containers } });
+    const { state, why } = of(container("web"), gone);
+    assert.equal(state, "synced");
+    assert.match(
+      why,
+      /^release 7 runs; container shop-gone-1 \(service gone\) is an orphan that was/,
+    );
+  });
+
   it("counts what runs, and what ended as it may", () => {
     const services = [
       service("web", { replicas: 2 }),
