@@ -116,11 +116,15 @@ export async function decideDestroy(
     claimOf(parts.ledger, key, { by: asked.by, reachedAs }),
     partsOf(observed),
   );
-  const volumes = goes ? await volumesOf(parts.host.engine, key, signal) : [];
-  const sorted = sortedOut("volume", volumes, keeping(claim));
-  const deleted = sorted.goes.map(({ name }) => `volume ${name}`);
-  const { kept } = sorted;
-  const data = { deleted: [...deleted, ...goes ? await written(parts, key) : []], kept };
+  const sorted = async () => {
+    const volumes = await volumesOf(parts.host.engine, key, signal);
+    const { goes, kept } = sortedOut("volume", volumes, keeping(claim));
+    const deleted = goes.map(({ name }) => `volume ${name}`);
+    return { deleted: [...deleted, ...await written(parts, key)], kept };
+  };
+  const data = goes
+    ? await sorted()
+    : { deleted: [], kept: ["its volumes and the data in its relative mounts"] };
   const names = [...new Set(observed.containers.map((each) => each.service))].sort();
   const services = names.map((name) => ({ name, action: "remove" as const, because: [because] }));
   const what = names.length === 0 ? "what is left" : names.join(", ");

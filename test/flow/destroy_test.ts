@@ -87,7 +87,9 @@ for (const engine of await engines()) {
           const data = row.volumes === 0
             ? [`volume ${world.stack}_store`, "what was written to ./data"]
             : [];
-          const deletes = data.map((each) => `; deletes ${each}`).join("");
+          const deletes = row.volumes === 0
+            ? data.map((each) => `; deletes ${each}`).join("")
+            : "; keeps its volumes and the data in its relative mounts";
           assert.ok(planned.out.includes(`destroy web, worker${deletes}\n`), planned.out);
           const destroyed = await pollTo(world, "succeeded");
           const deleted = data.map((each) => `; deleted ${each}`).join("");
