@@ -2,7 +2,14 @@ import { constants } from "node:os";
 import type { StackwrightError } from "../model/mod.ts";
 import type { Command, CommandResult, Commands, RunningCommand } from "./command.ts";
 import { notStarted } from "./command_errors.ts";
-import { killGroup, launch, needsSetsid, watch, whyNotStarted } from "./process_group.ts";
+import {
+  killGroup,
+  killProgram,
+  launch,
+  needsSetsid,
+  watch,
+  whyNotStarted,
+} from "./process_group.ts";
 import { boundProgram, collectOutput } from "./command_bounds.ts";
 
 /** Runs real programs, each in a process group of its own so that its children end with it. */
@@ -25,8 +32,7 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
     let stopped: unknown;
     const stop = (reason: unknown) => {
       stopped ??= reason;
-      // Without a group yet, `setsid` is about to make it: kill that process instead.
-      if (!killGroup(child.pid)) child.kill("SIGKILL");
+      killProgram(child);
     };
     const unbound = boundProgram(child, command, stop, signal);
     const printed = collectOutput(child, command, stop);
@@ -70,15 +76,15 @@ function runCommand(command: Command, signal: AbortSignal): Promise<CommandResul
 }
 
 function startCommand(command: Command): RunningCommand {
-  const child = launch({ ...command, stdin: "" }, false);
+  const child = launch({ ...command, stdin: "" }, needsSetsid());
   let stopped: unknown;
   const stop = (reason: unknown) => {
     stopped ??= reason;
-    killGroup(child.pid);
+    killProgram(child);
   };
   const unbound = boundProgram(child, command, stop, new AbortController().signal);
-  const ended = new Promise<void>((resolve) => {
-    child.on("close", () => resolve());
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", resolve);
     child.on("exit", unbound);
     child.on("error", unbound);
   });
@@ -97,8 +103,9 @@ function startCommand(command: Command): RunningCommand {
       throw child.pid === undefined ? await failed : error;
     }
     if (child.pid === undefined) throw await failed;
-    await ended;
+    const unstarted = whyNotStarted(await ended, said);
     if (stopped !== undefined) throw stopped;
+    if (unstarted !== undefined) throw notStarted(command, unstarted);
   }
   return {
     write: (text) => void child.stdin?.write(text),
@@ -106,7 +113,7 @@ function startCommand(command: Command): RunningCommand {
     lastWords: () => said,
     close: async () => {
       child.stdin?.end();
-      killGroup(child.pid);
+      killProgram(child);
       if (child.pid !== undefined) await ended;
     },
   };

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import process from "node:process";
 import { limited, PRLIMIT } from "./limits.ts";
@@ -69,6 +69,11 @@ export function killGroup(pid: number | undefined): boolean {
     // ESRCH: it ended by itself between our decision and the kill.
     return false;
   }
+}
+
+/** Kills a program and its group; one without a group yet is `setsid`, about to make it. */
+export function killProgram(child: ChildProcess): void {
+  if (!killGroup(child.pid)) child.kill("SIGKILL");
 }
 
 /**

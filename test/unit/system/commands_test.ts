@@ -377,4 +377,25 @@ describe("systemCommands.start", () => {
     }, (error) => isStackwrightError(error, "command_failed"));
     await running.close();
   });
+
+  it("start() throws the same where another program makes its group or bounds it", async () => {
+    const command = { argv: ["/nowhere/program"], env, mostMemory: 1024 ** 3 } as const;
+    const running = systemCommands.start(command);
+    const why = /^could not start \/nowhere\/program: No such file or directory; is it installed/;
+    await assert.rejects(async () => {
+      for await (const _ of running.output) assert.fail("it has output");
+    }, (error) => isStackwrightError(error, "command_failed") && why.test(error.message));
+    await running.close();
+  });
+
+  it("close() ends what start() has just started, and all that it started", async () => {
+    const early = systemCommands.start(shell("sleep 100 & exec sleep 100"));
+    await early.close();
+    const running = systemCommands.start(shell("sleep 100 & echo $$ $!; exec sleep 100"));
+    const { value } = await running.output[Symbol.asyncIterator]().next();
+    const pids = new TextDecoder().decode(value).trim().split(" ").map(Number);
+    assert.ok(pids.length === 2 && pids.every(isRunning));
+    await running.close();
+    await allGone(pids);
+  });
 });
