@@ -23,6 +23,7 @@ import {
 } from "./lib/test_failures.ts";
 import { mayBeLoad, secondAttempt } from "./lib/second_attempt.ts";
 import { judge } from "./lib/test_verdict.ts";
+import { memoryPlace } from "./lib/memory_place.ts";
 import { ALL, chosenSteps, GROUPS, type Stage, testSteps } from "./lib/test_stages.ts";
 
 /** A stage that takes longer hangs; the whole run of the gate has an hour. */
@@ -53,14 +54,31 @@ async function main(names: readonly string[]): Promise<number> {
     say(`unknown stage ${unknown.join(", ")}; known are ${known.join(", ")}`);
     return 2;
   }
+  const memory = await memoryPlace(root);
+  try {
+    return conclude(await runSteps(chosenSteps(testSteps(root), names), memory.directory));
+  } finally {
+    await memory.close();
+  }
+}
+
+/** Runs all steps, or those up to one that fails; `memory` is a directory for temporary files. */
+async function runSteps(steps: Stage[][], memory: string | undefined): Promise<Result[]> {
   const results: Result[] = [];
-  for (const stages of chosenSteps(testSteps(root), names)) {
+  for (const step of steps) {
+    const stages = step.map((stage) => inMemory(stage, memory));
     // Output of stages that run side by side is shown when each has ended.
-    const step = await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1));
-    results.push(...await withSecondAttempts(step));
+    const ended = await inLanes(stages, LANES, (stage) => runStage(stage, stages.length === 1));
+    results.push(...await withSecondAttempts(ended));
     if (results.some(({ ok }) => !ok)) break;
   }
-  return conclude(results);
+  return results;
+}
+
+/** The stage with its temporary files in memory, if they may be there. */
+function inMemory(stage: Stage, directory: string | undefined): Stage {
+  if (stage.inMemory !== true || directory === undefined) return stage;
+  return { ...stage, env: { ...stage.env, TMPDIR: directory } };
 }
 
 /** The results of a step, after one more attempt at the few tests that failed in it, one after the other. */

@@ -25,9 +25,7 @@ export interface Stage {
   readonly sample?: Readonly<Record<string, string>>;
   /** Whether also `all` wants it only when its group is named beside it: it repeats what others do. */
   readonly isExtra?: boolean;
-  /** Of its files those that share an isolate without `all`: what they import is compiled once. */
-  readonly shares?: readonly string[];
-  /** Files that share one, apart from `argv`. */
+  /** Files beside those in `argv` that share an isolate: what they import is compiled once. */
   readonly together?: readonly string[];
   /** Said instead of running it. */
   readonly skip?: string;
@@ -35,6 +33,8 @@ export interface Stage {
   readonly repeats?: boolean;
   /** Whether it is good although it skipped all of its tests. */
   readonly maySkip?: boolean;
+  /** Whether its temporary files lie in memory where there is room: a disk is asked by contracts and end to end. */
+  readonly inMemory?: boolean;
   /** Whether it is one of many samples: not begun on a machine too slow for all of them, which is said. */
   readonly isSweep?: boolean;
 }
@@ -51,14 +51,7 @@ export function chosenStages(stages: readonly Stage[], names: readonly string[])
   );
   if (names.includes(ALL)) return chosen;
   return chosen.filter(({ repeats }) => repeats !== true)
-    .map((stage) => sharing({ ...stage, env: { ...stage.env, ...stage.sample } }));
-}
-
-/** The stage with the files apart that share an isolate. */
-function sharing(stage: Stage): Stage {
-  const { shares = [], argv } = stage;
-  if (shares.length === 0) return stage;
-  return { ...stage, argv: argv.filter((word) => !shares.includes(word)), together: shares };
+    .map((stage) => ({ ...stage, env: { ...stage.env, ...stage.sample } }));
 }
 
 /**
@@ -135,7 +128,7 @@ export function testSteps(root: string): readonly (readonly Stage[])[] {
         ...stage,
         env: { WALK_STEPS: "60" },
         sample: { FLOW_ENGINES: "fake", SWEEP: "sample" },
-        shares: stage.argv.filter((word) => word.endsWith("_test.ts")),
+        inMemory: true,
       })),
       ...walks(2001, 10),
       ...walks(3001, 24).map((stage) => ({ ...stage, isExtra: true })),
@@ -198,6 +191,7 @@ function unitTests(root: string): Stage[] {
       ...denoTests("unit", "unit tests on Deno", alone ?? [], ["--parallel"]),
       ...(together === undefined ? {} : { together }),
       sample: FEWER_TEXTS,
+      inMemory: true,
     },
     onBun(
       "unit tests on Bun that ask files, sockets or programs, and hostile texts",
@@ -230,7 +224,7 @@ function isMeasuring(file: string): boolean {
 function onBun(name: string, files: readonly string[]): Stage {
   // A test that runs beside others may take long.
   const argv = ["bun", "test", "--timeout", "900000", ...files.map((file) => `./${file}`)];
-  return { group: "unit", name, runner: "bun", argv, env: FEWER_TEXTS };
+  return { group: "unit", name, runner: "bun", argv, env: FEWER_TEXTS, inMemory: true };
 }
 
 /** Whether tests ask files, sockets or programs, or let a fake do so. */
@@ -271,9 +265,10 @@ function denoTests(
 function flowTests(files: readonly string[]): Stage[] {
   const whole = files.map(costOf).reduce((sum, cost) => sum + cost, 0);
   const slices = dealOut(files, Math.max(1, Math.round(whole / COST_OF_PART)));
-  return slices.map((slice, index) =>
-    denoTests("flow", `flow, part ${index + 1} of ${slices.length}`, slice)
-  );
+  return slices.map((slice, index) => ({
+    ...denoTests("flow", `flow, part ${index + 1} of ${slices.length}`, []),
+    together: slice,
+  }));
 }
 
 /**
@@ -283,7 +278,7 @@ function flowTests(files: readonly string[]): Stage[] {
 function walks(firstSeed: number, count: number): Stage[] {
   return Array.from({ length: count }, (_, index) => {
     const stage = walk("fake", 300, firstSeed + index);
-    return { ...stage, env: { ...stage.env, WALK_SHRINKS: "no" }, isSweep: true };
+    return { ...stage, env: { ...stage.env, WALK_SHRINKS: "no" }, isSweep: true, inMemory: true };
   });
 }
 

@@ -65,7 +65,7 @@ describe("the stages of ./scripts/test", () => {
     const own = testSteps(root).flat().filter(({ env }) => env?.["COMPOSE_PLUGINS"] === undefined);
     for (const group of ["flow", "e2e"]) {
       const named = own.filter((stage) => stage.group === group && !/swarm/.test(stage.name))
-        .flatMap(({ argv }) => argv.filter((word) => word.endsWith("_test.ts")));
+        .flatMap(testFiles);
       const files = readdirSync(join(root, "test", group), { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith("_test.ts")).map((file) => `test/${group}/${file}`);
       assert.deepEqual(named.sort(), files.sort());
@@ -80,13 +80,23 @@ describe("the stages of ./scripts/test", () => {
     assert.deepEqual(engines(["all"]), ["real", "real", undefined]);
   });
 
-  it("load flows that may share an isolate once without `all`, each of them", () => {
-    const whole = chosenStages(stages, ["all"]).filter(({ shares }) => shares !== undefined);
-    const sample = chosenStages(stages, []).filter(({ shares }) => shares !== undefined);
-    assert.ok(whole.every(({ together }) => together === undefined));
-    assert.deepEqual(new Set(whole.map(({ group }) => group)), new Set(["flow"]));
-    assert.deepEqual(sample.map(testFiles), whole.map(testFiles));
-    assert.deepEqual(sample.flatMap(({ argv }) => argv.filter(isTest)), []);
+  it("load what flows import once for those of a part, with `all` and with another compose, too", () => {
+    const flow = chosenStages(stages, ["all"]).filter(({ group }) => group === "flow");
+    assert.ok(flow.some(({ name }) => name.includes("newer compose")));
+    for (const each of flow) assert.deepEqual(each.argv.filter(isTest), [], each.name);
+    assert.ok(flow.every(({ together = [] }) => together.length > 0));
+  });
+
+  it("have files in memory where no real engine or disk is what they are about", () => {
+    const places = (group: string) =>
+      new Set(
+        stages.filter((stage) => stage.group === group && stage.env?.["WALK_ENGINE"] !== "real")
+          .map(({ inMemory = false, env }) => `${inMemory} ${env?.["FLOW_ENGINES"] ?? ""}`),
+      );
+    for (const group of ["contract", "e2e"]) assert.ok(!places(group).has("true "), group);
+    // Flows with another compose have them on the disk.
+    assert.deepEqual(places("flow"), new Set(["false real", "true "]));
+    assert.deepEqual(places("walk"), new Set(["true "]));
   });
 
   it("load unit tests once, each of them, and alone what measures how long something takes", () => {
