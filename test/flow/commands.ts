@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { runCommand } from "../../src/cli/mod.ts";
-import { type Commands, createRedactor, systemCommands } from "../../src/system/mod.ts";
-import { ENGINE_LIMIT_MS, type RunBody, type World } from "./world.ts";
+import { type Commands, createRedactor } from "../../src/system/mod.ts";
+import { ENGINE_LIMIT_MS, type RunBody, type World, worldCommands } from "./world.ts";
 
 /** What a command printed, and its exit code. */
 export interface Ended {
@@ -28,7 +28,7 @@ export interface Start {
 export async function command(
   world: World,
   args: readonly string[],
-  { cwd = "/", interactive = false, env = {}, commands = systemCommands }: Start = {},
+  { cwd = "/", interactive = false, env = {}, commands = worldCommands }: Start = {},
 ): Promise<Ended> {
   const said = { out: "", err: "" };
   const code = await runCommand({

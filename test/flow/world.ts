@@ -23,11 +23,15 @@ import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
 import { createRecordingLog, type LoggedLine } from "../fakes/recording_log.ts";
+import { rememberingVersions } from "../fakes/remembered_versions.ts";
 
 /** Key of the API in every world. */
 export const API_KEY = "world-api-key-4711";
 /** Image that both engines have: busybox with every applet. */
 export const IMAGE = BUSYBOX_IMAGE;
+
+/** What runs programs for services and commands of worlds: the real thing. */
+export const worldCommands: Commands = rememberingVersions(systemCommands);
 
 /** A run as the API shows it. */
 export interface RunBody {
@@ -98,7 +102,7 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Compose plugin file; the installed one by default. */
   readonly plugin?: string;
-  /** What runs programs for the service; the real thing by default. */
+  /** What runs programs for the service; {@link worldCommands} by default. */
   readonly commands?: Commands;
   /** The service's files; the real ones by default. */
   readonly files?: Files;
@@ -145,7 +149,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const engine = createEngine({ host: `unix://${upstream}` });
   const log = createRecordingLog();
   let redactor = createRedactor();
-  const { commands = systemCommands, files = systemFiles } = options;
+  const { commands = worldCommands, files = systemFiles } = options;
   const stack = `swt-${directory.slice(-6).toLowerCase().replaceAll(/[^a-z0-9]/g, "x")}`;
   const never = new AbortController().signal;
   const settings = {
