@@ -16,8 +16,8 @@ export interface ListedEntry extends TreeEntry {
 export const MOST_ENTRIES = 200_000;
 /** Most characters of a path: beside the data directory's own, no system takes much longer ones. */
 const LONGEST_PATH = 2048;
-/** Bytes or characters that are parsed before other tasks of the process get a turn. */
-const AT_ONCE = 512 * 1024;
+/** Bytes or characters that are looked at before other tasks of the process get a turn. */
+export const AT_ONCE = 512 * 1024;
 
 /**
  * Reads a tree object: entries by name, of this directory only. Pauses during long ones. Throws
@@ -120,8 +120,13 @@ function tooLong(path: string, length: number): StackwrightError {
   );
 }
 
-function checkPath(path: string): void {
+/** Requirement for a path of a tree, below submodules as well. Throws `source_invalid` for a long one. */
+export function requireShort(path: string): void {
   if (path.length > LONGEST_PATH) throw tooLong(path, path.length);
+}
+
+function checkPath(path: string): void {
+  requireShort(path);
   if (!/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path)) return;
   throw errors.source_invalid(
     `the tree holds ${JSON.stringify(path)}, a name that no checkout may create`,

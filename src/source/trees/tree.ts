@@ -112,7 +112,7 @@ async function checkTree({ place }: TreeJob, { files }: ExpandedTree, signal: Ab
     const target = await withRepair({ ...place, ...file.part }, signal, read);
     links.set(path, wholeUtf8(target));
   }
-  checkLinks(links);
+  await checkLinks(links);
 }
 
 /** Publishes a missing tree, or marks a present one as used; not twice at once for one revision. */

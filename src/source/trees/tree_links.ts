@@ -1,5 +1,6 @@
-import { dirname } from "node:path/posix";
 import { errors } from "../../model/mod.ts";
+import { createPauses } from "../../system/mod.ts";
+import { AT_ONCE } from "../git/tree_object.ts";
 
 /** Links after which the kernel gives up and fails. */
 const MOST_HOPS = 40;
@@ -9,8 +10,8 @@ const LONGEST_TARGET = 4095;
 const MOST_LINKS = 20_000;
 const MOST_TARGET_BYTES = 2 * 1024 * 1024;
 /**
- * Characters of paths that are looked up for all links together: links that lead through each other
- * multiply the work. The largest allowed number of ordinary links needs half of it.
+ * Characters of paths that are looked up for all links together, their own included: links that lead
+ * through each other multiply the work. The largest allowed number of ordinary links needs half of it.
  */
 const MOST_LOOKED_UP = 5_000_000;
 /** Cost of one step, up or down, beside the length of the path, in the same unit. */
@@ -38,16 +39,20 @@ export function checkLinkSizes(sizes: ReadonlyMap<string, number>): void {
  * text, cut off or not, and not through other links on its way. Links that lead nowhere or in circles stay.
  *
  * `links` holds targets by the path of the link. Throws `path_escapes` with the link and its target, and
- * `source_invalid` when links lead through each other so often that it takes too long to find out.
+ * `source_invalid` when links lead through each other so often, or have paths so long, that it takes too
+ * long to find out. Pauses during many.
  */
-export function checkLinks(links: ReadonlyMap<string, string>): void {
+export async function checkLinks(links: ReadonlyMap<string, string>): Promise<void> {
+  const pauses = createPauses(AT_ONCE);
   const budget = { characters: MOST_LOOKED_UP };
-  const targets = new Map(
-    [...links].map((
-      [path, target],
-    ) => [path, target.startsWith("/") ? undefined : partsOf(target)]),
-  );
+  const targets = new Map<string, readonly string[] | undefined>();
   for (const [path, target] of links) {
+    targets.set(path, target.startsWith("/") ? undefined : partsOf(target));
+    await pauses.after(target.length);
+  }
+  for (const [path, target] of links) {
+    pay(budget, path.length);
+    const at = path.split("/").slice(0, -1);
     const parts = targets.get(path) ?? [];
     const why = target === ""
       ? "is empty"
@@ -56,11 +61,12 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
       : target.includes("\0")
       // Git writes the part before it, so that `..` and a NUL is a plain name here and climbs on disk.
       ? "holds a NUL character"
-      : walk(path, parts, new Map(), budget) === "outside"
+      : climbsOut(at.length, parts)
       ? "leaves the source"
-      : walk(path, parts, targets, budget) === "outside"
+      : walk(at, parts, targets, budget) === "outside"
       ? "leaves the source through another link"
       : undefined;
+    await pauses.after(path.length + target.length);
     if (why === undefined) continue;
     throw errors.path_escapes(
       `the symbolic link ${JSON.stringify(path)} points to ${JSON.stringify(target)}, which ` +
@@ -69,18 +75,21 @@ export function checkLinks(links: ReadonlyMap<string, string>): void {
   }
 }
 
+/** Whether a target leaves the tree from so many directories below its root, if no name in it is a link. */
+function climbsOut(depth: number, target: readonly string[]): boolean {
+  return target.some((part) => (depth += part === ".." ? -1 : 1) < 0);
+}
+
 /**
- * Resolves a link's target as the kernel would, part by part. `links` holds the parts of targets by the path
- * of the link; a target that is absolute has none.
+ * Resolves a link's target as the kernel would, part by part, from the directories `at`, which it changes.
+ * `links` holds the parts of targets by the path of the link; a target that is absolute has none.
  */
 function walk(
-  path: string,
+  at: string[],
   target: readonly string[],
   links: ReadonlyMap<string, readonly string[] | undefined>,
   budget: { characters: number },
 ): "inside" | "outside" {
-  const parent = dirname(path);
-  const at = parent === "." ? [] : parent.split("/");
   const ahead = target.toReversed();
   for (let hops = 0; ahead.length > 0;) {
     const part = ahead.pop() ?? "";
@@ -107,7 +116,8 @@ function pay(budget: { characters: number }, characters: number): void {
   budget.characters -= characters;
   if (budget.characters >= 0) return;
   throw errors.source_invalid(
-    "the symbolic links lead through each other too often; let them lead to files directly",
+    "the symbolic links have too long paths, or lead through each other too often; let them lead to " +
+      "files directly",
   );
 }
 

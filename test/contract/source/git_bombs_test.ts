@@ -91,6 +91,41 @@ describe("a commit of a few objects that means very many files", () => {
     await refused(/more than 200000 files and directories; deploy from a smaller repository$/);
   });
 
+  it("is refused for paths that are long with those of submodules around", async () => {
+    const other = await createRepository(join(t.directory, "root/a/b"));
+    const commit = await other.commit({ [`${"b/".repeat(600)}f`]: "x\n" });
+    await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", commit);
+    await refused(/holds the path "(?:a\/){50}"… of 2403 characters, the most is 2048$/);
+  });
+
+  it("is refused for a submodule at such a path, before anything of it is fetched", async () => {
+    const other = await createRepository(join(t.directory, "root/a/b"));
+    const commit = await other.commit({ "file": "x\n" });
+    await other.submodule(`${"b/".repeat(600)}s`, "../../none/remote.git", commit);
+    const deep = await other.git("rev-parse", "HEAD");
+    await repository.submodule(`${"a/".repeat(600)}s`, "../b/remote.git", deep);
+    await refused(/of 2403 characters, the most is 2048$/);
+  });
+
+  it("is refused for paths that have many characters together", async () => {
+    const other = await createRepository(join(t.directory, "root/a/b"));
+    const otherWork = join(t.directory, "root/a/b/work");
+    await other.commit({ "file": "x\n" });
+    const blob = git(otherWork, "", "rev-parse", "HEAD:file");
+    const names = Array.from({ length: 9000 }, (_, at) => `${at}`);
+    let tree = git(
+      otherWork,
+      names.map((each) => `100644 blob ${blob}\t${each}\n`).join(""),
+      "mktree",
+    );
+    for (let level = 0; level < 8; level++) {
+      tree = git(otherWork, `040000 tree ${tree}\t${"d".repeat(240)}\n`, "mktree");
+    }
+    const commit = await push(other, tree);
+    for (const path of ["s1", "s2"]) await repository.submodule(path, "../b/remote.git", commit);
+    await refused(/more than 33554432 characters, those in submodules included/);
+  });
+
   it("is refused for a list of submodules of half a megabyte", async () => {
     await repository.commit({ ".gitmodules": "#\n".repeat(300_000) });
     await repository.submodule(
