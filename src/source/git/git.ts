@@ -94,12 +94,16 @@ export class Git {
     this.#smart = http === undefined ? undefined : new SmartHttp({ http, access, clock });
   }
 
-  /** Asks a remote for references with `ask`; callers with the same question share one answer. */
+  /**
+   * Asks a remote for references with `ask`; callers with the same question share one answer. A poll does
+   * not ask one that wants to be left alone: throws `repository_unreachable`.
+   */
   async asking(
     question: RefsQuestion,
     ask: (signal: AbortSignal) => Promise<RemoteRefs>,
     signal: AbortSignal,
   ): Promise<RemoteRefs> {
+    if (question.round !== undefined) this.#smart?.requireFree(question.url);
     return await this.#questions.ask(keyOf(question), signal, ask, question.round);
   }
 

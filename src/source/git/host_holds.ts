@@ -27,7 +27,8 @@ export interface AskedOf {
 /**
  * Hosts that answered that they get too many requests by a login, or without one; polls do not ask them
  * while a hold lasts. The repository that was asked is held for as long as it says, the others of its
- * host for a few minutes of that, and only once for a repository that alone answers so.
+ * host for a few minutes of that. No answer makes such a shared hold longer, a repository that is refused
+ * again begins none, and none begins in the minutes after another: who answers may be an author.
  */
 export class HostHolds {
   readonly #clock: Clock;
@@ -40,22 +41,36 @@ export class HostHolds {
 
   /**
    * Notes the status of an answer: 429, or 503 with a `Retry-After`, begins a hold; a status below 400
-   * ends it. Returns the end of the repository's hold that this answer began, if it did.
+   * ends those of the repository and its host. Returns the end of the repository's hold that this answer
+   * began, if it did.
    */
   note({ host, repository }: AskedOf, answer: HttpAnswer): Date | undefined {
     const { status } = answer;
+    const now = this.#clock.now().getTime();
     const said = answer.header("retry-after")?.trim();
     if (status !== 429 && (status !== 503 || said === undefined)) {
       if (status < 400) {
         this.#repositories.delete(repository);
-        this.#hosts.delete(host);
+        const shared = this.#hosts.get(host);
+        // It is remembered, so that who answers well and badly in turn begins no other one at once.
+        if (shared !== undefined) {
+          this.#hosts.set(host, { ...shared, until: Math.min(shared.until, now) });
+        }
       }
       return undefined;
     }
-    const asked = pauseOf(said, this.#clock.now().getTime());
-    const isAlone = this.#repositories.has(repository) && !this.#hosts.has(host);
-    if (!isAlone) this.#hold(this.#hosts, host, asked, LONGEST_SHARED_MS);
+    const asked = pauseOf(said, now);
+    const free = (this.#hosts.get(host)?.until ?? -Infinity) + LONGEST_SHARED_MS;
+    if (now >= free && !this.#repositories.has(repository)) {
+      this.#hosts.delete(host);
+      this.#hold(this.#hosts, host, asked, LONGEST_SHARED_MS);
+    }
     return this.#hold(this.#repositories, repository, asked, LONGEST_HOLD_MS);
+  }
+
+  /** End of the hold of a repository itself, without that of its host. */
+  ownUntil({ repository }: AskedOf): Date | undefined {
+    return this.#end([this.#repositories.get(repository)]);
   }
 
   #hold(holds: Map<string, Hold>, name: string, asked: number | undefined, longest: number): Date {
@@ -68,9 +83,13 @@ export class HostHolds {
 
   /** End of the holds of a repository and its host; `undefined` when it may be asked. */
   until({ host, repository }: AskedOf): Date | undefined {
+    return this.#end([this.#hosts.get(host), this.#repositories.get(repository)]);
+  }
+
+  #end(holds: readonly (Hold | undefined)[]): Date | undefined {
     const now = this.#clock.now().getTime();
     // A hold longer than the longest one means that the clock was set back.
-    const ends = [this.#hosts.get(host), this.#repositories.get(repository)]
+    const ends = holds
       .flatMap((hold) => hold ?? [])
       .filter(({ until }) => until > now && until - now <= LONGEST_HOLD_MS);
     return ends.length === 0 ? undefined : new Date(Math.max(...ends.map(({ until }) => until)));

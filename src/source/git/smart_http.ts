@@ -60,10 +60,31 @@ export class SmartHttp {
    * us; `undefined` for none.
    */
   heldUntil(url: RepositoryUrl): Date | undefined {
+    const asks = this.#asksOf(url);
+    return asks && this.#holds.until(asks);
+  }
+
+  /**
+   * Requirement for a question that comes again by itself: throws `repository_unreachable` while the
+   * remote itself, not just another one of its host, asked for no more requests.
+   */
+  requireFree(url: RepositoryUrl): void {
+    const asks = this.#asksOf(url);
+    const until = asks && this.#holds.ownUntil(asks);
+    if (until === undefined) return;
+    throw errors.repository_unreachable(
+      `${
+        new URL(url.remote).host
+      } asked for no more questions for references of this repository by ` +
+        `timers until ${until.toISOString()}; poll less often, or use webhooks`,
+    );
+  }
+
+  #asksOf(url: RepositoryUrl): AskedOf | undefined {
     if (url.scheme !== "http" && url.scheme !== "https") return undefined;
     const isDemanded = this.#known.get(url.remote)?.login === true;
     const login = isDemanded ? this.#parts.access.loginName(url) : "";
-    return this.#holds.until(asksOf(url.remote, login));
+    return asksOf(url.remote, login);
   }
 
   /**

@@ -164,6 +164,11 @@ describe("GitSource over http", () => {
       await assert.rejects(asked, { code: "repository_unreachable", message: /asked too much/ });
       assert.deepEqual([busy.seen.length - before, one.count("ls-remote")], [1, 0]);
       assert.ok(seconds() > 2000 && seconds() <= 3000, `${seconds()}`);
+      const round = { references: ["main"], note: () => {} };
+      const polled = one.source.resolve({ location, reference: "main", depth: 0, round }, never());
+      const message = /asked for no more questions/;
+      await assert.rejects(polled, { code: "repository_unreachable", message });
+      assert.equal(busy.seen.length - before, 1, "a poll does not ask");
       answer = undefined;
       assert.equal((await one.resolve(url(busy.origin), "main")).id, head, "who asks, asks");
       assert.equal(one.source.heldUntil(location), undefined);

@@ -61,7 +61,7 @@ describe("hosts that want to be left alone", () => {
       const { holds, seconds, clock } = createWorld();
       for (let times = 0; times < 5; times++) holds.note(at("a", "evil"), answer(429, said));
       assert.equal(seconds(holds.until(at("a", "evil"))), said === undefined ? 900 : 3600);
-      assert.equal(seconds(holds.until(at("a"))), 300);
+      assert.equal(seconds(holds.until(at("a"))), said === undefined ? 60 : 300);
       assert.equal(holds.until(at("b")), undefined);
       await clock.advance(5 * MINUTE);
       assert.equal(holds.until(at("a")), undefined);
@@ -69,8 +69,38 @@ describe("hosts that want to be left alone", () => {
     }
   });
 
-  it("are held no longer by a repository that alone is refused, again and again", () => {
-    const { holds, seconds } = createWorld();
+  it("are held once by a repository that is refused, however often it is asked", async () => {
+    for (const said of ["300", "7", undefined]) {
+      const { holds, clock } = createWorld();
+      let held = 0;
+      for (let second = 0; second < 3600; second += 10) {
+        const asked = at("a", "evil");
+        holds.note(asked, answer(429, said));
+        if (holds.until(at("a")) !== undefined) held += 10;
+        assert.notEqual(holds.ownUntil(asked), undefined);
+        await clock.advance(10_000);
+      }
+      assert.ok(held > 0 && held <= 300, `${held} seconds`);
+    }
+  });
+
+  it("are held half of the time at most, by repositories that are refused and answer in turn", async () => {
+    for (const names of [1, 2, 1000]) {
+      const { holds, clock } = createWorld();
+      let [held, longest] = [0, 0];
+      for (let times = 0; times < 720; times++) {
+        holds.note(at("a", `evil-${times % names}`), answer(200));
+        holds.note(at("a", `evil-${(times + 1) % names}`), answer(429, "3000"));
+        held = holds.until(at("a")) === undefined ? 0 : held + 10;
+        longest = Math.max(longest, held);
+        await clock.advance(10_000);
+      }
+      assert.ok(longest > 0 && longest <= 300, `${names}: ${longest} seconds`);
+    }
+  });
+
+  it("are held no longer by a repository that alone is refused, again and again", async () => {
+    const { holds, seconds, clock } = createWorld();
     const refused = answer(429, "200");
     holds.note(at("a", "evil"), refused);
     assert.equal(seconds(holds.until(at("a"))), 200);
@@ -80,12 +110,14 @@ describe("hosts that want to be left alone", () => {
       assert.equal(holds.until(at("a")), undefined);
       assert.equal(seconds(holds.until(at("a", "evil"))), 200);
     }
-    // The next one that is refused shows that it is the host.
+    // The next one that is refused shows that it is the host, when others had their turn.
+    await clock.advance(5 * MINUTE);
     holds.note(at("a"), refused);
     assert.equal(seconds(holds.until(at("a", "other"))), 200);
     holds.note(at("a", "evil"), answer(200));
     assert.equal(holds.until(at("a", "evil")), undefined);
     assert.equal(seconds(holds.until(at("a"))), 200);
+    assert.equal(holds.ownUntil(at("a", "other")), undefined);
   });
 
   it("are asked again when the time is over, also on a clock that was set back", async () => {
@@ -108,7 +140,9 @@ describe("hosts that want to be left alone", () => {
     for (let each = 0; each < 1000; each++) holds.note(at(`host-${each}`), answer(429));
     holds.note(at("host-0"), answer(429));
     holds.note(at("host-1000"), answer(429));
-    const isHeld = (each: number) => holds.until(at(`host-${each}`)) !== undefined;
+    const isHeld = (each: number) => holds.ownUntil(at(`host-${each}`)) !== undefined;
     assert.deepEqual([0, 1, 2, 999, 1000].map(isHeld), [true, false, true, true, true]);
+    const isShared = (each: number) => holds.until(at(`host-${each}`, "other")) !== undefined;
+    assert.deepEqual([0, 1, 2, 999, 1000].map(isShared), [false, true, true, true, true]);
   });
 });
