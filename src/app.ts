@@ -153,9 +153,12 @@ type Waiting = ReadonlySet<string> | "all";
  */
 async function tryRecover(
   { log, clock }: System,
-  { assembly: { ledger, pipelineParts }, intake, pipeline, due }: RecoveryParts,
+  { assembly: { engines, ledger, pipelineParts }, intake, pipeline, due }: RecoveryParts,
   signal: AbortSignal,
 ): Promise<Waiting> {
+  // As early as it can be told: work may be meant for whatever we run in.
+  const { own } = await engines.of(DEFAULT_CONTEXT);
+  void own(signal).catch(() => {});
   const sayWaits = (error: unknown) =>
     log.error(`interrupted work waits for the engine: ${messageOf(error)}`, { error });
   try {

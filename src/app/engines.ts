@@ -4,7 +4,7 @@ import { createContextStore, createEngine, type EngineClient } from "../docker/m
 import { DEFAULT_CONTEXT, errors, type StackwrightError } from "../model/mod.ts";
 import { type Host, requireNothingOurs } from "../prepare/mod.ts";
 import type { Settings } from "../settings/mod.ts";
-import { type Meter, withDeadline } from "../system/mod.ts";
+import { type Meter, scratchPrefix, withDeadline } from "../system/mod.ts";
 import { engineEnvironment } from "./engine_environment.ts";
 import { findHostDataDirectory } from "./host_data_directory.ts";
 import { findOwnContainer } from "./own_container.ts";
@@ -119,8 +119,13 @@ function lookingWith(
   const { files, clock } = system;
   const { dir: dataDir, hostDir } = settings.data;
   const options = { dataDir, protectedPaths: protectedPaths(settings, system) };
+  // A container without a disk of its own for temporary files has at least the data directory on one.
+  const places = [scratchPrefix("own"), scratchPrefix("own", { directory: dataDir })];
+  const ownOf = (engine: EngineClient) => (signal: AbortSignal) =>
+    findOwnContainer({ files, engine, places }, signal);
+  const firstOwn = remembered(clock, Infinity, ownOf(first.engine));
   const find = onceDone(async (signal: AbortSignal) =>
-    hostDir ?? await findHostDataDirectory({ files, engine: first.engine }, dataDir, signal)
+    hostDir ?? await findHostDataDirectory(firstOwn, dataDir, signal)
   );
   // A default engine that is away keeps no other context waiting, which counts as being here then.
   const firstId = remembered(clock, SAME_ENGINE_MS, async (signal) => {
@@ -130,15 +135,19 @@ function lookingWith(
   });
   return (engine, reached) => {
     const id = remembered(clock, SAME_ENGINE_MS, async (within) => (await engine.info(within)).id);
+    const isFirst = async (signal: AbortSignal) => {
+      const known = await firstId(signal);
+      return known === undefined ? undefined : known === await id(signal);
+    };
     const isHere = async (signal: AbortSignal) => {
       if (reached.sharesFiles || !first.sharesFiles) return reached.sharesFiles;
-      const known = await firstId(signal);
-      return known === undefined || known === await id(signal);
+      return await isFirst(signal) ?? true;
     };
-    const own = remembered(
+    const ofThis = ownOf(engine);
+    const own = engine === first.engine ? firstOwn : remembered(
       clock,
       Infinity,
-      (within) => findOwnContainer({ files, engine }, within),
+      async (within) => await isFirst(within) ? await firstOwn(within) : await ofThis(within),
     );
     const looking = lookingEngine(engine, {
       applies: isHere,

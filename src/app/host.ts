@@ -94,9 +94,7 @@ export async function createHost(
     sharesFiles,
     isHere,
     copiesFiles: !sharesFiles && settings.deploy.remoteFiles === "volume",
-    dataDir: !sharesFiles
-      ? dir
-      : data ?? await findHostDataDirectory({ files, engine }, dir, signal),
+    dataDir: !sharesFiles ? dir : data ?? await findHostDataDirectory(own, dir, signal),
     ...(socket === undefined ? {} : { socket }),
     own,
     localPath: (path, within) =>

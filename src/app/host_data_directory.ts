@@ -1,6 +1,6 @@
 import { hostPath } from "../docker/mod.ts";
 import { errors } from "../model/mod.ts";
-import { findOwnContainer, type OwnParts } from "./own_container.ts";
+import type { Host } from "../prepare/mod.ts";
 
 /**
  * Path of the data directory on the engine's host, which containers mount from: the same on a host;
@@ -11,11 +11,11 @@ import { findOwnContainer, type OwnParts } from "./own_container.ts";
  * when the engine does not answer.
  */
 export async function findHostDataDirectory(
-  parts: OwnParts,
+  own: Host["own"],
   dataDir: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const { mounts = [] } = await findOwnContainer(parts, signal) ?? {};
+  const { mounts = [] } = await own(signal) ?? {};
   // On a host, or in a container that this engine does not have: the path is used as it is.
   if (mounts.length === 0) return dataDir;
   const found = hostPath(dataDir, mounts);

@@ -1,13 +1,13 @@
-import type { ContainerDetails, EngineClient, SwarmService } from "../docker/mod.ts";
+import type { EngineClient, OwnContainer, SwarmService } from "../docker/mod.ts";
 import { asRecord } from "../docker/json.ts";
 import { COMPOSE_LABELS, errors, isJobService, LABELS, SWARM_TASK } from "../model/mod.ts";
-import type { StackwrightError } from "../model/mod.ts";
+import type { ObservedContainer, StackwrightError } from "../model/mod.ts";
 import { getsTasks } from "./jobs/swarm_job.ts";
 import { taskLabels } from "./swarm/observed_services.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
-/** The container of this process, as far as its project is known by it. */
-type Own = Pick<ContainerDetails, "container">;
+/** The container of this process, and those that it needs, as far as their projects are known by them. */
+type Own = Pick<OwnContainer, "container" | "lenders">;
 
 /** Something of an engine, by which it is told whether it is ours. */
 interface Thing {
@@ -16,25 +16,42 @@ interface Thing {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Names of the project and the stack that this process runs in; none where it is of neither. */
-export function ownProjects({ container: { labels } }: Own): readonly string[] {
-  return [labels[COMPOSE_LABELS.project], labels[STACK_LABELS.namespace]]
-    .filter((name) => name !== undefined);
+/** The containers that this process cannot do without. */
+export function vitalContainers({ container, lenders = [] }: Own): readonly ObservedContainer[] {
+  return [container, ...lenders.map((each) => each.container)];
 }
 
-/** The error for a change of what Stackwright runs in; `what` says what that would be. */
-export function ownProjectError({ container }: Own, what: string): StackwrightError {
+/** The first of {@link vitalContainers} in a project or stack. */
+export function vitalIn(own: Own, project: string): ObservedContainer | undefined {
+  return vitalContainers(own).find(({ labels }) =>
+    labels[COMPOSE_LABELS.project] === project || labels[STACK_LABELS.namespace] === project
+  );
+}
+
+/** Words for what one of {@link vitalContainers} is to this process. */
+export function isVitalAs({ container }: Own, { id, name }: ObservedContainer): string {
+  return id === container.id
+    ? `that Stackwright itself runs in (container ${name})`
+    : `that has the network or processes which Stackwright itself uses (container ${name})`;
+}
+
+/** The error for a change of a project with one of {@link vitalContainers}; `what` says what that is. */
+export function ownProjectError(
+  own: Own,
+  vital: ObservedContainer,
+  what: string,
+): StackwrightError {
   return errors.conflict(
-    `${what} that Stackwright itself runs in (container ${container.name}), which it ` +
+    `${what} ${isVitalAs(own, vital)}, which it ` +
       "does not change; nothing was done. Choose another name, or change that project by hand, as " +
       "with `docker compose up` on its host",
   );
 }
 
 /**
- * An engine that stops, restarts, renames and removes neither the container of this process nor
- * anything of the project or stack that it is part of, whoever asks and why: nobody could start it
- * again. Runs of that project's jobs are ended and removed as always. With `asked`, for what a
+ * An engine that stops, restarts, renames and removes neither the container of this process, nor those
+ * whose namespaces it has, nor anything of the project or stack that one of them is part of, whoever asks
+ * and why: nobody could start it again, or it would be cut off. Runs of that project's jobs are ended and removed as always. With `asked`, for what a
  * person asks, it restarts all of that.
  *
  * Those calls throw `conflict`.
@@ -111,17 +128,19 @@ async function requireSpared(
 ): Promise<void> {
   const us = await own(signal);
   if (us === undefined) return;
-  const { labels } = us.container;
-  const task = labels[SWARM_TASK];
-  // The other label may be from an image, whose author chose it.
-  const label = task === undefined ? COMPOSE_LABELS.project : STACK_LABELS.namespace;
-  const name = labels[label];
-  const found = (await find(id, signal)).find((each) =>
-    each.id === us.container.id || each.id === task ||
-    name !== undefined && each.labels[label] === name && isSpared(each)
-  );
-  if (found !== undefined) {
-    throw ownProjectError(us, `${found.name} is, or belongs to, the project`);
+  const things = await find(id, signal);
+  for (const vital of vitalContainers(us)) {
+    const { labels } = vital;
+    const task = labels[SWARM_TASK];
+    // The other label may be from an image, whose author chose it.
+    const label = task === undefined ? COMPOSE_LABELS.project : STACK_LABELS.namespace;
+    const name = labels[label];
+    const found = things.find((each) =>
+      each.id === vital.id || each.id === task ||
+      name !== undefined && each.labels[label] === name && isSpared(each)
+    );
+    if (found === undefined) continue;
+    throw ownProjectError(us, vital, `${found.name} is, or belongs to, the project`);
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from "./endpoint.ts";
 import type { Engine, EngineInfo, LabelFilter } from "./engine.ts";
 import { containerEvents } from "./events.ts";
+import { fileHas } from "./file_text.ts";
 import { sharingLists } from "./filters.ts";
 import { imageCalls } from "./images.ts";
 import { resourceCalls } from "./resources.ts";
@@ -52,6 +53,12 @@ export interface EngineClient extends Engine {
   readonly api: EngineApi;
   /** As `listContainers`, with all fields of a list for people. */
   describeContainers(labels: LabelFilter, signal: AbortSignal): Promise<ContainerSummary[]>;
+  /** As {@link fileHas}. */
+  fileHas(
+    id: string,
+    file: { readonly path: string; readonly text: string },
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** Waits until a container has stopped, and returns its exit code. */
   waitContainer(id: string, signal: AbortSignal): Promise<number>;
 }
@@ -109,6 +116,7 @@ function actingCalls(api: EngineApi) {
     describeContainers: sharingLists((labels, signal) => describeContainers(api, labels, signal)),
     containerMounts: (signal) => mounts({}, signal),
     containerRecipe: (id, signal) => containerRecipe(api, id, signal),
+    fileHas: (id, file, signal) => fileHas(api, id, file, signal),
     startContainer: (id, signal) => act(api, { id, verb: "start" }, signal),
     stopContainer: (id, waits, signal) =>
       act(api, { id, verb: "stop", query: { t: waits }, waits }, signal),

@@ -10,6 +10,7 @@ export type { ContainerSummary } from "./container_summary.ts";
 export * from "./context_store.ts";
 export * from "./engine.ts";
 export type { ContainerEvent } from "./events.ts";
+export * from "./namespaces.ts";
 export * from "./own_container.ts";
 export * from "./own_mounts.ts";
 export type * from "./swarm.ts";

@@ -1,6 +1,12 @@
 import type { ContainerDetails } from "./engine_facts.ts";
 import { mountLines } from "./mount_lines.ts";
 
+/** The container of this process, with others that it needs. */
+export interface OwnContainer extends ContainerDetails {
+  /** Containers whose network, processes or IPC it has, and which it loses with them. */
+  readonly lenders?: readonly ContainerDetails[];
+}
+
 /** What the kernel tells this process of the container that it runs in. */
 export interface OwnTraces {
   /** Text of `/proc/self/mountinfo`. */
@@ -36,25 +42,4 @@ export function hasOurRoot(
   if (upper === undefined || upperDirectory === undefined) return undefined;
   // The engine shortens its paths where there are too many layers.
   return upper.startsWith("/") ? upper === upperDirectory : upperDirectory.endsWith(`/${upper}`);
-}
-
-/**
- * The container of this process among those that share its network, and so its files in `/etc`: the one
- * whose layer is our root, else the one of whose mounts this process has most, and all. `undefined` where
- * that does not tell.
- */
-export function oursAmong<Details extends Pick<ContainerDetails, "upperDirectory" | "mounts">>(
-  candidates: readonly Details[],
-  traces: OwnTraces,
-): Details | undefined {
-  const byRoot = candidates.find((each) => hasOurRoot(each, traces) === true);
-  if (byRoot !== undefined) return byRoot;
-  const seen = mountLines(traces.mounts);
-  const isHere = ({ source, destination }: Details["mounts"][number]) =>
-    seen.some(({ root, at }) => at === destination && source.endsWith(root === "/" ? "" : root));
-  const fitting = candidates.filter((each) => hasOurRoot(each, traces) !== false)
-    .filter(({ mounts }) => mounts.every(isHere));
-  const most = Math.max(...fitting.map(({ mounts }) => mounts.length));
-  const best = fitting.filter(({ mounts }) => mounts.length === most);
-  return best.length === 1 ? best[0] : undefined;
 }

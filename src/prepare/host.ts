@@ -1,5 +1,6 @@
 import type { Backend, Compose } from "../deploy/mod.ts";
-import type { ContainerDetails, Engine, EngineInfo } from "../docker/engine.ts";
+import type { Engine, EngineInfo } from "../docker/engine.ts";
+import type { OwnContainer } from "../docker/own_container.ts";
 import type { EngineSlots } from "../system/mod.ts";
 import type { Images } from "./images.ts";
 
@@ -30,7 +31,7 @@ export interface Host {
   /** The local socket of the engine, if it has one. */
   readonly socket?: string;
   /** The container of this process, if this engine runs it. */
-  own(signal: AbortSignal): Promise<ContainerDetails | undefined>;
+  own(signal: AbortSignal): Promise<OwnContainer | undefined>;
   /** This process's path for a path of the engine's machine; `undefined` without one. */
   localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
 }

@@ -1,18 +1,23 @@
-import { ownProjectError, ownProjects, STACK_LABELS } from "../deploy/mod.ts";
-import { asText } from "../docker/json.ts";
-import type { ContainerDetails, Engine } from "../docker/mod.ts";
 import {
-  COMPOSE_LABELS,
-  errors,
-  sharedContainer,
-  type StackKey,
-  type StackwrightError,
-} from "../model/mod.ts";
+  isVitalAs,
+  ownProjectError,
+  STACK_LABELS,
+  vitalContainers,
+  vitalIn,
+} from "../deploy/mod.ts";
+import {
+  type ContainerDetails,
+  type Engine,
+  NAMESPACE_MODES,
+  namespaceLenders,
+} from "../docker/mod.ts";
+import { COMPOSE_LABELS, errors, type StackKey, type StackwrightError } from "../model/mod.ts";
 import type { Host } from "./host.ts";
 
 /**
- * Refuses work on the project or stack that runs this process: anybody who can push to a source
- * could end the service that way, and a container cannot finish its own replacement.
+ * Refuses work on the project or stack that runs this process, or of a container whose namespaces it has:
+ * anybody who can push to a source could end the service or cut it off that way, and a container cannot
+ * finish its own replacement.
  *
  * Throws `conflict`.
  */
@@ -22,8 +27,9 @@ export async function requireNotOwnProject(
   signal: AbortSignal,
 ): Promise<void> {
   const own = await host.own(signal);
-  if (own === undefined || !ownProjects(own).includes(key.name)) return;
-  throw ownProjectError(own, `${key.name} is the project`);
+  if (own === undefined) return;
+  const vital = vitalIn(own, key.name);
+  if (vital !== undefined) throw ownProjectError(own, vital, `${key.name} is the project`);
 }
 
 /**
@@ -34,13 +40,17 @@ export async function whyOwnProject(
   ...[host, key, signal]: Parameters<typeof requireNotOwnProject>
 ): Promise<string | undefined> {
   const own = await host.own(signal);
-  if (own === undefined || !ownProjects(own).includes(key.name)) return undefined;
-  return `Stackwright itself runs in it (container ${own.container.name})`;
+  if (own === undefined) return undefined;
+  const vital = vitalIn(own, key.name);
+  if (vital === undefined) return undefined;
+  const what = vital.id === own.container.id ? "runs in it" : "has the network or processes of it";
+  return `Stackwright itself ${what} (container ${vital.name})`;
 }
 
 /**
- * Refuses a job that would stop this process, or what runs beside it in its project or stack, such as a
- * proxy to the engine: without that nobody could start either again.
+ * Refuses a job that would stop this process, a container whose namespaces it has, or what runs beside
+ * one of them in its project or stack, such as a proxy to the engine: without that nobody could start
+ * either again.
  *
  * Throws `conflict`.
  */
@@ -50,20 +60,20 @@ export async function requireNotStopped(
   signal: AbortSignal,
 ): Promise<void> {
   if (stops.length === 0) return;
-  const own = (await host.own(signal))?.container;
-  if (own === undefined) return;
-  const stack = own.labels[STACK_LABELS.namespace];
-  const isOurs = ({ project, service }: { project: string; service: string }) =>
-    own.labels[COMPOSE_LABELS.project] === project ||
-    // The full name, since a stack's name may contain the separator as well.
-    stack !== undefined && `${project}_${service}`.startsWith(`${stack}_`);
-  const found = stops.find(isOurs);
-  if (found === undefined) return;
-  throw errors.conflict(
-    `the job was not run: it stops ${found.project}/${found.service}, which belongs to the project that ` +
-      `Stackwright itself runs in (container ${own.name}), and might not be started again; take that ` +
-      "out of stop_services",
-  );
+  const own = await host.own(signal);
+  for (const vital of own === undefined ? [] : vitalContainers(own)) {
+    const stack = vital.labels[STACK_LABELS.namespace];
+    const found = stops.find(({ project, service }) =>
+      vital.labels[COMPOSE_LABELS.project] === project ||
+      // The full name, since a stack's name may contain the separator as well.
+      stack !== undefined && `${project}_${service}`.startsWith(`${stack}_`)
+    );
+    if (own === undefined || found === undefined) continue;
+    throw errors.conflict(
+      `the job was not run: it stops ${found.project}/${found.service}, which belongs to the project ` +
+        `${isVitalAs(own, vital)}, and might not be started again; take that out of stop_services`,
+    );
+  }
 }
 
 /** A container whose namespaces something shares, as that calls it: by its name or the beginning of its id. */
@@ -91,13 +101,14 @@ export async function requireNotUs(
   const details = await host.engine.inspectContainer(container, signal);
   const asked = `${what}: the container ${container}`;
   if (mayName(container, us) && details?.container.id !== us.id) throw unclearName(stack, asked);
-  for (const mode of details === undefined ? [] : NAMESPACE_MODES) {
+  if (details === undefined) return;
+  for (const mode of NAMESPACE_MODES) {
     const theirs = await namespaceOwner(host.engine, details, mode, signal);
     // Of a container that joins none, the namespaces are its own.
     if (theirs !== us.id && theirs !== await namespaceOwner(host.engine, own, mode, signal)) {
       continue;
     }
-    const isUs = details?.container.id === us.id;
+    const isUs = details.container.id === us.id;
     throw errors.path_escapes(
       `deployment ${stack}: ${asked} ${
         isUs ? "is Stackwright itself" : "shares namespaces with Stackwright itself"
@@ -106,27 +117,15 @@ export async function requireNotUs(
   }
 }
 
-/** The settings of a container that make it share the namespaces of another one. */
-export const NAMESPACE_MODES = ["NetworkMode", "PidMode", "IpcMode"] as const;
-
-/** Containers that hand on one namespace, one after the other. */
-const MOST_IN_A_ROW = 16;
-
 /** Id of the container whose namespace a container has; the last one known where that is gone. */
 async function namespaceOwner(
   engine: Pick<Engine, "inspectContainer">,
-  details: ContainerDetails | undefined,
+  details: ContainerDetails,
   mode: (typeof NAMESPACE_MODES)[number],
   signal: AbortSignal,
-): Promise<string | undefined> {
-  let at = details;
-  for (let left = MOST_IN_A_ROW; at !== undefined && left > 0; left--) {
-    const next = sharedContainer(asText(at.host?.[mode]));
-    if (next === undefined) return at.container.id;
-    at = await engine.inspectContainer(next, signal);
-    if (at === undefined) return next;
-  }
-  return at?.container.id;
+): Promise<string> {
+  const lenders = await namespaceLenders(engine, details, mode, signal);
+  return lenders.at(-1)?.id ?? details.container.id;
 }
 
 /**

@@ -10,10 +10,11 @@ import {
   templatePaths,
 } from "../deploy/mod.ts";
 import { asText } from "../docker/json.ts";
+import { NAMESPACE_MODES } from "../docker/namespaces.ts";
 import { errors, sharedContainer } from "../model/mod.ts";
 import { existingVolumes } from "./existing_volumes.ts";
 import { type JudgingParts, ours, requireNotOurs } from "./not_ours.ts";
-import { NAMESPACE_MODES, requireNotUs } from "./not_us.ts";
+import { requireNotUs } from "./not_us.ts";
 import { requireNotOurGroup } from "./own_group.ts";
 import { ourPlaces, type PlaceParts } from "./our_places.ts";
 

@@ -5,7 +5,7 @@ import type { Files } from "./files.ts";
 import { processNamespace, type ProcessOwner, systemProcessOwner } from "./process_owner.ts";
 
 /** Purposes of private directories outside of the data directory. */
-type ScratchPurpose = "git" | "plan" | "render" | "ssh";
+type ScratchPurpose = "git" | "own" | "plan" | "render" | "ssh";
 
 /** The parent of such directories, the system's by default, and whose they are. */
 interface ScratchPlace {
@@ -14,7 +14,7 @@ interface ScratchPlace {
   readonly owner?: ProcessOwner;
 }
 
-const NAME = /^stackwright-(?:git|plan|render|ssh)-(\d+)-(\d+)-(\d+)-[^-]+$/;
+const NAME = /^stackwright-(?:git|own|plan|render|ssh)-(\d+)-(\d+)-(\d+)-[^-]+$/;
 /** Time for which the directory of a process that cannot be asked for is kept. */
 const STRANGERS_LIFETIME_MS = 24 * 60 * 60 * 1000;
 

@@ -24,6 +24,41 @@ if (real.unavailable !== undefined) {
       close: () => Promise.resolve(engine.close()),
     };
   });
+
+  describe("fileHas() of a real engine", () => {
+    it("reads files of a running container's layer and volumes, and none that are not there", async () => {
+      await ensureBusyboxImage();
+      const engine = createEngine({ host: `unix://${real.socketPath}` });
+      const { signal } = new AbortController();
+      const write = (path: string) => `mkdir -p ${path}; echo "it is $0" >${path}/file`;
+      const json = {
+        Image: BUSYBOX_IMAGE,
+        Cmd: ["sh", "-c", `${write("/a")}; ${write("/v/a")}; ${write("/t/a")}; sleep 1000`, "here"],
+        HostConfig: { NetworkMode: "none", Init: true, Tmpfs: { "/t": "" } },
+        Volumes: { "/v": {} },
+      };
+      const create = { method: "POST", path: "/containers/create", json } as const;
+      const { Id: id } = await engine.api.json(create, signal) as { Id: string };
+      const has = (path: string, text: string) => engine.fileHas(id, { path, text }, signal);
+      try {
+        await engine.startContainer(id, signal);
+        while (!await has("/a/file", "it is here")) await new Promise((go) => setTimeout(go, 50));
+        while (!await has("/v/a/file", "it is here")) await new Promise((go) => setTimeout(go, 50));
+        assert.equal(await has("/a/file", "it is there"), false);
+        for (const none of ["/a/none", "/t/a/file", "/none/a/file"]) {
+          assert.equal(await has(none, "it is here"), false);
+        }
+        assert.equal(await has("/bin", "it is here"), false);
+        assert.equal(
+          await engine.fileHas("0".repeat(64), { path: "/a", text: "a" }, signal),
+          false,
+        );
+      } finally {
+        await engine.removeContainer(id, { force: true, volumes: true }, signal);
+        engine.close();
+      }
+    });
+  });
 }
 
 if (real.unavailable === undefined) {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -37,14 +37,20 @@ export function secondEngineMissing(): string | false {
   return false;
 }
 
-/** Starts one. It shares nothing with the engine beside it, and touches no rules of the firewall. */
-export async function startSecondEngine(): Promise<SecondEngine> {
+/**
+ * Starts one, with the `features` of an engine's configuration. It shares nothing with the engine beside
+ * it, and touches no rules of the firewall.
+ */
+export async function startSecondEngine(
+  features: Readonly<Record<string, boolean>> = {},
+): Promise<SecondEngine> {
   const place = mkdtempSync(join(tmpdir(), "swt-engine-"));
   const certificates = makeEngineCertificates();
   const port = await freePort();
   // With none, an engine removes `docker0`, which is that of the engine beside it.
   const bridge = `swt${port}`;
   await run(BUSYBOX, ["ip", "link", "add", bridge, "type", "bridge"]);
+  writeFileSync(join(place, "daemon.json"), JSON.stringify({ features }));
   const socket = join(place, "engine.sock");
   const socketHost = `unix://${socket}`;
   const engine = createEngine({ host: socketHost });
@@ -96,6 +102,7 @@ function arguments_(
   { server }: EngineCertificates,
 ): string[] {
   return [
+    ...["--config-file", join(place, "daemon.json")],
     ...["--data-root", join(place, "data"), "--exec-root", join(place, "exec")],
     ...["--pidfile", join(place, "pid")],
     ...["--host", `unix://${socket}`, "--host", `tcp://127.0.0.1:${port}`],

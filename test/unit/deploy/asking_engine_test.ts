@@ -14,6 +14,7 @@ const READING = [
   "containerRecipe",
   "describeContainers",
   "distribution",
+  "fileHas",
   "findNetworks",
   "findVolumes",
   "imageContent",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sparingEngine } from "../../../src/deploy/mod.ts";
-import type { ContainerDetails, EngineClient, ServiceChange } from "../../../src/docker/mod.ts";
+import type { EngineClient, OwnContainer, ServiceChange } from "../../../src/docker/mod.ts";
 
 const never = new AbortController().signal;
 const PROJECT = "com.docker.compose.project";
@@ -10,7 +10,12 @@ const TASK = "com.docker.swarm.service.id";
 type Labels = Readonly<Record<string, string>>;
 
 /** An engine whose things all have the labels of `theirs`, for a process in a container like `own`. */
-function createSparing(own: Labels | undefined, theirs: Labels, asked = false) {
+function createSparing(
+  own: Labels | undefined,
+  theirs: Labels,
+  asked = false,
+  lender?: Labels,
+) {
   const calls: string[] = [];
   const note = (call: string) => () => Promise.resolve(void calls.push(call));
   const found = (id: string) => ({ id, name: id, labels: theirs, spec: {} });
@@ -36,7 +41,8 @@ function createSparing(own: Labels | undefined, theirs: Labels, asked = false) {
     },
   } as unknown as EngineClient;
   const container = { id: "us", name: "ours", labels: own };
-  const us = own && { container } as unknown as ContainerDetails;
+  const lenders = lender && [{ container: { id: "vpn", name: "vpn", labels: lender } }];
+  const us = own && { container, lenders } as unknown as OwnContainer;
   return { engine: sparingEngine(plain, () => Promise.resolve(us), { asked }), calls };
 }
 
@@ -91,6 +97,22 @@ describe("sparingEngine()", () => {
     }
     const { engine } = createSparing({ [TASK]: "s1" }, {});
     await assert.rejects(update(engine, "s1"), refused);
+  });
+
+  it("changes neither containers whose namespaces it has, nor anything of their projects", async () => {
+    const refused = { code: "conflict", message: /itself uses \(container vpn\)/ };
+    for (const [name, act] of Object.entries({ ...CONTAINERS, ...RESOURCES })) {
+      const home = createSparing({}, { [PROJECT]: "home" }, false, { [PROJECT]: "home" });
+      await assert.rejects(act(home.engine, "x"), refused, name);
+      const other = createSparing({}, { [PROJECT]: "shop" }, false, { [PROJECT]: "home" });
+      await act(other.engine, "x");
+      assert.deepEqual(other.calls, [name]);
+    }
+    for (const [name, act] of Object.entries(CONTAINERS)) {
+      const { engine, calls } = createSparing({}, {}, false, {});
+      await assert.rejects(act(engine, "vpn"), refused, name);
+      assert.deepEqual(calls, []);
+    }
   });
 
   it("changes what is of others, whatever images say, and all where this process runs on a host", async () => {

@@ -36,6 +36,7 @@ const CALLS: Readonly<Record<string, Call>> = {
       { name: "a", platform: "", body: { Image: "a" } as never, connect: {} },
       signal,
     ),
+  fileHas: (engine, signal) => engine.fileHas("1", { path: "/a", text: "b" }, signal),
   unpackInto: (engine, signal) => engine.unpackInto("1", new Uint8Array(10), signal),
   containerEvents: async (engine, signal) => {
     for await (const _ of engine.containerEvents({ labels: {} }, signal));

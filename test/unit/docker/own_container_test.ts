@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { groupContainerId, hasOurRoot, oursAmong } from "../../../src/docker/own_container.ts";
+import { groupContainerId, hasOurRoot } from "../../../src/docker/own_container.ts";
 
 const ID = "0123456789abcdef".repeat(4);
 const OTHER = "f".repeat(64);
@@ -46,39 +46,5 @@ describe("hasOurRoot()", () => {
     assert.equal(has(`${LAYERS}/y/diff`, root(`${LAYERS}/x/diff`)), false);
     assert.equal(has(`${LAYERS}/y/diff`, "1 2 0:1 / / rw - ext4 /dev/sda rw\n"), undefined);
     assert.equal(hasOurRoot({}, { mounts: root("/x"), groups: "" }), undefined);
-  });
-});
-
-describe("oursAmong()", () => {
-  const mount = (source: string, destination: string) =>
-    ({ kind: "volume", name: "", source, destination, writable: true }) as const;
-  const data = mount("/var/lib/docker/volumes/sw/_data", "/data");
-  const seen = "9 8 8:1 /var/lib/docker/volumes/sw/_data /data rw - ext4 /dev/sda rw\n";
-  const vpn = { name: "vpn", mounts: [] };
-  const ours = { name: "ours", mounts: [data] };
-
-  it("is the one whose layer is our root, whatever is mounted", () => {
-    const layers = [
-      { ...ours, upperDirectory: `${LAYERS}/y/diff` },
-      { ...vpn, upperDirectory: `${LAYERS}/x/diff` },
-    ];
-    const mounts = root(`${LAYERS}/x/diff`) + seen;
-    assert.equal(oursAmong(layers, { mounts, groups: "" })?.name, "vpn");
-  });
-
-  it("is the one with most of our mounts where no layer is told", () => {
-    const elsewhere = {
-      name: "other",
-      mounts: [mount("/var/lib/docker/volumes/b/_data", "/data")],
-    };
-    const more = { name: "more", mounts: [data, mount("/srv/x", "/x")] };
-    const traces = { mounts: root("/x") + seen, groups: "" };
-    assert.equal(oursAmong([vpn, elsewhere, more, ours], traces)?.name, "ours");
-  });
-
-  it("is none where two have the same", () => {
-    const traces = { mounts: root("/x") + seen, groups: "" };
-    assert.equal(oursAmong([ours, { ...ours, name: "twin" }], traces), undefined);
-    assert.equal(oursAmong([vpn, { ...vpn, name: "twin" }], traces), undefined);
   });
 });

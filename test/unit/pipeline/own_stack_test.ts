@@ -37,7 +37,10 @@ describe("the stack that this process runs in", () => {
   it("is left alone with one warning, and no other is", async () => {
     const { parts, log } = createParts();
     const left = () => whyLeftAlone(parts, SELF, "is not repaired", signal);
-    assert.match(await left() ?? "", /Stackwright itself runs in it \(container ours\)/);
+    assert.match(
+      await left() ?? "",
+      /Stackwright itself runs in it \(container ours\)/,
+    );
     assert.match(await left() ?? "", /Stackwright itself/);
     assert.deepEqual(log.lines.map(({ level }) => level), ["warning"]);
     assert.equal(await whyLeftAlone(parts, stackKey("", "shop"), "is", signal), undefined);

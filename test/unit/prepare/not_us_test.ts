@@ -1,19 +1,26 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { ContainerDetails } from "../../../src/docker/mod.ts";
+import type { ContainerDetails, OwnContainer } from "../../../src/docker/mod.ts";
 import {
   requireNotOwnProject,
   requireNotStopped,
   requireNotUs,
+  whyOwnProject,
 } from "../../../src/prepare/not_us.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 
-/** A host on which this process runs in a container with these labels, or in none. */
-function host(labels?: Readonly<Record<string, string>>) {
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * A host on which this process runs in a container with these labels, or in none, and has a namespace of
+ * another one.
+ */
+function host(labels?: Labels, lender?: Labels) {
   const service = labels?.["com.docker.compose.service"] ?? "";
   const container = { id: "own", name: "ours", service, labels };
-  const own = labels && { container } as unknown as ContainerDetails;
+  const lenders = lender && [{ container: { id: "lender", name: "vpn", labels: lender } }];
+  const own = labels && { container, lenders } as unknown as OwnContainer;
   return { own: () => Promise.resolve(own) };
 }
 
@@ -26,6 +33,8 @@ const task = host({
   "com.docker.swarm.service.name": "stackwright_app",
 });
 
+const borrowing = host({}, { "com.docker.compose.project": "home" });
+
 describe("requireNotOwnProject()", () => {
   const require = (where: ReturnType<typeof host>, name: string) =>
     requireNotOwnProject(where, { context: "default", name }, NO_SIGNAL);
@@ -36,9 +45,19 @@ describe("requireNotOwnProject()", () => {
     await assert.rejects(require(task, "stackwright"), refused);
   });
 
+  it("refuses the project of a container whose network this process has", async () => {
+    await assert.rejects(require(borrowing, "home"), {
+      code: "conflict",
+      message: /home is the project that has the network .* itself uses \(container vpn\)/,
+    });
+    const key = { context: "default", name: "home" };
+    assert.match(await whyOwnProject(borrowing, key, NO_SIGNAL) ?? "", /\(container vpn\)$/);
+  });
+
   it("has nothing against others, or on a host", async () => {
     await require(project, "shop");
     await require(host({}), "shop");
+    await require(borrowing, "shop");
     await require(host(), "stackwright");
   });
 });
@@ -68,10 +87,19 @@ describe("requireNotStopped()", () => {
     await assert.rejects(require(task, "proxy"), refused);
   });
 
+  it("refuses one that stops the project of a container whose network this process has", async () => {
+    const stops = [{ project: "blog", service: "db" }, { project: "home", service: "vpn" }];
+    await assert.rejects(requireNotStopped(borrowing, stops, NO_SIGNAL), {
+      code: "conflict",
+      message: /it stops home\/vpn, which belongs to the project that has the network/,
+    });
+  });
+
   it("has nothing against jobs that stop others, or where this process runs in no container", async () => {
     const others = [{ project: "blog", service: "db" }, { project: "stackwrights", service: "db" }];
     await requireNotStopped(project, others, NO_SIGNAL);
     await requireNotStopped(task, others, NO_SIGNAL);
+    await requireNotStopped(borrowing, others, NO_SIGNAL);
     await require(host(), "app");
   });
 });
