@@ -8,6 +8,7 @@ import {
 import { replicasOf } from "./expectation.ts";
 import { beyondBounds } from "./model_bounds.ts";
 import { type JsonObject, labelsOf, objectAt, servicesOf } from "./model.ts";
+import { RESOURCE_KINDS, resourceUses } from "./resource_uses.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
 /**
@@ -20,6 +21,11 @@ const MOST_LISTED = 4 << 20;
  * repeats them, and a stream of events that are too long ends for all stacks.
  */
 const MOST_LABELS = 64 << 10;
+/**
+ * Most characters of the networks, volumes, configs and secrets that services name, counted for each
+ * use: they are digested with every service, and a swarm gets a volume's definition with every mount.
+ */
+const MOST_NAMED = 16 << 20;
 /** The keys of a service that appear in this list, besides ports. */
 const LISTED = [
   "annotations",
@@ -75,7 +81,22 @@ export function tooLargeProject(
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
   }
-  return tooLongList(listed);
+  return tooLongList(listed) ?? tooMuchNamed(model);
+}
+
+function tooMuchNamed(model: ComposeModel): string | undefined {
+  let named = 0;
+  for (const kind of RESOURCE_KINDS) {
+    const defined = Object.entries(objectAt(model, kind));
+    const lengths = new Map(defined.map(([key, value]) => [key, lengthOf(value)]));
+    for (const service of Object.values(servicesOf(model))) {
+      for (const key of resourceUses(service, kind)) named += lengths.get(key) ?? 0;
+    }
+  }
+  return named <= MOST_NAMED
+    ? undefined
+    : `its services name networks, volumes, configs and secrets of ${named} characters (each counts ` +
+      `for each use), the most is ${MOST_NAMED}`;
 }
 
 /** Number of simultaneous tasks of a job's one-off run, besides those of its service. */

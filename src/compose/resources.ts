@@ -2,7 +2,7 @@ import type { ComposeModel } from "../model/mod.ts";
 import { type JsonObject, objectAt, recordOf, textAt } from "./model.ts";
 
 /** Kinds of top-level resources that services refer to by key. */
-type ResourceKind = "networks" | "volumes" | "configs" | "secrets";
+export type ResourceKind = "networks" | "volumes" | "configs" | "secrets";
 
 /** A resource of a model, with its key there and its name on the engine. */
 export interface Resource {

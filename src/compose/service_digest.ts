@@ -1,20 +1,13 @@
-import type { ComposeModel, ReleaseService, ServicePlace } from "../model/mod.ts";
-import {
-  canonicalJson,
-  isObject,
-  type JsonObject,
-  objectAt,
-  objectsAt,
-  servicesOf,
-  textAt,
-} from "./model.ts";
+import { type ComposeModel, own, type ReleaseService, type ServicePlace } from "../model/mod.ts";
+import { canonicalJson, isObject, type JsonObject, objectAt, servicesOf, textAt } from "./model.ts";
 import { imageReference } from "./built_names.ts";
 import { expectationOf } from "./expectation.ts";
 import { dependenciesOf, followsOf, inOrder } from "./follows.ts";
 import type { IgnoredUses } from "./ignored_uses.ts";
 import { sideImages } from "./side_images.ts";
 import type { TreeUse } from "./tree_paths.ts";
-import { resourceName } from "./resources.ts";
+import { RESOURCE_KINDS, resourceUses } from "./resource_uses.ts";
+import { type ResourceKind, resourceName, resourcesOf } from "./resources.ts";
 
 /** What the digests of services cover. */
 export interface DigestInputs {
@@ -47,12 +40,35 @@ export function releaseServices(inputs: DigestInputs): ReleaseService[] {
   const names = Object.keys(services);
   const follows = (name: string) => Object.keys(followsOf(services[name] ?? {}));
   const digests = new Map<string, string>();
+  const known = { ...inputs, ...shared(inputs) };
   const result = inOrder(names, follows).map((name) => {
-    const service = releaseService(name, services[name] ?? {}, inputs, digests);
+    const service = releaseService(name, services[name] ?? {}, known, digests);
     digests.set(name, service.digest);
     return service;
   });
   return withSideImages(result, inputs.model).sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** What services have in common, done once: hundreds may name one that is megabytes long. */
+interface Shared {
+  /** Canonical texts of resources, by kind and key. */
+  readonly texts: ReadonlyMap<ResourceKind, ReadonlyMap<string, string>>;
+  /** Digests of the variables that configs and secrets take their values from. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+function shared({ model, environment, digest }: DigestInputs): Shared {
+  const texts = RESOURCE_KINDS.map((kind) => {
+    const all = Object.entries(objectAt(model, kind));
+    return [kind, new Map(all.map(([key, value]) => [key, canonicalJson(value)]))] as const;
+  });
+  const variables = [...resourcesOf(model, "configs"), ...resourcesOf(model, "secrets")]
+    .map(({ definition }) => textAt(definition, "environment"));
+  const values = [...new Set(variables)].flatMap((name) => {
+    const value = name === "" ? undefined : own(environment, name);
+    return value === undefined ? [] : [[name, digest(value)] as const];
+  });
+  return { texts: new Map(texts), values: new Map(values) };
 }
 
 /** Adds images besides the services' own, except for those that the release builds itself. */
@@ -68,11 +84,11 @@ function withSideImages(services: readonly ReleaseService[], model: ComposeModel
 function releaseService(
   name: string,
   definition: JsonObject,
-  inputs: DigestInputs,
+  inputs: DigestInputs & Shared,
   digests: ReadonlyMap<string, string>,
 ): ReleaseService {
   const parts: Record<string, string> = {
-    definition: inputs.digest(canonicalJson(withResources(definition, inputs.model))),
+    definition: inputs.digest(withResources(definition, inputs)),
   };
   const uses = inputs.uses.filter((each) => each.service === name);
   for (const use of uses.filter((each) => !inputs.inPlace.uses.has(each))) {
@@ -116,37 +132,31 @@ function inPlaceFiles(name: string, uses: readonly TreeUse[], inputs: DigestInpu
   return { inPlace: { files, ...(signal === undefined ? {} : { signal }) } };
 }
 
-/** A definition with those of the top-level resources that it refers to by name. */
-function withResources(definition: JsonObject, model: ComposeModel): JsonObject {
-  const named = (kind: string, names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, objectAt(model, kind)[name]]));
-  return {
-    definition,
-    networks: named("networks", Object.keys(objectAt(definition, "networks"))),
-    volumes: named("volumes", sources(definition, "volumes")),
-    configs: named("configs", sources(definition, "configs")),
-    secrets: named("secrets", sources(definition, "secrets")),
+/** The canonical JSON of a definition, with those of the resources that it names. */
+function withResources(definition: JsonObject, { texts }: Shared): string {
+  const named = (kind: ResourceKind) => {
+    const keys = [...new Set(resourceUses(definition, kind))].sort();
+    const members = keys.flatMap((key) => {
+      const text = texts.get(kind)?.get(key);
+      return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+    });
+    return `"${kind}":{${members.join(",")}}`;
   };
-}
-
-function sources(definition: JsonObject, kind: string): string[] {
-  return objectsAt(definition, kind)
-    .filter((each) => kind !== "volumes" || each["type"] === "volume")
-    .map((each) => textAt(each, "source")).filter((name) => name !== "");
+  const [configs, ...others] = RESOURCE_KINDS.map(named);
+  const parts = [configs, `"definition":${canonicalJson(definition)}`, ...others];
+  return `{${parts.join(",")}}`;
 }
 
 /** Digests of the variables that configs and secrets of the service take their values from. */
-function variableParts(definition: JsonObject, inputs: DigestInputs): Record<string, string> {
+function variableParts(definition: JsonObject, inputs: DigestInputs & Shared) {
   const parts: Record<string, string> = {};
-  for (const kind of ["configs", "secrets"]) {
-    for (const name of sources(definition, kind)) {
+  for (const kind of ["configs", "secrets"] as const) {
+    for (const name of resourceUses(definition, kind)) {
       const variable = textAt(objectAt(objectAt(inputs.model, kind), name), "environment");
       if (variable === "") continue;
-      const value = Object.hasOwn(inputs.environment, variable)
-        ? inputs.environment[variable]
-        : undefined;
-      if (value === undefined) parts["variables"] = inputs.variables;
-      else parts[`variable:${variable}`] = inputs.digest(value);
+      const digest = inputs.values.get(variable);
+      if (digest === undefined) parts["variables"] = inputs.variables;
+      else parts[`variable:${variable}`] = digest;
     }
   }
   return parts;

@@ -47,6 +47,24 @@ describe("tooLargeProject()", () => {
       said,
     );
   });
+  it("refuses services that name more than can be digested with each of them", () => {
+    const large = { name: "big", labels: { a: "x".repeat(100_000) } };
+    const named = (count: number, service: Record<string, unknown>) =>
+      tooLargeProject({
+        services: Object.fromEntries(
+          Array.from({ length: count }, (_, at) => [`s${at}`, { ...service, scale: 0 }]),
+        ),
+        networks: { big: large },
+        volumes: { big: large },
+      });
+    const said = /^its services name networks, .* of \d+ characters .* the most is 16777216$/;
+    assert.equal(named(160, { networks: { big: null } }), undefined);
+    assert.match(named(170, { networks: { big: null } }) ?? "", said);
+    assert.equal(named(400, { networks: { other: null } }), undefined);
+    const mount = { type: "volume", source: "big", target: "/a" };
+    assert.match(named(1, { volumes: Array(170).fill(mount) }) ?? "", said);
+    assert.equal(named(1, { volumes: Array(170).fill({ ...mount, type: "bind" }) }), undefined);
+  });
   it("refuses labels that would make each event of a container too long", () => {
     const said = /^service s0: each container has labels of \d+ characters .* the most is 65536$/;
     const labels = { a: "x".repeat(65_600) };
