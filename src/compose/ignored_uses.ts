@@ -1,4 +1,9 @@
-import { type IgnoreScope, parseRecreateIgnore, type RecreateIgnore } from "../config/mod.ts";
+import {
+  type IgnoreScope,
+  parseRecreateIgnore,
+  type RecreateIgnore,
+  signsIn,
+} from "../config/mod.ts";
 import {
   BEHAVIOUR_LABELS,
   behaviourLabel,
@@ -38,8 +43,12 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
   const ignored = new Set<TreeUse>();
   const signals = new Map<string, string>();
   const warnings: string[] = [];
+  let signs = 0;
   for (const [name, service] of Object.entries(servicesOf(model))) {
-    const asked = readLabels(name, labelsOf(service));
+    const labels = labelsOf(service);
+    signs += signsOf(behaviourLabel(labels, BEHAVIOUR_LABELS.recreateIgnore) ?? "");
+    if (signs > MOST_SIGNS) throw tooMany();
+    const asked = readLabels(name, labels);
     if (asked === undefined) continue;
     const own = uses.filter((use) => use.service === name);
     const unknown = checkKnown(name, asked, own);
@@ -48,6 +57,22 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
     if (asked.signal !== undefined) signals.set(name, asked.signal);
   }
   return { uses: ignored, signals, warnings };
+}
+
+/** Most signs of these labels of all services: parsing each takes microseconds, all of them at once. */
+const MOST_SIGNS = 20_000;
+
+/** Signs of YAML in a label, counted before it is parsed; 64 characters count as one. */
+function signsOf(label: string): number {
+  return signsIn(label) + label.length / 64;
+}
+
+function tooMany() {
+  const label = BEHAVIOUR_LABELS.recreateIgnore;
+  return errors.config_invalid(
+    `the labels ${label} of all services have more than ${MOST_SIGNS} signs such as colons and ` +
+      "commas together: leave names out to mean everything of a scope, or make several deployments",
+  );
 }
 
 /** A service's request, and whether it uses our own label. */

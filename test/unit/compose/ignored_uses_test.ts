@@ -29,6 +29,22 @@ describe("ignoredUses()", () => {
     assert.equal(of(`{bindMounts: [${names}], configs: [${names}]}`).warnings.length, 21);
   });
 
+  it("refuses more signs in the labels of all services than are parsed at once", () => {
+    const ignore = `{bindMounts: [${Array.from({ length: 150 }, (_, at) => `/data/${at}`)}]}`;
+    const services = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [
+          `s${at}`,
+          { labels: { "cd.doco.deployment.recreate.ignore": ignore } },
+        ]),
+      );
+    assert.equal(ignoredUses({ services: services(100) }, uses).uses.size, 0);
+    assert.throws(
+      () => ignoredUses({ services: services(140) }, uses),
+      /the labels .*recreate\.ignore of all services have more than 20000 signs/,
+    );
+  });
+
   it("takes a slash at the end of a path for none", () => {
     const found = of("bindMounts: [/data/7//, /data/8]");
     assert.deepEqual([...found.uses].map(({ item }) => item), ["/data/7", "/data/8"]);
