@@ -170,13 +170,10 @@ function positive(labels: Labels, label: string): number | undefined {
 
 function stopServices(labels: Labels, own: StopService): StopService[] {
   const label = BEHAVIOUR_LABELS.jobStopServices;
-  const entries = (behaviourLabel(labels, label) ?? "").split(",").map((each) => each.trim());
+  const entries = (behaviourLabel(labels, label) ?? "").split(",", MOST_STOPPED + 1)
+    .map((each) => each.trim());
   if (entries.length > MOST_STOPPED) {
-    throw invalid(
-      labels,
-      label,
-      `it names ${entries.length} services, the most is ${MOST_STOPPED}`,
-    );
+    throw invalid(labels, label, `it names more services than ${MOST_STOPPED}, which is the most`);
   }
   return entries.filter((entry) => entry !== "").map((entry) => {
     const parts = entry.split("/").map((each) => each.trim());

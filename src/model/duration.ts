@@ -13,6 +13,8 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
+/** Most characters of a duration, as in a label of each service: those of each part cost time. */
+const MOST_CHARACTERS = 100;
 /** Most seconds of a duration: a `Date` holds later instants, up to the year 275,760. */
 const LONGEST = 4e12;
 
@@ -34,6 +36,11 @@ export function parseDuration(value: number | string): number {
 }
 
 function parseText(text: string): number {
+  if (text.length > MOST_CHARACTERS) {
+    throw errors.bad_request(
+      `a duration has at most ${MOST_CHARACTERS} characters, this one ${text.length}`,
+    );
+  }
   const trimmed = text.trim();
   if (/^[+-]?\d+$/.test(trimmed)) return Number(trimmed);
   if (!WHOLE.test(trimmed)) {

@@ -22,6 +22,7 @@ import {
 } from "../model/mod.ts";
 import type { ComposeCall } from "../deploy/mod.ts";
 import { checkSchedule, ignoredFields } from "../plan/mod.ts";
+import { createPauses } from "../system/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
@@ -110,7 +111,7 @@ export async function renderTarget(
   const gone = await requireSafeModel(parts, target, model, tree, signal);
   if (gone !== undefined) throw gone;
   requireShortEnvironment(model);
-  requireJobs(model, target, parts.clock.now());
+  await requireJobs(model, target, parts.clock.now());
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
   const complete = { ...invocation, values };
@@ -263,12 +264,21 @@ function requireImageNames(model: ComposeModel, { key }: ResolvedTarget): void {
   throw errors.config_invalid(`deployment ${key.name}: ${found.join("; ")}`);
 }
 
+/** Jobs that are looked at in one go: the next time of each may take milliseconds to find. */
+const JOBS_AT_ONCE = 8;
+
 /** Fails the deployment for a job that cannot run: otherwise nobody notices until it is due. */
-function requireJobs(model: ComposeModel, { key: { name }, swarm }: ResolvedTarget, now: Date) {
+async function requireJobs(
+  model: ComposeModel,
+  { key: { name }, swarm }: ResolvedTarget,
+  now: Date,
+): Promise<void> {
+  const pauses = createPauses(JOBS_AT_ONCE);
   for (const [service, definition] of Object.entries(servicesOf(model))) {
     try {
       const spec = readJobLabels(labelsOf(definition), { project: name, service });
       if (spec?.enabled !== true) continue;
+      await pauses.after(1);
       requireJob(definition, spec, { now, isStack: swarm !== undefined });
     } catch (error) {
       if (!isStackwrightError(error, "config_invalid")) throw error;

@@ -67,8 +67,9 @@ describe("readJobLabels()", () => {
     [{ ...GOOD, stop_services: "shop/backup" }, /stop_services: a job cannot stop itself/],
     [
       { ...GOOD, stop_services: "a,".repeat(100) + "a" },
-      /stop_services: it names 101 services, the most is 100$/,
+      /stop_services: it names more services than 100, which is the most$/,
     ],
+    [{ ...GOOD, max_duration: "0s".repeat(50) + "1s" }, /a duration has at most 100 characters/],
     [{ ...GOOD, "swarm.replicas": "0" }, /swarm\.replicas: expected a whole number from 1 to 1000/],
     [{ ...GOOD, "swarm.replicas": "999999" }, /expected a whole number from 1 to 1000, found/],
   ];
