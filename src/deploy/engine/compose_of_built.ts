@@ -1,7 +1,7 @@
 import type { Backend, Changes } from "../backend.ts";
 import type { Engine } from "../../docker/engine.ts";
 import { COMPOSE_LABELS, errors, keptName, type StackwrightError } from "../../model/mod.ts";
-import { serviceOf, servicesOf } from "../../compose/mod.ts";
+import { mapServices } from "../../compose/mod.ts";
 import { isMadeOf, type LookingEngine } from "./make_of_built.ts";
 
 type MendingEngine =
@@ -46,10 +46,10 @@ async function makeAgain(
   signal: AbortSignal,
 ): Promise<void> {
   const model = changes.call.model ?? {};
-  const services: Record<string, unknown> = { ...servicesOf(model) };
+  const images = new Map<string, string>();
   for (const { service, built, id } of wrong) {
     await engine.tagImage(built, keptName(built), signal);
-    services[service] = { ...serviceOf(model, service), image: keptName(built) };
+    images.set(service, keptName(built));
     // A container that replaced another holds its volumes, which compose passes on.
     if (changes.mode === "complete") {
       await engine.removeContainer(id, { force: true, volumes: false }, signal);
@@ -58,7 +58,11 @@ async function makeAgain(
   const scale = Object.fromEntries(
     Object.entries(changes.scale).filter(([name]) => wrong.some(({ service }) => service === name)),
   );
-  const call = { ...changes.call, model: { ...model, services } };
+  const made = mapServices(model, (service, name) => {
+    const image = images.get(name);
+    return image === undefined ? service : { ...service, image };
+  });
+  const call = { ...changes.call, model: made };
   await compose.up({ ...changes, scale, call, noStart: true }, signal);
 }
 

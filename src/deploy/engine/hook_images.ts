@@ -1,4 +1,4 @@
-import { objectsAt, serviceOf, servicesOf, textAt } from "../../compose/mod.ts";
+import { type JsonObject, mapServices, objectsAt, serviceOf, textAt } from "../../compose/mod.ts";
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -32,7 +32,7 @@ export async function requirePlainHooks(
   signal: AbortSignal,
   { all = false } = {},
 ): Promise<ComposeModel> {
-  const judged: Record<string, unknown> = {};
+  const judged = new Map<string, JsonObject>();
   for (const { name, image: own } of services) {
     const definition = serviceOf(model, name);
     const hooks: Record<string, unknown>[] = [];
@@ -45,9 +45,9 @@ export async function requirePlainHooks(
       if (telling !== undefined) throw telltale({ key, name, image, telling });
       hooks.push(id === undefined ? hook : { ...hook, image: id });
     }
-    if (hooks.length > 0) judged[name] = { ...definition, pre_start: hooks };
+    if (hooks.length > 0) judged.set(name, { ...definition, pre_start: hooks });
   }
-  return { ...model, services: { ...servicesOf(model), ...judged } };
+  return mapServices(model, (service, name) => judged.get(name) ?? service);
 }
 
 interface Telltale extends Pick<Release, "key"> {

@@ -29,6 +29,23 @@ describe("requirePlainHooks()", () => {
     assert.deepEqual(await judged({ command: ["true"] }, labels), ["id of web"]);
   });
 
+  it("judges hooks of a service whose name objects have, too", async () => {
+    const web = { image: "web", pre_start: [{ image: "hook" }] };
+    const model = { services: Object.fromEntries([["__proto__", web], ["db", { image: "db" }]]) };
+    const engine = {
+      imageId: (image: string) => Promise.resolve(`id of ${image}`),
+      imageLabels: () => Promise.resolve({}),
+    };
+    const release = { key: stackKey("", "shop"), model };
+    const services = [{ name: "__proto__", image: "web" }];
+    const { signal } = new AbortController();
+    const told = await requirePlainHooks(engine, release, services, signal);
+    assert.deepEqual(JSON.parse(JSON.stringify(told)).services, {
+      ["__proto__"]: { image: "web", pre_start: [{ image: "id of hook" }] },
+      db: { image: "db" },
+    });
+  });
+
   for (
     const label of [
       "stackwright.job.run",
