@@ -9,6 +9,8 @@ import type { Files } from "../system/mod.ts";
 export class FilesLookedAt {
   readonly #files: Pick<Files, "realPath" | "stat" | "readIfExists">;
   readonly #states = new Map<string, string>();
+  /** States by real path: thousands of links may lead to one file, which is read once. */
+  readonly #noted = new Map<string, string>();
 
   constructor(files: Pick<Files, "realPath" | "stat" | "readIfExists">) {
     this.#files = files;
@@ -16,7 +18,9 @@ export class FilesLookedAt {
 
   /** Notes a file by its absolute path; call it before looking at the file. */
   async note(path: string): Promise<void> {
-    if (!this.#states.has(path)) this.#states.set(path, await this.#stateOf(path));
+    if (!this.#states.has(path)) {
+      this.#states.set(path, await this.#stateOf(path, this.#noted));
+    }
   }
 
   /** What the files were when they were noted, by their paths. */
@@ -26,16 +30,24 @@ export class FilesLookedAt {
 
   /** Whether all files are now as they were when they were noted. */
   async areSame(): Promise<boolean> {
+    const now = new Map<string, string>();
     for (const [path, state] of this.#states) {
-      if (await this.#stateOf(path) !== state) return false;
+      if (await this.#stateOf(path, now) !== state) return false;
     }
     return true;
   }
 
-  async #stateOf(path: string): Promise<string> {
+  async #stateOf(path: string, known: Map<string, string>): Promise<string> {
     const real = await this.#files.realPath(path);
-    const info = real === undefined ? undefined : await this.#files.stat(real);
-    if (real === undefined || info?.kind !== "file") return info?.kind ?? "missing";
+    if (real === undefined) return "missing";
+    const state = known.get(real) ?? await this.#read(real);
+    known.set(real, state);
+    return state;
+  }
+
+  async #read(real: string): Promise<string> {
+    const info = await this.#files.stat(real);
+    if (info?.kind !== "file") return info?.kind ?? "missing";
     // A larger one is refused.
     if (info.size > MOST_BYTES) return `${info.size} bytes`;
     const bytes = await this.#files.readIfExists(real, MOST_BYTES) ?? "";

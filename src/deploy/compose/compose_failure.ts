@@ -165,7 +165,7 @@ function withoutValueInName(warning: string): string {
 }
 
 function isProgress(line: string): boolean {
-  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull|Interrupted)/
+  return /^\s*(?:Container|Network|Volume|Image) \S+\s+(?:Creat|Start|Recreat|Stop|Remov|Wait|Runn|Health|Exit|Pull|Build|Built|Interrupted)/
     .test(line) ||
     /^\s+\S+\s+(?:Pull|Skipped|Interrupted|Download|Extract|Waiting|Verifying)/.test(line) ||
     /^#\d+ (?:\[|DONE|CACHED|sha256|transferring|exporting|naming|writing|\d)/.test(line);

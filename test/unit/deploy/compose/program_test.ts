@@ -638,6 +638,13 @@ const FAILURES: readonly {
       "docker compose up failed: Error response from daemon: driver failed programming external connectivity: port is already allocated",
   },
   {
+    what: "the images that compose 5 tells it builds",
+    run: (compose) => compose.build(CALL, BUILD, SIGNAL),
+    code: "build_failed",
+    stderr: " Image shop-web Building \n Image shop-db Built \nunknown instruction: FOO\n",
+    message: "docker compose build failed: unknown instruction: FOO",
+  },
+  {
     what: "steps of a pull around the error",
     run: (compose) => compose.pull(CALL, ["web", "db", "other"], SIGNAL),
     code: "pull_failed",
