@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { describe, it } from "node:test";
 import { FilesLookedAt } from "../../../src/prepare/files_looked_at.ts";
 
@@ -11,7 +12,7 @@ describe("FilesLookedAt", () => {
         Promise.resolve({ kind: "file", size: text.length, inode: 1, device: 1 } as never),
       readIfExists: () => {
         reads++;
-        return Promise.resolve(text);
+        return Promise.resolve(Buffer.from(text));
       },
     });
     for (let at = 0; at < 20; at++) await looked.note(`/tree/${at}.env`);
