@@ -5,6 +5,7 @@ import { errors, type SourceRequest, type StackwrightError, utf8 } from "../mode
 import type { Settings } from "../settings/mod.ts";
 import {
   configEnvironment,
+  fullReference,
   parseRepositoryUrl,
   requestsFor,
   sourceLocation,
@@ -110,7 +111,7 @@ export function polledSources(
   const name = identity ?? sourceLocation("git", url).name;
   const said = requestsFor(polls, name, { target }).filter(({ kind }) => kind === "git");
   const isCheckout = identity !== undefined || isAbsolute(url);
-  const references = [...new Set(said.map((each) => each.reference))];
+  const references = [...new Set(said.map((each) => fullReference("git", each.reference)))];
   const asked = reference !== "HEAD"
     ? [reference]
     : isCheckout && references.length > 1

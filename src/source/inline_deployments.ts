@@ -41,7 +41,8 @@ function names({ kind, url, identity }: PollEntry["request"]): string[] {
   return identity === undefined ? [own] : [own, identity];
 }
 
-function fullReference(kind: string, reference: string): string {
+/** The reference of a request as git calls it, by which two forms of one are told to be the same. */
+export function fullReference(kind: string, reference: string): string {
   const isWhole = kind !== "git" || reference.startsWith("refs/") || reference === "HEAD" ||
     /^[0-9a-f]{40}$/i.test(reference);
   return isWhole ? reference : `refs/heads/${reference}`;

@@ -12,7 +12,7 @@ export { createGitHubTokens } from "./git/github_tokens.ts";
 export { compactMirrors, mirrorsOf } from "./compact_mirrors.ts";
 export type { MirrorStore } from "./git/mirror_store.ts";
 export type { StoredMirror } from "./git/unused_mirrors.ts";
-export { inlineDeploymentsFor, requestsFor } from "./inline_deployments.ts";
+export { fullReference, inlineDeploymentsFor, requestsFor } from "./inline_deployments.ts";
 export { parseReference } from "./git/reference.ts";
 export { parseRepositoryUrl, type RepositoryScheme } from "./git/repository_url.ts";
 export * from "./source.ts";

@@ -52,6 +52,12 @@ describe("a repository whose poll has deployments of its own", () => {
       "next new",
     ]],
     [
+      "has each reference once, in whichever form entries name it",
+      files.replace("interval: 60", "reference: main"),
+      { url: "https://h.example/o/r" },
+      ["main files", "main shop"],
+    ],
+    [
       "is asked for by a reference where there are two, in a checkout",
       two,
       { url: "/src/r", identity: "h.example/o/r" },
