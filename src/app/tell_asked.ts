@@ -1,5 +1,5 @@
 import type { ProjectAction, StackAction } from "../deploy/mod.ts";
-import type { StackKey } from "../model/mod.ts";
+import { isStackwrightError, type StackKey } from "../model/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import type { Assembly } from "./assemble.ts";
 
@@ -27,7 +27,10 @@ export async function tellAsked(
     await work();
     teller.tell({ kind: "ended", end: { status: "succeeded", message: PAST[action] } });
   } catch (thrown) {
-    teller.fail(`the ${action} of ${key.name}`, thrown, signal);
+    // What is refused changes nothing: told without its error, it is no state of the stack.
+    if (isStackwrightError(thrown, "conflict")) {
+      teller.tell({ kind: "ended", end: { status: "failed", message: thrown.message } });
+    } else teller.fail(`the ${action} of ${key.name}`, thrown, signal);
     throw thrown;
   }
 }

@@ -184,7 +184,7 @@ function driftOf(
   // The engine starts these again by itself, or is about to remove them: nothing can be done to them.
   const { running = 0, finished = 0, wanted } = counts;
   if (down !== "" && running + finished < wanted) {
-    const why = `${running} of ${wanted - finished} containers run: ${down}`;
+    const why = `${running} of ${wanted - finished} containers run well: ${down}`;
     return { state: "drifted", why };
   }
   const more = drift.length < 2 ? "" : ` (and ${drift.length - 1} more)`;
@@ -260,7 +260,9 @@ function containersOf(
   );
   const running = fine.filter(runsWell).length;
   const counts = { running, finished: fine.length - running, wanted };
-  const health = healthOf(observed, counts);
+  // It was up a moment ago, and may be now: it is not stopped.
+  const isLooping = observed.containers.some((each) => loopOf(each, loops) !== undefined);
+  const health = isLooping ? "unhealthy" : healthOf(observed, counts);
   // Without a release no container is wanted, so what runs says nothing about health.
   const isVoid = (health === "healthy" || health === "finished") && current === undefined;
   return { ...counts, health: isVoid ? "unknown" : health };

@@ -84,6 +84,8 @@ describe("a stack that a person holds", () => {
       assert.match(await refused.text(), /is not removed: it is held by a person .*: on holiday;/);
       assert.deepEqual(await states(world), { "web-1": "running" });
       assert.equal((await act(world, "resume")).status, 200);
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.doesNotMatch(out, /failed|is not removed/);
       assert.equal((await world.request(path, { method: "DELETE" })).status, 200);
       const gone = await commandTo(world, 1, ["status", world.stack]);
       assert.match(gone.err, /nothing of \S+ is deployed any more: .*; stackwright explain/);

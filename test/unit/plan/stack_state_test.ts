@@ -139,7 +139,7 @@ const STATES: readonly [
     "the engine restarts a container for ever",
     { loops: [{ id: "web-id", said: "shop-web-1 was restarted 12 times" }] },
     "drifted",
-    /^0 of 1 containers run: shop-web-1 was restarted 12 times$/,
+    /^0 of 1 containers run well: shop-web-1 was restarted 12 times$/,
   ],
   [
     "one did so that is gone",
@@ -162,7 +162,7 @@ const STATES: readonly [
       },
     },
     "drifted",
-    /^0 of 1 containers run: shop-web-1 is restarting, exited with 3$/,
+    /^0 of 1 containers run well: shop-web-1 is restarting, exited with 3$/,
   ],
   [
     "a container without a restart policy was killed",
@@ -186,7 +186,7 @@ const STATES: readonly [
     "a container is being removed",
     { observed: { containers: [container("web", { state: "removing", health: "none" })] } },
     "drifted",
-    /^0 of 1 containers run: shop-web-1 is removing$/,
+    /^0 of 1 containers run well: shop-web-1 is removing$/,
   ],
   [
     "a container is not healthy",
