@@ -85,6 +85,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   serviceOf: "looks at one value",
   labelsOf: "looks at one value",
   resourcesOf: "looks at one value",
+  resourceUses: "looks at one service",
   resourceName: "looks at one value",
   containerName: "looks at one value",
   imageReference: "looks at one value",
