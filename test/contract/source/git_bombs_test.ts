@@ -244,11 +244,11 @@ describe("an object for which git has not enough memory", () => {
     const options = { mostMemory: 16 * 1024 * 1024 };
     const bounded = await createTestSource({ dataDir: t.dataDir, options });
     try {
-      await assert.rejects(bounded.source.read(revision, "large", never(), 1 << 24), {
+      await assert.rejects(bounded.source.read(revision, "large", never(), 1 << 25), {
         code: "source_invalid",
         message: /takes more memory than git may have/,
       });
-      assert.ok(await bounded.source.read(revision, "small", never(), 1 << 24));
+      assert.ok(await bounded.source.read(revision, "small", never(), 1 << 25));
       assert.deepEqual([bounded.count("fetch"), bounded.warnings], [0, []]);
     } finally {
       await bounded.close();
