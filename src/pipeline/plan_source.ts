@@ -180,7 +180,11 @@ async function decideAnyway(
   parts.ledger.holds.remove(key);
   parts.ledger.pins.remove(key);
   const open = { ...target, deployment: { ...deployment, pause: false } };
-  const waits = await decideTarget(parts, open, signal);
+  const waits = await decideTarget(parts, open, signal).catch(() => {
+    signal.throwIfAborted();
+    // What cannot be deployed as it is says so when the hold ends: until then nothing is wrong.
+    return decision;
+  });
   if (waits.kind === "skip" && waits.plan.reason !== "sync_window") return decision;
   const { message, services } = waits.plan;
   const wanted = wantedBy(waits);
