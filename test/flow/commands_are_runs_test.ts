@@ -98,7 +98,7 @@ describe("what a person does", () => {
       };
       assert.deepEqual(await stateOf(), ["held"]);
       assert.equal((await act(world, "resume")).body.content.resumed, true);
-      assert.deepEqual(await stateOf(), ["synced"]);
+      assert.deepEqual(await stateOf(), ["waiting"]);
       await pollTo(world, "succeeded");
       assert.equal(await label(world, "web", "number"), "2");
     }));
