@@ -3,7 +3,7 @@ import {
   errors,
   formatRevision,
   formatStackKey,
-  heldError,
+  requireNotHeld,
   type StackKey,
   type StackwrightError,
 } from "../model/mod.ts";
@@ -92,8 +92,7 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
       { told: "it was removed or forgotten already" },
     );
   }
-  const hold = isThere ? ledger.holds.get(key) : undefined;
-  if (hold !== undefined) throw heldError(key.name, hold, "forgotten");
+  if (isThere) requireNotHeld(key.name, ledger.holds.get(key), "forgotten");
   if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
   throw errors.conflict(
     `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +

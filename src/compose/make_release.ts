@@ -7,6 +7,7 @@ import {
   recordOf,
   type Release,
   type ReleaseService,
+  STACK_NAMESPACE,
   SWARM_TASK,
 } from "../model/mod.ts";
 import {
@@ -121,9 +122,6 @@ function serviceLabels({ revision, configuration, discovered, swarm }: ReleasePa
     ...(swarm === undefined ? { [SWARM_TASK]: "" } : {}),
   };
 }
-
-/** Label that assigns an object to a swarm stack, which is destroyed together with it. */
-const STACK_NAMESPACE = "com.docker.stack.namespace";
 
 /** Labels by which we recognize our own objects; nobody else may set them. */
 const OURS: ReadonlySet<string> = new Set([...Object.values(LABELS), STACK_NAMESPACE]);

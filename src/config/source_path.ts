@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { withoutEnd } from "../model/mod.ts";
+import { LONGEST_SOURCE_PATH, withoutEnd } from "../model/mod.ts";
 import type { Checked } from "./checked.ts";
 
 /** Marks a file of the deployed repository rather than of the one with the configuration. */
@@ -52,13 +52,13 @@ function checkText(text: string): string | undefined {
   return CONTROL.test(text) ? "a path cannot contain control characters" : tooLongPath(text);
 }
 
-/** Most characters of a path, as in a commit, and most bytes of a name in it, as on a disk. */
-const [LONGEST_PATH, LONGEST_NAME] = [2048, 255] as const;
+/** Most bytes of a name in a path, as on a disk. */
+const LONGEST_NAME = 255;
 
 /** The fault of a path that no file of a source can have because of its length. */
 export function tooLongPath(path: string): string | undefined {
-  if (path.length > LONGEST_PATH) {
-    return `a path has at most ${LONGEST_PATH} characters, this one has ${path.length}`;
+  if (path.length > LONGEST_SOURCE_PATH) {
+    return `a path has at most ${LONGEST_SOURCE_PATH} characters, this one has ${path.length}`;
   }
   const encoder = new TextEncoder();
   const isLong = path.split("/").some((name) => encoder.encode(name).length > LONGEST_NAME);

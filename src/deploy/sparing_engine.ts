@@ -51,8 +51,8 @@ export function ownProjectError(
 /**
  * An engine that stops, restarts, renames and removes neither the container of this process, nor those
  * whose namespaces it has, nor anything of the project or stack that one of them is part of, whoever asks
- * and why: nobody could start it again, or it would be cut off. Runs of that project's jobs are ended and removed as always. With `asked`, for what a
- * person asks, it restarts all of that.
+ * and why: nobody could start it again, or it would be cut off. Runs of that project's jobs are ended and
+ * removed as always. With `asked`, for what a person asks, it restarts all of that.
  *
  * Those calls throw `conflict`.
  */

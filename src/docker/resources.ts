@@ -48,8 +48,8 @@ function exactly(names: readonly string[]): string[] {
 
 /** The existing networks with these names or full ids. */
 async function findNetworks(networks: Listing, references: readonly string[], signal: AbortSignal) {
-  const of = wanted(references, networkSummary);
-  const found = (filters: Query) => networks({ filters }, of, signal);
+  const reading = wanted(references, networkSummary);
+  const found = (filters: Query) => networks({ filters }, reading, signal);
   const ids = references.filter((each) => ID.test(each));
   // Two calls, because filters are combined by "and"; a name may look like an id. Names and no patterns:
   // the manager of a swarm takes the text for the beginning of a name.

@@ -1,4 +1,12 @@
-import { beginning, COMPOSE_LABELS, errors, LABELS, PEER_URL, SWARM_TASK } from "../model/mod.ts";
+import {
+  beginning,
+  COMPOSE_LABELS,
+  errors,
+  LABELS,
+  PEER_URL,
+  STACK_NAMESPACE,
+  SWARM_TASK,
+} from "../model/mod.ts";
 import { asRecord, asText, asTexts, type Json } from "./json.ts";
 import { UNREAD_LABELS } from "./kept_parts.ts";
 
@@ -20,7 +28,7 @@ const LONG_LABELS: readonly string[] = [...UNREAD_LABELS, COMPOSE_LABELS.configF
 const DECIDING: ReadonlySet<string> = new Set([
   ...[...Object.values(LABELS), ...Object.values(COMPOSE_LABELS)]
     .filter((each) => !LONG_LABELS.includes(each)),
-  ...["com.docker.stack.namespace", SWARM_TASK, PEER_URL],
+  ...[STACK_NAMESPACE, SWARM_TASK, PEER_URL],
 ]);
 
 /** In the place of a text that is too long: nothing is called so, and what has it is another's. */
@@ -102,7 +110,7 @@ export function whoseLabels(value: Json | undefined): string {
   const labels = asRecord(value);
   const first = (...names: readonly string[]) =>
     names.map((each) => asText(labels[each])).find((name) => name !== "") ?? "";
-  const stack = first(COMPOSE_LABELS.project, "com.docker.stack.namespace");
+  const stack = first(COMPOSE_LABELS.project, STACK_NAMESPACE);
   return first(LABELS.sourceConfiguration) || `${first(LABELS.sourceName)} ${stack}`.trim();
 }
 

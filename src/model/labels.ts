@@ -69,6 +69,9 @@ export const COMPOSE_LABELS = {
  */
 export const SWARM_TASK = "com.docker.swarm.service.id";
 
+/** Label that assigns an object to a swarm stack, which is destroyed together with it. */
+export const STACK_NAMESPACE = "com.docker.stack.namespace";
+
 /** Labels on a service by which its author changes how it is deployed. */
 export const BEHAVIOUR_LABELS = {
   autostart: "stackwright.deployment.autostart",

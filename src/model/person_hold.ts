@@ -1,4 +1,4 @@
-import { errors, type StackwrightError } from "./error.ts";
+import { errors } from "./error.ts";
 
 /** A hold that a person put on a stack: no update reaches the stack until the hold ends. */
 export interface PersonHold {
@@ -21,9 +21,10 @@ export function formatPersonHold({ reason, heldAt, until }: PersonHold): string 
   return `held by a person since ${heldAt.toISOString()} until ${end}${why}`;
 }
 
-/** The error for what is not done to a stack that a person holds; `done` says what, such as `removed`. */
-export function heldError(name: string, hold: PersonHold, done: string): StackwrightError {
-  return errors.conflict(
+/** Refuses what is not done to a stack that a person holds; `done` says what, such as `removed`. Throws `conflict`. */
+export function requireNotHeld(name: string, hold: PersonHold | undefined, done: string): void {
+  if (hold === undefined) return;
+  throw errors.conflict(
     `${name} is not ${done}: it is ${
       formatPersonHold(hold)
     }; end that first (stackwright resume ${name})`,

@@ -46,6 +46,9 @@ export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Most characters of a path in a source: beside the data directory's own, no system takes much longer ones. */
+export const LONGEST_SOURCE_PATH = 2048;
+
 /** The names in a path, and its `..`: any number of slashes divides two, and `.` leads nowhere. */
 export function partsOfPath(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");

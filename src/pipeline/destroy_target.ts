@@ -3,11 +3,11 @@ import {
   type DiscoveredStack,
   errors,
   formatOwner,
-  heldError,
   messageOf,
   type ObservedStack,
   ownerOfRelease,
   type Plan,
+  requireNotHeld,
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
@@ -174,8 +174,7 @@ export async function destroyRecorded(
   signal: AbortSignal,
 ): Promise<RemovedData | undefined> {
   const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
-  const hold = parts.ledger.holds.get(key);
-  if (hold !== undefined) throw heldError(key.name, hold, "removed");
+  requireNotHeld(key.name, parts.ledger.holds.get(key), "removed");
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";

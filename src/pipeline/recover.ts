@@ -3,10 +3,10 @@ import {
   DEFAULT_CONTEXT,
   errors,
   formatStackKey,
-  heldError,
   isStackwrightError,
   messageOf,
   type Release,
+  requireNotHeld,
   type StackKey,
   type TargetListener,
   toStackwrightError,
@@ -180,8 +180,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   teller?.begin("destroy", message);
   try {
     // A person may have held it since: what is left then stays.
-    const hold = parts.ledger.holds.get(intent.key);
-    if (hold !== undefined) throw heldError(intent.key.name, hold, "removed");
+    requireNotHeld(intent.key.name, parts.ledger.holds.get(intent.key), "removed");
     await requireStillOwn(parts, intent, signal);
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;

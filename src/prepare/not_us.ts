@@ -61,14 +61,15 @@ export async function requireNotStopped(
 ): Promise<void> {
   if (stops.length === 0) return;
   const own = await host.own(signal);
-  for (const vital of own === undefined ? [] : vitalContainers(own)) {
+  if (own === undefined) return;
+  for (const vital of vitalContainers(own)) {
     const stack = vital.labels[STACK_LABELS.namespace];
     const found = stops.find(({ project, service }) =>
       vital.labels[COMPOSE_LABELS.project] === project ||
       // The full name, since a stack's name may contain the separator as well.
       stack !== undefined && `${project}_${service}`.startsWith(`${stack}_`)
     );
-    if (own === undefined || found === undefined) continue;
+    if (found === undefined) continue;
     throw errors.conflict(
       `the job was not run: it stops ${found.project}/${found.service}, which belongs to the project ` +
         `${isVitalAs(own, vital)}, and might not be started again; take that out of stop_services`,

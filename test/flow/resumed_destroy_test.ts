@@ -56,6 +56,14 @@ function cutOff(world: World, by?: string): void {
   database.close();
 }
 
+/** What is recorded of {@link cutOff} once nothing is open any more. */
+async function messageOfCut(world: World): Promise<string> {
+  const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
+  await until(() => open().length === 0);
+  const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+  return String(intent?.["message"]);
+}
+
 describe("a destroy whose process was killed", () => {
   for (const theirs of [true, false]) {
     const title = theirs
@@ -70,16 +78,14 @@ describe("a destroy whose process was killed", () => {
         if (theirs) await deployTheirs(world);
         cutOff(world);
         await world.restart();
-        const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
-        await until(() => open().length === 0);
-        const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+        const message = await messageOfCut(world);
         const own = ["_default", "_store"];
         assert.deepEqual(
           await left(world),
           theirs ? ["-shop-1", "_data", ...own, "_theirs"].sort() : [],
         );
         assert.match(
-          String(intent?.["message"]),
+          message,
           theirs ? /is not destroyed: its container \S+-shop-1 belongs to git/ : /^destroyed/,
         );
       }));
@@ -94,11 +100,9 @@ describe("a destroy whose process was killed", () => {
       cutOff(world);
       await commandTo(world, 0, ["hold", "--reason", "keep it", world.stack]);
       await world.restart();
-      const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
-      await until(() => open().length === 0);
-      const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+      const message = await messageOfCut(world);
       assert.match(
-        String(intent?.["message"]),
+        message,
         /is not removed: it is held by a person .*: keep it/,
       );
       assert.deepEqual(await left(world), before);
@@ -116,11 +120,9 @@ describe("a destroy whose process was killed", () => {
         // A hand-over closes what ended processes left; this one's still ran then.
         cutOff(world, version.includes("earlier") ? undefined : String(row?.["source"]));
         await world.restart();
-        const open = () => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL");
-        await until(() => open().length === 0);
-        const [intent] = rows(world, "SELECT * FROM intents WHERE id = 'cut'");
+        const message = await messageOfCut(world);
         assert.match(
-          String(intent?.["message"]),
+          message,
           /was handed over to git.example.com\/them\/shop: /,
         );
         assert.deepEqual(await left(world), before);

@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../../model/mod.ts";
+import { type ComposeModel, STACK_NAMESPACE } from "../../model/mod.ts";
 
 /** Everything that decides about the services of a stack; plain values. */
 export interface StackParts {
@@ -22,7 +22,7 @@ export interface StackParts {
 
 /** Labels by which the tools of a swarm recognize the parts of a stack. */
 export const STACK_LABELS = {
-  namespace: "com.docker.stack.namespace",
+  namespace: STACK_NAMESPACE,
   /** The image's reference as its author wrote it. */
   image: "com.docker.stack.image",
 } as const;

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { errors, type StackwrightError, utf8 } from "../../model/mod.ts";
+import { errors, LONGEST_SOURCE_PATH, type StackwrightError, utf8 } from "../../model/mod.ts";
 import { createPauses } from "../../system/mod.ts";
 import type { TreeEntry } from "../source.ts";
 
@@ -14,8 +14,6 @@ export interface ListedEntry extends TreeEntry {
  * as many as are allowed here take seconds to look at.
  */
 export const MOST_ENTRIES = 200_000;
-/** Most characters of a path: beside the data directory's own, no system takes much longer ones. */
-const LONGEST_PATH = 2048;
 /** Bytes or characters that are looked at before other tasks of the process get a turn. */
 export const AT_ONCE = 512 * 1024;
 
@@ -32,8 +30,12 @@ export async function parseTreeObject(bytes: Uint8Array): Promise<ReadonlyMap<st
     const end = buffer.indexOf(0, space);
     if (space < 0 || end < 0) break;
     const mode = buffer.toString("latin1", at, space);
-    const name = buffer.toString("utf8", space + 1, Math.min(end, space + 2 + 3 * LONGEST_PATH));
-    if (name.length > LONGEST_PATH) throw tooLong(name, end - space - 1);
+    const name = buffer.toString(
+      "utf8",
+      space + 1,
+      Math.min(end, space + 2 + 3 * LONGEST_SOURCE_PATH),
+    );
+    if (name.length > LONGEST_SOURCE_PATH) throw tooLong(name, end - space - 1);
     entries.set(name, { kind: kindOf(mode), id: buffer.toString("hex", end + 1, end + 21) });
     if (entries.size > MOST_ENTRIES) throw tooManyEntries();
     await pauses.after(end + 21 - at);
@@ -116,13 +118,13 @@ function decodeListing(bytes: Uint8Array): string {
 function tooLong(path: string, length: number): StackwrightError {
   return errors.source_invalid(
     `the tree holds the path ${JSON.stringify(path.slice(0, 100))}… of ${length} ` +
-      `characters, the most is ${LONGEST_PATH}`,
+      `characters, the most is ${LONGEST_SOURCE_PATH}`,
   );
 }
 
 /** Requirement for a path of a tree, below submodules as well. Throws `source_invalid` for a long one. */
 export function requireShort(path: string): void {
-  if (path.length > LONGEST_PATH) throw tooLong(path, path.length);
+  if (path.length > LONGEST_SOURCE_PATH) throw tooLong(path, path.length);
 }
 
 function checkPath(path: string): void {
