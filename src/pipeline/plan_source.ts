@@ -180,16 +180,22 @@ async function decideAnyway(
   parts.ledger.holds.remove(key);
   parts.ledger.pins.remove(key);
   const open = { ...target, deployment: { ...deployment, pause: false } };
-  const waits = await decideTarget(parts, open, signal).catch(() => {
-    signal.throwIfAborted();
-    // What cannot be deployed as it is says so when the hold ends: until then nothing is wrong.
-    return decision;
+  const telling = (waiting: string) => ({
+    ...plan,
+    message: `${plan.message}; waiting: ${waiting}`,
   });
-  if (waits.kind === "skip" && waits.plan.reason !== "sync_window") return decision;
-  const { message, services } = waits.plan;
-  const wanted = wantedBy(waits);
-  const told = { ...plan, message: `${plan.message}; waiting: ${message}`, services };
-  return { ...decision, plan: told, ...(wanted && { wanted }) };
+  try {
+    const waits = await decideTarget(parts, open, signal);
+    if (waits.kind === "skip" && waits.plan.reason !== "sync_window") return decision;
+    const { message, services } = waits.plan;
+    const wanted = wantedBy(waits);
+    return { ...decision, plan: { ...telling(message), services }, ...(wanted && { wanted }) };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    // No failure of the plan: until the hold ends, nothing is wrong.
+    const { message } = toStackwrightError(thrown, key.name);
+    return { ...decision, plan: telling(`what cannot be deployed as it is: ${message}`) };
+  }
 }
 
 function wantedBy(decision: Decision): Release | undefined {

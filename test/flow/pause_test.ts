@@ -88,7 +88,13 @@ for (const engine of await engines()) {
         assert.match(planned.out, /: deployment \S+ is paused; waiting: recreate web\n/);
         assert.equal(world.proxy.mutations(), 0);
         assert.deepEqual(await ids(world), before);
-        await commit(world, {}, {});
+        await commit(world, { "compose.yaml": "services: {web: {privileged: 7}}\n" }, PAUSED);
+        const broken = await commandTo(world, 0, ["plan", world.repository.url]);
+        assert.match(
+          broken.out,
+          /is paused; waiting: what cannot be deployed as it is: .*web\.privileged/,
+        );
+        await commit(world, shop("2"), {});
         await automaticPollTo(world, "succeeded");
         assert.equal(await label(world, "web", "number"), "2");
       }));
