@@ -3,7 +3,6 @@ import { type EngineApi, pathName } from "./api.ts";
 import type { Engine } from "./engine.ts";
 import { isEverybodys, labelFilters, sharingLists } from "./filters.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
-import { rotationOf } from "./log_rotation.ts";
 import { LOG_LIMIT_MS, logQuery, readLog } from "./logs.ts";
 import { members, short } from "./kept_parts.ts";
 import { BINDS, bindsOf, JOINS, joinsOf, readingContainers } from "./observed_container.ts";
@@ -37,23 +36,21 @@ export function containerCalls(api: EngineApi) {
       return details;
     },
     containerLogs: async (id, lines, signal) => {
+      const path = `/containers/${pathName(id)}/logs`;
       const request = {
         method: "GET",
-        path: `/containers/${pathName(id)}/logs`,
+        path,
+        query: logQuery(lines),
         limitMs: LOG_LIMIT_MS,
       } as const;
       return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
-        const details = await inspect(api, id, within);
-        const config = asRecord(details?.["Config"]);
-        const { kept, isTimed } = rotationOf(asRecord(details?.["HostConfig"])["LogConfig"]);
-        const rotation = { kept, isTimed: isTimed && config["Tty"] !== true };
+        const config = asRecord((await inspect(api, id, within))?.["Config"]);
         // Newer engines tell by the content type; older ones report "raw" for both kinds.
         return await ofWhom(whoseLabels(config["Labels"]), async () => {
-          const query = logQuery(lines, rotation.isTimed);
-          const response = await api.call({ ...request, query }, within);
+          const response = await api.call(request, within);
           const isFramed = response.headers["content-type"]?.includes("multiplexed") === true ||
             config["Tty"] !== true;
-          return await readLog(response, { isFramed, rotation, lines, clock: api.clock }, within);
+          return await readLog(response, { isFramed, lines, clock: api.clock }, within);
         });
       });
     },

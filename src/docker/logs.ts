@@ -2,14 +2,11 @@ import { Buffer } from "node:buffer";
 import { clip, errors } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
-import type { LogRotation } from "./log_rotation.ts";
 import type { TransportResponse } from "./transport_messages.ts";
 
 interface LogChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
-  /** The time of the line's first part, in a form that can be compared, if it is known. */
-  readonly at?: string | undefined;
 }
 
 /** Characters of a log to keep; the newest lines win. */
@@ -63,57 +60,38 @@ const MOST_LOGGED = 64 << 20;
 const MORE_LINES = 20;
 /** Bytes of an entry of a log that is not the end of its line: the engine cuts lines there. */
 const PART = 16 << 10;
-/** Most bytes in a log for one of an entry (`\u003c`), and for all that comes with an entry. */
-const LONGEST_ESCAPE = 6;
-const ENTRY = 1 << 10;
 
-/** The query for the last `lines` lines of a log, and for what is before them, with times if wanted. */
-export function logQuery(lines: number, timestamps = false) {
-  return { stdout: true, stderr: true, tail: lines + MORE_LINES, timestamps };
+/** The query for the last `lines` lines of a log, and for what is before them. */
+export function logQuery(lines: number) {
+  return { stdout: true, stderr: true, tail: lines + MORE_LINES };
 }
 
 /**
  * The last `lines` lines of a log in the answer to {@link logQuery}; see {@link collectLines}. The engine
- * counts the parts of long lines, and a log driver removes them one by one, so the answer may begin within
- * a line of either stream, and so within a secret, of which nothing knows the end: the first line of each
- * is `…`, unless the whole log is there, or the line began after something else in the answer.
+ * counts the parts of long lines, so the answer may begin within a line, and so within a secret, of which
+ * nothing knows the end: such a line is left out, with `…` in its place if nothing is before it.
  */
 export async function readLog(
   response: TransportResponse,
-  { isFramed, rotation: { kept, isTimed }, lines, clock }: {
+  { isFramed, lines, clock }: {
     readonly isFramed: boolean;
-    readonly rotation: LogRotation;
     readonly lines: number;
     readonly clock: Clock;
   },
   signal: AbortSignal,
 ): Promise<string[]> {
-  let [frames, bytes] = [0, 0];
+  let bytes = 0;
   const body = bounded(unhurried(response, clock, signal));
   const counted = async function* () {
     for await (const chunk of isFramed ? demultiplex(body) : singleStream(body)) {
-      frames++;
       bytes += chunk.bytes.length;
-      yield isFramed && isTimed ? withTime(chunk) : chunk;
+      yield chunk;
     }
   };
-  const { window, cut } = await collect(counted());
-  const entries = isFramed ? frames : window.count + Math.floor(bytes / PART);
-  const isWhole = entries < lines + MORE_LINES && bytes * LONGEST_ESCAPE + entries * ENTRY < kept;
-  const found = window.lines;
-  const before = window.count - found.length;
-  return found.map((line, at) => !isWhole && cut.has(at + before) ? "…" : line).slice(-lines);
-}
-
-/** A piece of output without the time in front of it. */
-function withTime(chunk: LogChunk): LogChunk {
-  const space = chunk.bytes.indexOf(0x20);
-  const at = Buffer.from(chunk.bytes.subarray(0, Math.min(space + 1, 40))).toString("latin1")
-    .trim();
-  if (!/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(at)) return chunk;
-  // Times of other zones cannot be compared as texts.
-  const known = at.endsWith("Z") ? at : undefined;
-  return { stream: chunk.stream, bytes: chunk.bytes.subarray(space + 1), at: known };
+  const found = await collectLines(counted());
+  const entries = found.length + Math.floor(bytes / PART);
+  const isCut = found.length <= lines && entries >= lines + MORE_LINES;
+  return isCut ? ["…", ...found.slice(1)] : found.slice(-lines);
 }
 
 async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -136,28 +114,12 @@ export async function* singleStream(chunks: AsyncIterable<Uint8Array>): AsyncGen
  * line beyond the limit the beginning is kept.
  */
 export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<string[]> {
-  return (await collect(chunks)).window.lines;
-}
-
-/**
- * As {@link collectLines}; `cut` has the places, of all lines, of those that may have begun before the
- * first chunk. One that began after another line did that has one of its stream before it is whole: the
- * engine takes up the one only when the other is written, and all parts of a line have its first one's time.
- */
-async function collect(chunks: AsyncIterable<LogChunk>) {
   const window = new LineWindow();
   const streams = { stdout: new LineSplitter(window), stderr: new LineSplitter(window) };
-  let since: string | undefined;
-  for await (const { stream, bytes, at = "" } of chunks) {
-    const splitter = streams[stream];
-    if (!splitter.hasBegun) splitter.isCut = since === undefined || at <= since;
-    else if (splitter.isBetween && at !== "") since ??= at;
-    splitter.push(bytes);
-  }
+  for await (const chunk of chunks) streams[chunk.stream].push(chunk.bytes);
   streams.stdout.end();
   streams.stderr.end();
-  const all = [streams.stdout, streams.stderr].filter(({ isCut }) => isCut);
-  return { window, cut: new Set(all.map(({ first }) => first)) };
+  return window.lines;
 }
 
 /** The newest lines within the limit, which counts one character for each line end. */
@@ -165,15 +127,12 @@ class LineWindow {
   #lines: string[] = [];
   #first = 0;
   #size = 0;
-  /** Number of all lines, also of those before the limit. */
-  count = 0;
 
   get lines(): string[] {
     return this.#lines.slice(this.#first);
   }
 
   add(line: string): void {
-    this.count++;
     this.#lines.push(line);
     this.#size += line.length + 1;
     while (this.#size > LOG_LIMIT + 1 && this.#first < this.#lines.length) {
@@ -189,7 +148,6 @@ class LineWindow {
 }
 
 const MOST_PASSED = 10_000;
-const LINE_END = 10;
 
 class LineSplitter {
   readonly #decoder = new TextDecoder();
@@ -197,30 +155,15 @@ class LineSplitter {
   /** Pieces of the current line, which may be many single characters. */
   #pieces: string[] = [];
   #length = 0;
-  #last: number | undefined;
-  /** Whether the first line may have begun earlier. */
-  isCut = false;
-  /** Place of the first line among those of all streams. */
-  first: number | undefined;
 
   constructor(window: LineWindow) {
     this.#window = window;
   }
 
-  get hasBegun(): boolean {
-    return this.#last !== undefined;
-  }
-
-  /** Whether the last line has ended. */
-  get isBetween(): boolean {
-    return this.#last === LINE_END;
-  }
-
   push(bytes: Uint8Array): void {
-    this.#last = bytes.at(-1) ?? this.#last;
     const lines = this.#decoder.decode(bytes, { stream: true }).split("\n");
     const last = lines.pop() ?? "";
-    for (const line of lines) this.#add(this.#take(line));
+    for (const line of lines) this.#window.add(this.#take(line));
     // Of an endless line only the beginning is kept, to limit memory.
     if (last === "" || this.#length >= LOG_LIMIT) return;
     this.#pieces.push(last);
@@ -229,12 +172,7 @@ class LineSplitter {
 
   end(): void {
     const last = this.#take(this.#decoder.decode());
-    if (last !== "") this.#add(last);
-  }
-
-  #add(line: string): void {
-    this.first ??= this.#window.count;
-    this.#window.add(line);
+    if (last !== "") this.#window.add(last);
   }
 
   #take(end: string): string {

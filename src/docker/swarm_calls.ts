@@ -88,9 +88,6 @@ function authHeader(auth: string): Readonly<Record<string, string>> {
   return auth === "" ? {} : { "X-Registry-Auth": auth };
 }
 
-/** Each node has its own log driver, and its own clock. */
-const UNKNOWN_ROTATION = { kept: Infinity, isTimed: false };
-
 async function serviceLogs(
   api: EngineApi,
   { id, lines }: { readonly id: string; readonly lines: number },
@@ -103,7 +100,7 @@ async function serviceLogs(
     const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
     return await ofWhom(whoseLabels(labels), async () => {
       const response = await api.call(request, within);
-      const how = { isFramed: !isTerminal, rotation: UNKNOWN_ROTATION, lines, clock: api.clock };
+      const how = { isFramed: !isTerminal, lines, clock: api.clock };
       return await readLog(response, how, within);
     });
   });

@@ -8,7 +8,7 @@ export const LONGEST = 64;
 /** Least length of a beginning of a secret that is masked, if it is no ordinary word. */
 const LONG_BEGINNING = 12;
 /** The same at the end of a text, where the rest may have been cut off, and before an ellipsis. */
-const CUT_BEGINNING = 8;
+export const CUT_BEGINNING = 8;
 
 /** Number of marks for a few texts, and for any number of them; there are so many for each beginning. */
 const FEWEST_MARKS = 1024;

@@ -1,5 +1,6 @@
 import { Beginnings, type Effort, LONGEST, SHORTEST_SECRET } from "./beginnings.ts";
 import { count } from "./count.ts";
+import { Endings } from "./endings.ts";
 import { usualForms, writtenForms } from "./secret_forms.ts";
 import { looksRandom } from "./secret_texts.ts";
 
@@ -82,6 +83,7 @@ export class KnownTexts {
   readonly #authors = new Map<string, number>();
   readonly #known = new Map<string, Known>();
   readonly #beginnings = new Beginnings();
+  readonly #endings = new Endings();
   readonly #limits: FormLimits;
   /** Bytes of all pieces and their forms. */
   #size = 0;
@@ -92,7 +94,7 @@ export class KnownTexts {
 
   /** Bytes that all texts take, with their forms. */
   get size(): number {
-    return this.#size + this.#beginnings.bytesOfMarks;
+    return this.#size + this.#beginnings.bytesOfMarks + this.#endings.bytesOfMarks;
   }
 
   /** Makes forms of a text known; true when there are words among them, known or not. */
@@ -134,14 +136,9 @@ export class KnownTexts {
     for (const [owner, { group, size }] of this.#owners) yield { owner, group, size };
   }
 
-  /** Length of the longest text that begins at a place of another, whole or cut off; 0 when none does. */
-  lengthAt(text: string, at: number, effort: Effort): number {
-    return this.#beginnings.lengthAt(text, at, effort);
-  }
-
-  /** The next place of a text from one on where one of these begins, whole or cut off; else infinite. */
-  next(text: string, from: number, effort: Effort): number {
-    return this.#beginnings.next(text, from, effort);
+  /** What is masked of the texts: they themselves, and their ends where lines begin. */
+  get searched(): readonly Searched[] {
+    return [this.#beginnings, this.#endings];
   }
 
   #ownerOf({ owner, group, author = group }: Belonging): Owner {
@@ -198,8 +195,9 @@ export class KnownTexts {
     for (const { part, isWord, isPlain } of partsOfPiece(piece, kind)) {
       hasWords ||= isWord;
       if (!(isWord ? kind.words : kind.random)) continue;
-      size += part.length + PART_COST;
+      size += (part.length + PART_COST) * (isPlain ? 2 : 1);
       this.#beginnings.add(part, isPlain);
+      if (isPlain) this.#endings.add(part);
     }
     if (before !== undefined) this.#remove(piece, before);
     this.#known.set(piece, { owners: (before?.owners ?? 0) + 1, size, hasWords, ...kind });
@@ -219,7 +217,9 @@ export class KnownTexts {
 
   #remove(piece: string, known: Known): void {
     for (const { part, isWord, isPlain } of partsOfPiece(piece, known)) {
-      if (isWord ? known.words : known.random) this.#beginnings.remove(part, isPlain);
+      if (!(isWord ? known.words : known.random)) continue;
+      this.#beginnings.remove(part, isPlain);
+      if (isPlain) this.#endings.remove(part);
     }
     this.#size -= known.size;
   }
@@ -267,11 +267,12 @@ export function* partsOf(form: string): Iterable<string> {
 }
 
 /**
- * `text` with everything that one of `all` knows replaced by `mask`, also what begins inside another
+ * `text` with everything that one of `known` has replaced by `mask`, also what begins inside another
  * one: secrets may overlap, and no end of one may stay visible. What lies side by side is one.
  */
-export function maskKnown(text: string, all: readonly Searched[], mask: string): string {
-  if (all.length === 0) return text;
+export function maskKnown(text: string, known: readonly KnownTexts[], mask: string): string {
+  if (known.length === 0) return text;
+  const all = known.flatMap((each) => each.searched);
   let result = "";
   let shown = 0;
   const effort = { left: EFFORT * (text.length + 1000) };
@@ -306,5 +307,5 @@ function endOfKnown(text: string, at: number, all: readonly Searched[], effort: 
   }
 }
 
-/** The part of {@link KnownTexts} that searches a text. */
-type Searched = Pick<KnownTexts, "lengthAt" | "next">;
+/** What finds places of a text that are masked. */
+type Searched = Pick<Beginnings, "lengthAt" | "next">;

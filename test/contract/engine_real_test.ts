@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createEngine } from "../../src/docker/mod.ts";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
@@ -57,59 +56,6 @@ if (real.unavailable !== undefined) {
         await engine.removeContainer(id, { force: true, volumes: true }, signal);
         engine.close();
       }
-    });
-  });
-}
-
-if (real.unavailable === undefined) {
-  const host = `unix://${real.socketPath}`;
-  describe("Engine contract: logs whose beginning is not there, of the real engine", () => {
-    const never = new AbortController().signal;
-    const secret = "Wq7Zk2Lm9Xc4Vb8Nn3Hd6Js1Pf5Rt0Yg";
-    const [beginning, rest] = [secret.slice(0, 5), secret.slice(5)];
-    /** `a`s up to so many characters before the place where the engine cuts a line. */
-    const almost = (left: number) => `head -c ${16384 - left} /dev/zero | tr '\\0' a`;
-
-    /** The last 20 lines that a script printed, with `*` for the `a`s in front. */
-    async function printed(script: string, options: Readonly<Record<string, string>> = {}) {
-      await ensureBusyboxImage();
-      const engine = createEngine({ host });
-      const name = `stackwright-logs-${crypto.randomUUID().slice(0, 8)}`;
-      const json = {
-        Image: BUSYBOX_IMAGE,
-        Cmd: ["sh", "-c", script],
-        HostConfig: { LogConfig: { Type: "json-file", Config: options } },
-      };
-      const path = "/containers/create";
-      await engine.api.json({ method: "POST", path, query: { name }, json }, never);
-      try {
-        await engine.startContainer(name, never);
-        await engine.waitContainer(name, never);
-        return (await engine.containerLogs(name, 20, never)).map((each) =>
-          each.replace(/^a+/, "*")
-        );
-      } finally {
-        await engine.removeContainer(name, { force: true, volumes: true }, never);
-        engine.close();
-      }
-    }
-
-    it("shows no line that was rotated away in part, and every line of a whole log", async () => {
-      const script = `${almost(5)}; echo "${secret} goes on"; echo "the end"`;
-      const once = { "max-size": "10k", "max-file": "1" };
-      assert.deepEqual(await printed(script, once), ["…", "the end"]);
-      const whole = [`*${secret} goes on`, "the end"];
-      assert.deepEqual(await printed(script), whole);
-      assert.deepEqual(await printed(script, { "max-size": "1m", "max-file": "2" }), whole);
-    });
-
-    it("shows no line of standard error that began before the others, and one that began later", async () => {
-      const long = `{ ${almost(5)}; printf ${beginning}; } >&2; sleep 1`;
-      const others = "for i in $(seq 60); do echo line $i; done; sleep 1";
-      const cut = await printed(`${long}; ${others}; echo "${rest} goes on" >&2`);
-      assert.deepEqual(cut.slice(-2), ["line 60", "…"]);
-      const later = await printed(`${others}; echo "out of ink" >&2`);
-      assert.deepEqual(later.slice(-2), ["line 60", "out of ink"]);
     });
   });
 }

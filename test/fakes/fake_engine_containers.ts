@@ -193,8 +193,7 @@ function logs(request: RouteRequest): RouteAnswer {
       const type = terminal ? "raw-stream" : "multiplexed-stream";
       response.writeHead(200, { "Content-Type": `application/vnd.docker.${type}` });
       for (const { stream, text } of chosen) {
-        const time = flag(request.query, "timestamps") ? "2026-03-10T11:00:00.000000000Z " : "";
-        const bytes = Buffer.from(time + text + (terminal ? "\r\n" : "\n"));
+        const bytes = Buffer.from(text + (terminal ? "\r\n" : "\n"));
         response.write(terminal ? bytes : frame(stream, bytes));
       }
       response.end();

@@ -187,105 +187,11 @@ describe("containerLogs() of an engine that cuts long lines", () => {
   }
 });
 
-describe("containerLogs() of a log whose beginning is not there", () => {
-  type LogConfig = { readonly Type: string; readonly Config?: Readonly<Record<string, string>> };
-  interface Entry {
-    readonly stream: 1 | 2;
-    /** With its line's end, unless more of the line comes. */
-    readonly text: string;
-    /** The time of the line's first part, in seconds. */
-    readonly at: number;
-  }
-  const unlimited: LogConfig = { Type: "json-file" };
-  const rotated = (files?: string): LogConfig => ({
-    Type: "json-file",
-    Config: { "max-size": "10k", ...(files === undefined ? {} : { "max-file": files }) },
-  });
-  const out = (text: string, at: number): Entry => ({ stream: 1, text: `${text}\n`, at });
-  const err = (text: string, at: number): Entry => ({ stream: 2, text: `${text}\n`, at });
-  const many = (count: number) => Array.from({ length: count }, (_, at) => out(`line ${at}`, at));
-
-  /** The last 20 lines of a log that an engine has. */
-  function logsOf(entries: readonly Entry[], LogConfig: LogConfig | undefined) {
-    const transport: Transport = {
-      description: "engine",
-      request({ path }) {
-        if (!path.includes("/logs")) return answered(path, false, { LogConfig });
-        const isTimed = /timestamps=(?:1|true)/.test(path);
-        const time = (at: number) =>
-          isTimed ? `2026-03-10T11:00:${`${at}`.padStart(2, "0")}.000000000Z ` : "";
-        const last = entries.slice(-Number(/tail=(\d+)/.exec(path)?.[1]));
-        const body = last.map(({ stream, text, at }) => frame(stream, time(at) + text));
-        const headers = { "content-type": "application/vnd.docker.multiplexed-stream" };
-        return Promise.resolve({
-          status: 200,
-          headers,
-          body: pieces(Buffer.concat(body), 1000),
-          discard() {},
-        });
-      },
-      close() {},
-    };
-    const api = new EngineApi(transport, { clock: createFakeClock() });
-    return containerCalls(api).containerLogs("1", 20, new AbortController().signal);
-  }
-
-  it("shows no line of which a rotation may have removed the beginning", async () => {
-    const rest = [out("of-a-secret and more", 1), out("the end", 2)];
-    for (const config of [rotated(), rotated("1"), rotated("none")]) {
-      assert.deepEqual(await logsOf(rest, config), ["…", "the end"]);
-    }
-    assert.deepEqual(await logsOf([err("of-a-secret", 1), ...rest], rotated()), [
-      "…",
-      "…",
-      "the end",
-    ]);
-    const large = [out("of-a-secret", 1), out("x".repeat(4000), 2), out("the end", 2)];
-    assert.equal((await logsOf(large, rotated("2")))[0], "…");
-  });
-
-  it("shows the first line where nothing can have been removed", async () => {
-    const whole = [err("only line", 1), out("the end", 2)];
-    const cache = { Type: "fluentd", Config: { "cache-max-size": "1m" } };
-    const configs = [unlimited, rotated("2"), rotated("5"), { Type: "local" }, cache, undefined];
-    for (const config of configs) {
-      assert.deepEqual(await logsOf(whole, config), ["only line", "the end"]);
-    }
-  });
-
-  it("shows no line of standard error that began before all that is there", async () => {
-    // Its first part came at 2, before the 40 entries that the engine tells of.
-    const log = [err("x", 0), ...many(50), err("of-a-secret and more", 2)];
-    for (const config of [unlimited, rotated("3")]) {
-      const lines = await logsOf(log, config);
-      assert.deepEqual([lines.length, lines.at(-1), lines.at(-2)], [20, "…", "line 49"]);
-    }
-  });
-
-  it("shows a line of standard error that began among the last ones", async () => {
-    for (const Type of ["json-file", "local"]) {
-      const lines = await logsOf([...many(50), err("out of ink", 50)], { Type });
-      assert.deepEqual(lines.slice(-2), ["line 49", "out of ink"]);
-    }
-    const rest = [out("of-a-secret", 1), out("a", 2), err("out of ink", 3)];
-    assert.deepEqual(await logsOf(rest, rotated()), ["…", "a", "out of ink"]);
-    // The time of a part is that of its line, so that it tells nothing about what comes then.
-    const part = { stream: 1, text: "of-a-secret", at: 1 } as const;
-    const parts = [part, out(" goes on", 1), err("of-a-secret", 3)];
-    assert.deepEqual(await logsOf(parts, rotated()), ["…", "…"]);
-    // journald tells when it received each part.
-    const others = await logsOf([...many(50), err("out of ink", 50)], { Type: "journald" });
-    assert.equal(others.at(-1), "…");
-  });
-});
-
 /** The version, or details of a container by whose id its source is called. */
-function answered(path: string, Tty = false, HostConfig = {}) {
+function answered(path: string, Tty = false) {
   const [, id] = /containers\/(\w+)\/json/.exec(path) ?? [];
   const Labels = { "stackwright.source.name": `h/org/${id}` };
-  const value = id === undefined
-    ? { ApiVersion: "1.45" }
-    : { Id: id, HostConfig, Config: { Labels, Tty } };
+  const value = id === undefined ? { ApiVersion: "1.45" } : { Id: id, Config: { Labels, Tty } };
   async function* body() {
     await Promise.resolve();
     yield new TextEncoder().encode(JSON.stringify(value));

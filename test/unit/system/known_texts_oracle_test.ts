@@ -43,12 +43,30 @@ function lengthAt(text: string, at: number, parts: ReadonlyMap<string, boolean>)
   return longest > whole && longest >= least && isRandom ? end - at : whole;
 }
 
+/** The length of the end of a text that is to be masked at a place where a line begins. */
+function endAt(text: string, at: number, parts: ReadonlyMap<string, boolean>): number {
+  if (!/(?:^|\n|: )(?:(?:#\d+ )?\d+\.\d+ )?$/.test(text.slice(0, at))) return 0;
+  const line = backwards(text.slice(at, at + 64).replace(/(?<=\n|: )[^]*$/, ""));
+  const plain = [...parts].filter(([, isPlain]) => isPlain);
+  const ends = new Map(plain.map(([part]) => [backwards(part), true]));
+  for (let place = 0; place + 8 <= line.length; place++) {
+    const length = lengthAt(line, place, ends);
+    if (length > 0 && place + length === line.length) return length;
+  }
+  return 0;
+}
+
+function backwards(text: string): string {
+  return text.split("").reverse().join("");
+}
+
 /** What a text must look like where these sets of secrets are known. */
 function naive(text: string, ...sets: Iterable<string>[]): string {
   const isMasked = new Array<boolean>(text.length).fill(false);
   for (const parts of sets.map(partsOfAll)) {
     for (let at = 0; at < text.length; at++) {
       isMasked.fill(true, at, at + lengthAt(text, at, parts));
+      isMasked.fill(true, at, at + endAt(text, at, parts));
     }
   }
   const signs = [...isMasked.entries()].map(([at, masked]) =>
@@ -57,7 +75,9 @@ function naive(text: string, ...sets: Iterable<string>[]): string {
   return signs.join("");
 }
 
-const ALPHABETS = ["ab", "aab", "abcd", "a1b2", "a$'", 'a"\\', "ab ", "aé<", "x/=+ü", "ab…1$"];
+const ALPHABETS = [
+  ...["ab", "aab", "abcd", "a1b2", "a$'", 'a"\\', "ab ", "aé<", "x/=+ü", "ab…1$", "ab1\n", "ab1: "],
+];
 const LENGTHS = [5, 12, 30, 70, 200];
 
 /** Secrets and a text of pieces of them, of a small alphabet. */
@@ -79,7 +99,8 @@ function made(seed: number) {
       next(3) === 0 ? next(part.length) : 0,
       next(2) === 0 ? next(part.length) : undefined,
     );
-    return [cut, word(next(9)), "…", part][next(4)];
+    const lead = ["\n", ": ", "\n#8 0.697 ", "\n12.3 "][next(4)];
+    return [cut, word(next(9)), "…", part, lead][next(5)];
   }).join("");
   return { secrets, text, next };
 }
@@ -129,7 +150,7 @@ describe("what is looked for quickly", () => {
       known.add(text, { owner: "a", group: "a" }, ALL);
       for (const form of length > 6000 ? usualForms(text) : writtenForms(text)) {
         if (form.length < 4) continue;
-        assert.equal(maskKnown(`<${form}>`, [known], "***"), "<***>", `${length}`);
+        assert.equal(maskKnown(`in <${form}>`, [known], "***"), "in <***>", `${length}`);
         assert.ok(!looksRandom(form) || form.length > 4);
       }
     }

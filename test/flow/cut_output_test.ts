@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { writtenLines } from "../fakes/recording_log.ts";
+import { composeFile, service } from "./compose_text.ts";
+import { commit } from "./steps.ts";
+import { createWorld, engines, IMAGE, type World } from "./world.ts";
+
+/** A secret, and what is left of it where its line was cut 16 KiB after it began. */
+const SECRET = "Wq7Zk2Lm9Xc4Vb8Nn3Hd6Js1Pf5Rt0Yg";
+const REST = SECRET.slice(5);
+const LONG = `head -c 16379 /dev/zero | tr "\\0" a`;
+
+/** Output that was cut in front, within the secret, by who keeps or tells it. */
+const CASES = {
+  "a log of which entries with a long tag were removed": composeFile({
+    web: service({
+      command: [
+        "sh",
+        "-c",
+        dollars(
+          `for i in 1 2 3 4 5 6 7 8; do echo before; done; ${LONG}; echo "$S more"; ` +
+            "for i in 1 2 3 4 5 6 7 8 9; do echo line; done; exit 1",
+        ),
+      ],
+      environment: { S: "${APP_PASSWORD}" },
+      logging: {
+        driver: "json-file",
+        options: { "max-size": "500k", "max-file": "2", tag: "x".repeat(60_000) },
+      },
+    }),
+  }),
+  "a log whose driver drops what is too much for it": composeFile({
+    web: service({
+      command: [
+        "sh",
+        "-c",
+        dollars(
+          `big=$(${LONG}); yes filler | head -n 50000; printf "%s%s" "$big" "$S"; sleep 0.3; ` +
+            'echo " more"; exit 1',
+        ),
+      ],
+      environment: { S: "${APP_PASSWORD}" },
+      logging: { driver: "json-file", options: { mode: "non-blocking", "max-buffer-size": "1" } },
+    }),
+  }),
+  "a build that printed more than is told": composeFile({
+    web: { build: { context: ".", args: { S: "${APP_PASSWORD}" } } },
+  }),
+};
+
+/** As in a compose file, where a dollar is written twice. */
+function dollars(text: string): string {
+  return text.replaceAll("$", "$$$$");
+}
+
+const HOW_IT_BUILDS = {
+  Dockerfile: `FROM ${IMAGE}\nARG S\nCOPY run.sh /run.sh\nRUN ["sh", "/run.sh"]\n`,
+  "run.sh": 'yes "filler filler filler filler" | head -c 4000000; echo; echo "$S more"; ' +
+    `head -c ${
+      256 * 1024 - REST.length - " more\n\n".length
+    } /dev/zero | tr "\\0" b; echo; exit 1\n`,
+};
+
+for (const engine of (await engines()).filter((each) => each === "real")) {
+  describe(`what is told of output on the ${engine} engine`, () => {
+    for (const [what, compose] of Object.entries(CASES)) {
+      it(`has no end of a secret: ${what}`, async () => {
+        const world = await createWorld({ engine });
+        try {
+          await commit(world, {
+            "compose.yaml": compose,
+            ...HOW_IT_BUILDS,
+            ".env": `APP_PASSWORD=${SECRET}\n`,
+          });
+          await assertHidden(world);
+        } finally {
+          await world.close();
+        }
+      });
+    }
+  });
+}
+
+async function assertHidden(world: World): Promise<void> {
+  const { run } = await world.poll();
+  assert.equal(run.status, "failed");
+  const message = run.deployments?.[0]?.message ?? "";
+  assert.match(message, /line\n|filler\n|clipped/);
+  assert.match(message, /\*\*\* more/);
+  const told = [message, ...writtenLines(world.lines, world.redactor)].join("\n");
+  assert.ok(!told.includes(REST.slice(-8)), told.slice(-3000));
+}
