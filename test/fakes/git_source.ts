@@ -49,6 +49,8 @@ export interface TestSource {
 
 /** What differs between tests. */
 export interface TestSourceOptions {
+  /** What time it is; the system's by default. */
+  readonly now?: () => Date;
   readonly credentials?: Partial<GitCredentials>;
   readonly options?: Partial<GitSourceOptions>;
   readonly dataDir?: string;
@@ -74,7 +76,7 @@ function build(directory: string, settings: TestSourceOptions): TestSource {
   const source = createGitSource({
     commands: recording(started),
     files: systemFiles,
-    clock: impatientClock,
+    clock: { ...impatientClock, now: settings.now ?? impatientClock.now },
     log: warningLog(warnings),
     redactor,
     dataDir,

@@ -17,6 +17,8 @@ import { noteUse } from "./unused_mirrors.ts";
 
 /** Most logins that one mirror remembers: authors may make up any number of them. */
 const MOST_LOGINS = 100;
+/** Milliseconds for which an answer of the remote tells that a login may read what the mirror has. */
+const ANSWER_MS = 60 * 1000;
 /** Milliseconds between two writes of the time at which a mirror was used. */
 const NOTED_EVERY_MS = 10 * 60 * 1000;
 
@@ -38,8 +40,8 @@ export class Mirror {
   readonly #exchange: MirrorExchange;
   readonly #health: MirrorHealth;
   #notedAt = 0;
-  /** URLs with logins that the remote accepted. */
-  readonly #answered = new Set<string>();
+  /** When the remote answered URLs with logins, in milliseconds since 1970. */
+  readonly #answered = new Map<string, number>();
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
@@ -56,9 +58,12 @@ export class Mirror {
   async resolve(request: MirrorRequest, signal: AbortSignal): Promise<Resolved> {
     const reference = parseReference(request.reference);
     if (reference.kind === "commit") {
-      await this.#requireAccess(request, reference.id, signal);
-      const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
-      return { reference: reference.id, id };
+      const { id } = reference;
+      const isFetched = await this.#ensure({ ...request, name: id }, id, signal) !== undefined;
+      // After it, since another request may have fetched it while this one waited for its turn.
+      if (isFetched) this.#noteAnswer(request);
+      else await this.#requireAccess(request, signal);
+      return { reference: id, id };
     }
     const candidates = namesOf(reference);
     const refs = await this.#ask(request, candidates, signal);
@@ -66,8 +71,8 @@ export class Mirror {
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);
     const name = picked.name === "HEAD" ? branchOf(refs) : picked.name;
-    const id = await this.#ensure({ ...request, name }, picked.id, signal);
-    return { reference: name, id };
+    const fetched = await this.#ensure({ ...request, name }, picked.id, signal);
+    return { reference: name, id: fetched ?? picked.id };
   }
 
   /** The commit that a reference named at its last fetch; `undefined` for `HEAD`, which is not kept. */
@@ -109,14 +114,16 @@ export class Mirror {
     return await this.#content.depthOf(id, signal) === Number.POSITIVE_INFINITY;
   }
 
-  /** Fetches unless the mirror has all of `wanted`; returns the commit id, maybe newer than `id`. */
-  async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
+  /** Fetches unless the mirror has all of `wanted`; returns the id of what was fetched, maybe newer than `id`. */
+  async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string | undefined> {
     await this.#noteUse();
-    if (await this.#content.isCurrent(wanted, id, signal)) return id;
+    if (await this.#content.isCurrent(wanted, id, signal)) return undefined;
     return await this.#exclusive(signal, async () => {
       // The previous holder of the lock may have fetched the commit, under this name or another.
       const isHere = await this.#content.has(wanted, id, signal);
-      if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
+      const isKept = isHere &&
+        await this.#content.keep(this.directory, wanted.name, id, signal);
+      if (isKept) return undefined;
       if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
       return await this.#fetch(wanted, signal);
     });
@@ -124,19 +131,24 @@ export class Mirror {
 
   async #ask(request: MirrorRequest, names: readonly string[], signal: AbortSignal) {
     const refs = await askRemote(this.#parts, request, names, signal);
-    if (this.#answered.size >= MOST_LOGINS) this.#answered.clear();
-    this.#answered.add(loginOf(request));
+    this.#noteAnswer(request);
     return refs;
+  }
+
+  #noteAnswer(request: MirrorRequest): void {
+    if (this.#answered.size >= MOST_LOGINS) this.#answered.clear();
+    this.#answered.set(loginOf(request), this.#parts.clock.now().getTime());
   }
 
   /**
    * Asks the remote whether this login may read a commit that the mirror already has: a request with
-   * another login may have fetched it, and commit ids are no secrets. Asks once per login.
+   * another login may have fetched it, and commit ids are no secrets. A public repository may have
+   * become a private one since the last answer.
    */
-  async #requireAccess(request: MirrorRequest, id: string, signal: AbortSignal): Promise<void> {
-    if (this.#answered.has(loginOf(request))) return;
-    if (await this.#content.commitId(id, signal) === undefined) return;
-    await this.#ask(request, ["HEAD"], signal);
+  async #requireAccess(request: MirrorRequest, signal: AbortSignal): Promise<void> {
+    const since = this.#answered.get(loginOf(request)) ?? -Infinity;
+    const isNew = Math.abs(this.#parts.clock.now().getTime() - since) < ANSWER_MS;
+    if (!isNew) await this.#ask(request, ["HEAD"], signal);
   }
 
   /** Marks the mirror as used, often enough for the removal of unused mirrors. */

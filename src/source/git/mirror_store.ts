@@ -5,13 +5,7 @@ import type { Clock, Files, WatchableLock } from "../../system/mod.ts";
 import { onDisk } from "../disk_error.ts";
 import type { Git } from "./git.ts";
 import { removeStaleLocks } from "./mirror_locks.ts";
-import {
-  isMirror,
-  isTemporary,
-  type MirrorUse,
-  removeUnused,
-  type StoredMirror,
-} from "./unused_mirrors.ts";
+import { isMirror, type MirrorUse, removeUnused, type StoredMirror } from "./unused_mirrors.ts";
 
 /** Ends of a compaction of one mirror, in the order in which a summary counts them. */
 export const COMPACTION_RESULTS = [
@@ -123,8 +117,8 @@ async function storedBelow(files: Files, root: string, directory: string): Promi
   const found: StoredMirror[] = [];
   for (const name of await files.list(directory)) {
     const path = join(directory, name);
-    // Repositories may be called `.github`; what is being made is called `.tmp-…`.
-    if (name === "trees" || isTemporary(name)) continue;
+    // A repository may be called `.tmp-…`, as what is being made is: that lies beside mirrors and trees alone.
+    if (name === "trees") continue;
     if (name === "mirror" || name === "submodules") {
       const names = await files.list(path);
       found.push(...names.map((each) => ({ repository, path: join(path, each) })));

@@ -50,6 +50,39 @@ describe("access to Git repositories", () => {
     assert.equal((await t.resolve(`${owners}/o/r.git`, head)).id, head);
   });
 
+  it("a commit that somebody else fetches meanwhile is not for who may not read the repository", async () => {
+    const login = "ann:pass-word-1";
+    const server = await git({ login });
+    t = await createTestSource();
+    const owners = server.origin.replace("//", `//${login}@`);
+    const asked = t.resolve(`${owners}/o/r.git`, head);
+    // It holds the mirror's lock as soon as it asks the server.
+    while (server.seen.length === 0) await new Promise((done) => setTimeout(done, 1));
+    await assert.rejects(t.resolve(`${server.origin}/o/r.git`, head), {
+      code: "repository_denied",
+    });
+    assert.equal((await asked).id, head);
+  });
+
+  it("a commit of what was public once is not for who may not read it any more", async () => {
+    let isPublic = true;
+    const intercept = ({ authorization }: { readonly authorization: string }) =>
+      isPublic || authorization !== ""
+        ? undefined
+        : { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } };
+    const server = await git({ intercept });
+    let now = Date.now();
+    t = await createTestSource({ now: () => new Date(now) });
+    const url = `${server.origin}/o/r.git`;
+    assert.equal((await t.resolve(url, head)).id, head);
+    const before = server.seen.length;
+    assert.equal((await t.resolve(url, head)).id, head);
+    assert.equal(server.seen.length, before, "an answer holds for a moment");
+    [isPublic, now] = [false, now + 61_000];
+    await assert.rejects(t.resolve(url, head), { code: "repository_denied" });
+    assert.equal((await t.resolve(url.replace("//", "//ann:pass-word-1@"), head)).id, head);
+  });
+
   it("a GitHub App's token opens its repository, and is neither argument nor log", async () => {
     const seen: string[] = [];
     const github = await startGitHubServer({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, it } from "node:test";
 import {
   createMirrorStore,
@@ -42,12 +42,16 @@ describe("the mirrors below a data directory", () => {
     const dataDir = await mkdtemp(join(tmpdir(), "swt-mirrors-"));
     try {
       const store = createMirrorStore({ dataDir, files: systemFiles } as MirrorStoreParts);
-      const names = ["h.example/o/.github", "local/srv/shop/.git", "h.example/o/.tmp-mirror-a1"];
+      const names = ["h.example/o/.github", "h.example/o/.tmp-1", "local/srv/shop/.git"];
       for (const name of names) {
-        await mkdir(join(dataDir, "sources", name, "mirror", ONE), { recursive: true });
+        for (const each of [ONE, ".tmp-mirror-a1"]) {
+          await mkdir(join(dataDir, "sources", name, "mirror", each), { recursive: true });
+        }
       }
-      const found = (await store.list()).map(({ repository }) => repository);
-      assert.deepEqual(found, ["h.example/o/.github", "local/srv/shop/.git"]);
+      const found = (await store.list()).map((
+        { repository, path },
+      ) => [repository, basename(path)]);
+      assert.deepEqual(found, names.map((name) => [name, ONE]));
     } finally {
       await rm(dataDir, { recursive: true });
     }
