@@ -191,7 +191,9 @@ async function planRendered(
   await requireNothingForeign(parts, { ...target, owner }, release.model, signal);
   const isDeployed = recorded?.digest === release.digest;
   const refresh = () => refreshImages(parts, target, { prepared, isDeployed }, signal);
-  const images = await remembering(parts, target, release.digest, refresh, signal);
+  // What is not tried now needs no images: to ask for them is a part of what failed.
+  const waits = !isDeployed && retryOf(parts, target, release.digest).kind === "wait";
+  const images = waits ? {} : await remembering(parts, target, release.digest, refresh, signal);
   const deployed = recorded && parts.ledger.services(recorded);
   const ran = recorded?.images ?? {};
   const why = { kind: "wanted", deployed, policy, images, ran } as const;
@@ -227,7 +229,6 @@ async function deployed(
     release.digest,
     () => prepareImages(parts, target, prepared, { plan, observed }, signal),
     signal,
-    () => isRetry && parts.ledger.failures.countAttempt(target.key),
   );
   return { kind: "deploy", plan, prepared, observed, images, adopts: false, isRetry, changes: [] };
 }
@@ -271,8 +272,8 @@ async function held(
 }
 
 /**
- * Runs `work` and records its failure as the release's. Exempt: an engine that is away, and an
- * external resource that this run may still make.
+ * Runs `work` and records its failure as the release's, and that it was a retry. Exempt: an engine
+ * that is away, and an external resource that this run may still make.
  */
 async function remembering<T>(
   parts: PipelineParts,
@@ -280,7 +281,6 @@ async function remembering<T>(
   release: string,
   work: () => Promise<T>,
   signal: AbortSignal,
-  onFailure: () => void = () => {},
 ): Promise<T> {
   try {
     return await work();
@@ -288,7 +288,8 @@ async function remembering<T>(
     signal.throwIfAborted();
     if (isStackwrightError(error, "engine_unreachable")) throw error;
     if (target.mayLack === true && lacksExternal(error)) throw error;
-    onFailure();
+    const retry = retryOf(parts, target, release);
+    if (retry.kind === "attempt" && retry.isRetry) parts.ledger.failures.countAttempt(target.key);
     const source = askingSource(target);
     const failure = { release, source, message: messageOf(error), at: parts.clock.now() };
     const automatic = target.origin === "automatic";

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Commands } from "../../src/system/mod.ts";
+import { createFakeBuilder } from "../fakes/fake_builder.ts";
 import { badService } from "./bad_service.ts";
 import { automaticPollTo, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, label, pollTo } from "./steps.ts";
-import { engines, type RunBody, type World } from "./world.ts";
+import { createWorld, engines, type RunBody, type World } from "./world.ts";
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
@@ -174,21 +176,52 @@ describe("a bad release", () => {
       await automaticPollTo(world, "skipped");
     }));
 
-  it("an image that cannot be fetched is remembered too, and touches nothing", () =>
-    inWorld("fake", async (world) => {
-      await commit(world, shop("good"), { retry: { limit: 0 } });
-      await pollTo(world, "succeeded");
-      const before = await ids(world);
-      const web = service({ image: "registry.test/no-such:1" });
-      await commit(world, { "compose.yaml": composeFile({ db: service(), web }) }, {
-        retry: { limit: 0 },
-      });
-      await automaticPollTo(world, "failed");
-      assert.deepEqual(await ids(world), before);
-      world.proxy.reset();
-      await suppressed(world, "budget_exhausted");
-      assert.equal(world.proxy.pulls(), 0);
-    }));
+  for (const policy of ["missing", "always"]) {
+    it(`an image that cannot be fetched is remembered too, and touches nothing: ${policy}`, () =>
+      inWorld("fake", async (world) => {
+        await commit(world, shop("good"), { retry: { limit: 0 } });
+        await pollTo(world, "succeeded");
+        const before = await ids(world);
+        const web = service({ image: "registry.test/no-such:1", pull_policy: policy });
+        await commit(world, { "compose.yaml": composeFile({ db: service(), web }) }, {
+          retry: { limit: 0 },
+        });
+        await automaticPollTo(world, "failed");
+        assert.deepEqual(await ids(world), before);
+        world.proxy.reset();
+        await suppressed(world, "budget_exhausted");
+        assert.equal(world.proxy.pulls(), 0);
+        assert.deepEqual(failures(world), [[1, 0]]);
+      }));
+  }
+
+  it("a build that fails is remembered too, and not begun again before its delay is over", async () => {
+    let builds = 0;
+    const inner = createFakeBuilder();
+    const commands: Commands = {
+      start: (command) => inner.start(command),
+      run: (command, signal) => {
+        if (command.argv.includes("build") && !command.argv.includes("config")) builds++;
+        return inner.run(command, signal);
+      },
+    };
+    const world = await createWorld({ engine: "fake", commands });
+    try {
+      // The fake builder finds no Dockerfile.
+      const web = service({ build: "./app", image: `${world.stack}-web` });
+      await commit(world, { "compose.yaml": composeFile({ web }), "app/page.txt": "a" });
+      for (const seconds of [10, 20, 40]) {
+        await automaticPollTo(world, "failed");
+        const before = builds;
+        await suppressed(world, "delay");
+        assert.equal(builds, before);
+        world.advance(seconds * SECOND);
+      }
+      assert.equal(builds, 3);
+    } finally {
+      await world.close();
+    }
+  });
 
   it("what fails before the release is known is not its fault", () =>
     inWorld("fake", async (world) => {
