@@ -6,6 +6,9 @@ import { parseLocatedYaml } from "./located_yaml.ts";
 import { invalidInput, MOST_PROBLEMS, ProblemSink } from "./problem_sink.ts";
 import { type DeploymentDocument, DeploymentReader } from "./deployment_reader.ts";
 
+/** Most steps of the `webhook_filter` of all documents of a file, far more than 500 usual ones have. */
+const MOST_FILTER_STEPS = 100_000;
+
 interface ParseOptions {
   /** Path for messages; its file name also tells whether it is a file of doco-cd. */
   readonly file: string;
@@ -20,7 +23,8 @@ interface ParseOptions {
  * Throws `config_invalid` with the problems of its documents, up to one hundred, and their positions.
  */
 export function parseDeployments(text: string, options: ParseOptions): DeploymentDocument[] {
-  const origin = { ...options, migration: isMigrationFile(options.file) };
+  const filters = { steps: MOST_FILTER_STEPS };
+  const origin = { ...options, migration: isMigrationFile(options.file), filters };
   const readers: DeploymentReader[] = [];
   let problems = 0;
   for (const { number, root } of parseLocatedYaml(text, options.file)) {

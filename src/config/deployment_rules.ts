@@ -14,7 +14,7 @@ import type { WrittenDeployment } from "./deployment_schema.ts";
 import type { Report } from "./problem_sink.ts";
 import { checkRepositoryUrl } from "./repository_url.ts";
 import { checkComposeFile, checkSideFile, checkWorkingDir } from "./source_path.ts";
-import { compilePattern } from "./pattern.ts";
+import { compilePattern, type StepsLeft } from "./pattern.ts";
 import { accept } from "./checked.ts";
 
 /** Author of a deployment, as far as rules depend on it. */
@@ -27,6 +27,8 @@ export interface DeploymentOrigin {
   readonly migration?: boolean;
   /** True for the override of a discovered stack, which inherits the keys that it leaves out. */
   readonly partial?: boolean;
+  /** Steps that the filters of a file's further documents may have: it may have hundreds. */
+  readonly filters?: StepsLeft;
 }
 
 /** Applies defaults and every rule of a single field; cross-field rules are {@link checkDeployment}. */
@@ -48,7 +50,7 @@ export function buildDeployment(
     source: repositoryUrl === "" ? source : "git",
     version: versionOf(written, origin),
     repositoryUrl,
-    webhookFilter: webhookFilterOf(written, report),
+    webhookFilter: webhookFilterOf(written, origin, report),
     reference: (written.reference ?? D.reference).trim(),
     workingDir,
     context: contextOf(written),
@@ -95,9 +97,13 @@ function versionOf(written: WrittenDeployment, origin: DeploymentOrigin): string
   return text;
 }
 
-function webhookFilterOf(written: WrittenDeployment, report: Report): string {
+function webhookFilterOf(
+  written: WrittenDeployment,
+  { filters }: DeploymentOrigin,
+  report: Report,
+): string {
   const pattern = written.webhook_filter ?? D.webhook_filter;
-  accept(compilePattern(pattern), "webhook_filter", report);
+  accept(compilePattern(pattern, filters), "webhook_filter", report);
   return pattern;
 }
 

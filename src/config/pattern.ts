@@ -20,11 +20,17 @@ export interface Pattern {
   test(text: string): boolean;
 }
 
+/** Steps that further patterns of one text may have together, each of which takes a microsecond. */
+export interface StepsLeft {
+  steps: number;
+}
+
 /**
  * Compiles an untrusted regular expression in the dialect of RE2, without look-around and
- * back-references, so that no pattern can block the process. Refuses repetitions that expand too far.
+ * back-references, so that no pattern can block the process. Refuses repetitions that expand too far,
+ * and more steps than are `left`, from which it takes its own.
  */
-export function compilePattern(pattern: string): Checked<Pattern> {
+export function compilePattern(pattern: string, left?: StepsLeft): Checked<Pattern> {
   if (pattern.length > LONGEST_PATTERN) {
     return { problem: `expected at most ${LONGEST_PATTERN} characters, found ${pattern.length}` };
   }
@@ -32,6 +38,9 @@ export function compilePattern(pattern: string): Checked<Pattern> {
   if (steps > MOST_STEPS) {
     const why = "repetitions and classes of Unicode make many";
     return { problem: `expected at most ${MOST_STEPS} steps, found ${steps}: ${why}` };
+  }
+  if (left !== undefined && (left.steps -= steps) < 0) {
+    return { problem: "the patterns of all documents have too many steps together" };
   }
   try {
     const compiled = RE2JS.compile(pattern);

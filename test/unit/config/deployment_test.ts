@@ -601,4 +601,16 @@ describe("parseInlineDeployments", () => {
     // What is not read is not looked at for what its author meant either.
     assert.match(message, /\(and 99 more problems\)$/);
   });
+
+  it("parseDeployments() counts the steps of all filters of a file, and compiles no more then", () => {
+    const documents = (count: number, filter: string) =>
+      Array.from({ length: count }, (_, at) => `name: d${at}\nwebhook_filter: '${filter}'\n`);
+    const read = (texts: string[]) =>
+      parseDeployments(texts.join("---\n"), { file: "f.yaml", trusted: false });
+    const usual = "^refs/(heads/(main|release/.+)|tags/v\\d+\\.\\d+\\.\\d+)$";
+    assert.equal(read(documents(500, usual)).length, 500);
+    const { problems } = errorOf(() => read(documents(500, "(?i)\\pL{8}")));
+    assert.match(problems[0]?.message ?? "", /^the patterns of all documents have too many steps/);
+    assert.equal(problems.length, 100);
+  });
 });
