@@ -7,7 +7,7 @@ import {
 } from "../model/mod.ts";
 import { replicasOf } from "./expectation.ts";
 import { beyondBounds } from "./model_bounds.ts";
-import { type JsonObject, labelsOf, objectAt, servicesOf } from "./model.ts";
+import { isObject, type JsonObject, labelsOf, objectAt, servicesOf } from "./model.ts";
 import { RESOURCE_KINDS, resourceUses } from "./resource_uses.ts";
 import { volumesFrom } from "./volumes_from.ts";
 
@@ -22,8 +22,9 @@ const MOST_LISTED = 4 << 20;
  */
 const MOST_LABELS = 64 << 10;
 /**
- * Most characters of the networks, volumes, configs and secrets that services name, counted for each
- * use: they are digested with every service, and a swarm gets a volume's definition with every mount.
+ * Most characters of what services have besides their own definitions, counted for each use: networks,
+ * volumes, configs and secrets are digested with every service, a swarm gets a volume's definition with
+ * every mount, and each build gets the arguments of its deployment.
  */
 const MOST_NAMED = 16 << 20;
 /** The keys of a service that appear in this list, besides ports. */
@@ -53,7 +54,11 @@ const LISTED_PORT = { exposed: 40, published: 140 } as const;
  */
 export function tooLargeProject(
   model: ComposeModel,
-  { isStack = false }: { readonly isStack?: boolean } = {},
+  { isStack = false, buildArguments = {} }: {
+    readonly isStack?: boolean;
+    /** Arguments that every build gets besides its own. */
+    readonly buildArguments?: Readonly<Record<string, string>>;
+  } = {},
 ): string | undefined {
   const beyond = beyondBounds(model);
   if (beyond !== undefined) return beyond;
@@ -81,11 +86,12 @@ export function tooLargeProject(
   if (containers > MOST_CONTAINERS) {
     return `it asks for ${containers} containers, the most is ${MOST_CONTAINERS}`;
   }
-  return tooLongList(listed) ?? tooMuchNamed(model);
+  return tooLongList(listed) ?? tooMuchNamed(model, lengthOf(buildArguments));
 }
 
-function tooMuchNamed(model: ComposeModel): string | undefined {
-  let named = 0;
+function tooMuchNamed(model: ComposeModel, ofEachBuild: number): string | undefined {
+  const builds = Object.values(servicesOf(model)).filter((each) => isObject(each["build"])).length;
+  let named = builds * ofEachBuild;
   for (const kind of RESOURCE_KINDS) {
     const defined = Object.entries(objectAt(model, kind));
     const lengths = new Map(defined.map(([key, value]) => [key, lengthOf(value)]));
@@ -95,8 +101,8 @@ function tooMuchNamed(model: ComposeModel): string | undefined {
   }
   return named <= MOST_NAMED
     ? undefined
-    : `its services name networks, volumes, configs and secrets of ${named} characters (each counts ` +
-      `for each use), the most is ${MOST_NAMED}`;
+    : `its services name networks, volumes, configs, secrets and build.args of ${named} characters ` +
+      `(each counts for each use), the most is ${MOST_NAMED}`;
 }
 
 /** Number of simultaneous tasks of a job's one-off run, besides those of its service. */

@@ -244,8 +244,9 @@ async function writeTree(
 }
 
 /** Checks the size before other checks process the model. Throws `config_invalid`. */
-function requireSize(model: ComposeModel, { key, swarm }: ResolvedTarget): void {
-  const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined });
+function requireSize(model: ComposeModel, { key, swarm, deployment }: ResolvedTarget): void {
+  const buildArguments = deployment.build.args;
+  const tooLarge = tooLargeProject(model, { isStack: swarm !== undefined, buildArguments });
   if (tooLarge === undefined) return;
   throw errors.config_invalid(`deployment ${key.name}: ${tooLarge}`);
 }

@@ -65,6 +65,18 @@ describe("tooLargeProject()", () => {
     assert.match(named(1, { volumes: Array(170).fill(mount) }) ?? "", said);
     assert.equal(named(1, { volumes: Array(170).fill({ ...mount, type: "bind" }) }), undefined);
   });
+  it("counts the arguments that a deployment gives to each of its builds", () => {
+    const buildArguments = { A: "x".repeat(100_000) };
+    const building = (count: number) => ({
+      services: Object.fromEntries(
+        Array.from({ length: 300 }, (_, at) => [`s${at}`, at < count ? { build: {} } : {}]),
+      ),
+    });
+    assert.equal(tooLargeProject(building(160), { buildArguments }), undefined);
+    const said = /and build\.args of 17\d{6} characters .* the most is 16777216$/;
+    assert.match(tooLargeProject(building(170), { buildArguments }) ?? "", said);
+    assert.equal(tooLargeProject(building(170)), undefined);
+  });
   it("refuses labels that would make each event of a container too long", () => {
     const said = /^service s0: each container has labels of \d+ characters .* the most is 65536$/;
     const labels = { a: "x".repeat(65_600) };
