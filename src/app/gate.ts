@@ -88,7 +88,7 @@ export function createGate(
     windows,
     shownDigest: (key, digest) => assembly.key.shown(key, digest),
     shownModel: async (recorded, signal) =>
-      shownModel(await pipelineParts(signal), ledger.open(recorded)),
+      await shownModel(await pipelineParts(signal), ledger.open(recorded)),
     polls: settings.polls.map(({ request }) => request),
     plan: (request, signal) => {
       const run = { request, trigger: "poll", origin: "manual" } as const;

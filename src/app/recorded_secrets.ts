@@ -245,7 +245,7 @@ class Teacher implements RecordedSecrets {
       try {
         const release = this.#ledger.open(recorded);
         yield;
-        yield* hidingSteps({ secrets: this.#secrets }, release);
+        for (const _ of hidingSteps({ secrets: this.#secrets }, release)) yield;
       } catch {
         // Forgotten meanwhile, or sealed with a key that is lost: nobody will know more of it.
         failed.add(mark);

@@ -26,7 +26,10 @@ export function maskedModel(model: ComposeModel, options: MaskOptions): string {
   const secrets = (options.secrets ?? []).flatMap((each) => [each, each.replaceAll("$", "$$$$")]);
   const whole = new Set(secrets);
   const contains = containing(secrets.filter(({ length }) => length >= SHORTEST_PART));
-  const isSecret = (text: string) => whole.has(text) || contains(text);
+  // Hundreds of services may say the same.
+  const looked = new Map<string, boolean>();
+  const isSecret = (text: string) =>
+    looked.getOrInsertComputed(text, () => whole.has(text) || contains(text));
   return JSON.stringify(masked(model, false), null, 2) + "\n";
 
   function masked(value: unknown, isMap: boolean): unknown {

@@ -82,14 +82,10 @@ function* lookedAt(model: ComposeModel): Generator<readonly [number, readonly st
   }
 }
 
-/** All secrets of a release, as far as the release itself contains them. */
-export function secretsOfRelease(release: Pick<Release, "model" | "invocation">): string[] {
-  return [...new Set([...stepsToSecrets(release)].flat())];
-}
-
 /**
- * {@link secretsOfRelease} in small steps, some of which find none, with what each finds: all of them
- * together may take seconds, between which there is other work.
+ * All secrets of a release, as far as the release itself contains them, in small steps, some of which
+ * find none, with what each finds: all of them together may take seconds, between which there is other
+ * work. External ones may come twice.
  */
 export function* stepsToSecrets(
   { model, invocation }: Pick<Release, "model" | "invocation">,

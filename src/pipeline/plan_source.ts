@@ -118,7 +118,8 @@ async function planRemoval(
   const asked = { by, found, because: whyObsolete(directory), removeVolumes, observed };
   const plan = await decideDestroy(parts, key, asked, signal);
   const facts = { plan, observed };
-  return { ...key, id: idOf(parts, key, facts), plan, before: deployedText(parts, key), after: "" };
+  const before = await deployedText(parts, key);
+  return { ...key, id: idOf(parts, key, facts), plan, before, after: "" };
 }
 
 interface ToPlan {
@@ -145,7 +146,7 @@ async function planDeployment(
     const revision = await revisionOf(within, opened, told, signal);
     return await decideAnyway(within, { ...told, revision, glance }, signal);
   };
-  const deployed = deployedText(parts, key);
+  const deployed = await deployedText(parts, key);
   const decision = await preparing(parts, asked, decide, signal);
   const before = deployed || await runningText(parts, decision, signal);
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
@@ -154,7 +155,7 @@ async function planDeployment(
   const release = wanted?.digest ?? parts.ledger.current(key)?.digest;
   const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
   const same = decision.kind === "destroy" ? "" : before;
-  const after = wanted === undefined ? same : shownModel(parts, wanted);
+  const after = wanted === undefined ? same : await shownModel(parts, wanted);
   const failed = decision.kind === "deploy" && wanted !== undefined
     ? failedBefore(parts, told, wanted.digest)
     : "";
@@ -203,9 +204,9 @@ function wantedBy(decision: Decision): Release | undefined {
   return decision.kind === "skip" ? decision.wanted : undefined;
 }
 
-function deployedText(parts: PipelineParts, key: StackKey): string {
+async function deployedText(parts: PipelineParts, key: StackKey): Promise<string> {
   const recorded = parts.ledger.current(key);
-  return recorded === undefined ? "" : shownModel(parts, parts.ledger.open(recorded));
+  return recorded === undefined ? "" : await shownModel(parts, parts.ledger.open(recorded));
 }
 
 /** What containers run that a deployment adopts, masked as the model of the release; empty without any. */
@@ -219,7 +220,7 @@ async function runningText(
   if (release.swarm !== undefined) return "";
   const mask = (text: string) => `*** (${parts.key.shown(release.key, text).slice(0, 8)})`;
   const model = await runningModel(parts.host.engine, release, observed, mask, signal);
-  return shownModel(parts, { ...release, model });
+  return await shownModel(parts, { ...release, model });
 }
 
 /** Digest that identifies a plan. Leaves health out, which flickers. */

@@ -1,18 +1,17 @@
-import {
-  externalSecretsIn,
-  maskedModel,
-  secretsOfRelease,
-  stepsToSecrets,
-} from "../compose/mod.ts";
+import { externalSecretsIn, maskedModel, stepsToSecrets } from "../compose/mod.ts";
 import type { Release } from "../model/mod.ts";
 import { createPauses, stackAsOwner } from "../system/mod.ts";
 import type { PrepareParts } from "./parts.ts";
 import { filesOwner } from "./target.ts";
 
-/** The model of a release as text for people, without the values of secrets. */
-export function shownModel(parts: PrepareParts, release: Release): string {
-  const secrets = secretsOfRelease(release);
-  parts.secrets.hide(secrets, stackAsOwner(release.key));
+/** The model of a release as text for people, without the values of secrets; pauses for other work. */
+export async function shownModel(parts: PrepareParts, release: Release): Promise<string> {
+  const pauses = createPauses(STEPS_AT_ONCE);
+  const secrets: string[] = [];
+  for (const found of hidingSteps(parts, release)) {
+    secrets.push(...found);
+    await pauses.after(1);
+  }
   return maskedModel(release.model, {
     digest: (text) => parts.key.shown(release.key, text),
     // External secrets are masked even if they are too short to be hidden in other texts.
@@ -26,12 +25,15 @@ export async function hideSecrets(parts: Hiding, release: HiddenRelease): Promis
   for (const _ of hidingSteps(parts, release)) await pauses.after(1);
 }
 
-/** Steps of {@link hideSecrets}, each of which takes little. */
-export function* hidingSteps({ secrets }: Hiding, release: HiddenRelease): Generator<void> {
+/** Steps of {@link hideSecrets}, each of which takes little, with what was hidden. */
+export function* hidingSteps(
+  { secrets }: Hiding,
+  release: HiddenRelease,
+): Generator<readonly string[]> {
   const owner = stackAsOwner(release.key);
   for (const found of stepsToSecrets(release)) {
     if (found.length > 0) secrets.hide(found, owner);
-    yield;
+    yield found;
   }
 }
 

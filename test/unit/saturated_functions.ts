@@ -294,7 +294,6 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   secretsInModel: ({ model }) => compose.secretsInModel(model, createPauses()),
 
   stepsToSecrets: ({ release }) => [...compose.stepsToSecrets(release)],
-  secretsOfRelease: ({ release }) => compose.secretsOfRelease(release),
   secretsInVariables: ({ model }) =>
     compose.secretsInVariables(
       model,

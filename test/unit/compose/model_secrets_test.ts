@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { registrySecrets, secretsInModel, secretsOfRelease } from "../../../src/compose/mod.ts";
+import { registrySecrets, secretsInModel, stepsToSecrets } from "../../../src/compose/mod.ts";
 import { takesAtMost } from "../processor_time.ts";
 
 const PAUSES = { after: () => undefined };
@@ -68,9 +68,9 @@ describe("secretsInModel()", () => {
   });
 });
 
-describe("secretsOfRelease()", () => {
-  it("secretsOfRelease() knows external ones, kept ones, and those by name, use and place", () => {
-    const found = secretsOfRelease({
+describe("stepsToSecrets()", () => {
+  it("stepsToSecrets() knows external ones, kept ones, and those by name, use and place", () => {
+    const steps = stepsToSecrets({
       model: {
         services: { web: { environment: { PASSWORD: "in-model-1" } } },
         secrets: { s: { environment: "PLAIN" } },
@@ -89,7 +89,7 @@ describe("secretsOfRelease()", () => {
       },
     });
     const expected = ["from-store", "kept-before", "as a secret", "by-name-1", "in-model-1"];
-    assert.deepEqual(found.sort(), expected.sort());
+    assert.deepEqual([...steps].flat().sort(), expected.sort());
   });
 });
 
