@@ -43,6 +43,7 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
   const ignored = new Set<TreeUse>();
   const signals = new Map<string, string>();
   const warnings: string[] = [];
+  const usesOf = Map.groupBy(uses, ({ service }) => service);
   let signs = 0;
   for (const [name, service] of Object.entries(servicesOf(model))) {
     const labels = labelsOf(service);
@@ -50,7 +51,7 @@ export function ignoredUses(model: ComposeModel, uses: readonly TreeUse[]): Igno
     if (signs > MOST_SIGNS) throw tooMany();
     const asked = readLabels(name, labels);
     if (asked === undefined) continue;
-    const own = uses.filter((use) => use.service === name);
+    const own = usesOf.get(name) ?? [];
     const unknown = checkKnown(name, asked, own);
     warnings.push(...unknown.slice(0, MOST_WARNINGS - warnings.length));
     for (const use of own.filter(ignores(asked))) ignored.add(use);

@@ -51,13 +51,14 @@ export function releaseServices(inputs: DigestInputs): ReleaseService[] {
 
 /** What services have in common, done once: hundreds may name one that is megabytes long. */
 interface Shared {
+  readonly usesOf: ReadonlyMap<string, readonly TreeUse[]>;
   /** Canonical texts of resources, by kind and key. */
   readonly texts: ReadonlyMap<ResourceKind, ReadonlyMap<string, string>>;
   /** Digests of the variables that configs and secrets take their values from. */
   readonly values: ReadonlyMap<string, string>;
 }
 
-function shared({ model, environment, digest }: DigestInputs): Shared {
+function shared({ model, environment, digest, uses }: DigestInputs): Shared {
   const texts = RESOURCE_KINDS.map((kind) => {
     const all = Object.entries(objectAt(model, kind));
     return [kind, new Map(all.map(([key, value]) => [key, canonicalJson(value)]))] as const;
@@ -68,7 +69,8 @@ function shared({ model, environment, digest }: DigestInputs): Shared {
     const value = name === "" ? undefined : own(environment, name);
     return value === undefined ? [] : [[name, digest(value)] as const];
   });
-  return { texts: new Map(texts), values: new Map(values) };
+  const usesOf = Map.groupBy(uses, ({ service }) => service);
+  return { usesOf, texts: new Map(texts), values: new Map(values) };
 }
 
 /** Adds images besides the services' own, except for those that the release builds itself. */
@@ -90,7 +92,7 @@ function releaseService(
   const parts: Record<string, string> = {
     definition: inputs.digest(withResources(definition, inputs)),
   };
-  const uses = inputs.uses.filter((each) => each.service === name);
+  const uses = inputs.usesOf.get(name) ?? [];
   for (const use of uses.filter((each) => !inputs.inPlace.uses.has(each))) {
     const kind = use.kind === "build" ? "build" : "file";
     parts[`${kind}:${use.path}`] = inputs.contentOf(use.path);
