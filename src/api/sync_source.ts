@@ -67,7 +67,7 @@ export type AgreedPlans = z.output<typeof agreedPlans>;
 
 interface PlanPart extends Pick<SyncStackParts, "plan"> {
   /** What is deployed of it; by default the source's own files, at the reference that is asked for. */
-  readonly sources?: readonly Pick<SourceRequest, "reference" | "deployments">[];
+  readonly sources?: readonly Pick<SourceRequest, "reference" | "deployments" | "withFiles">[];
 }
 
 /**

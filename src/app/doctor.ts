@@ -152,7 +152,11 @@ async function sources(settings: Settings, { files }: System): Promise<Finding[]
       ? "once"
       : schedule ?? (intervalSeconds === 0 ? unasked : `every ${intervalSeconds} s`);
     const target = request.target && `, target ${request.target}`;
-    const says = `${requestName(request)}@${request.reference}${target}, ${when}`;
+    const inline = request.deployments.map(({ deployment: { name, workingDir } }) =>
+      name || workingDir
+    );
+    const own = inline.length === 0 ? "" : `, deployments of its own (${inline.join(", ")})`;
+    const says = `${requestName(request)}@${request.reference}${target}${own}, ${when}`;
     const problem = missing ?? failureOf(request);
     if (problem !== undefined) {
       return { about: "source", isFine: false, says: `${says}: ${problem}` };

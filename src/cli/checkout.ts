@@ -25,8 +25,8 @@ interface Named {
   readonly target: string;
 }
 
-/** A reference to deploy, by inline deployments or, without any, by the repository's files. */
-type PolledSource = Pick<SourceRequest, "reference" | "deployments">;
+/** A reference to deploy, by inline deployments, by the repository's files or by both: a name is once in them. */
+type PolledSource = Pick<SourceRequest, "reference" | "deployments" | "withFiles">;
 
 /** The repository that the first operand, `--ref` and `--target` name. */
 export function namedBy(
@@ -119,14 +119,10 @@ export function polledSources(
     : references;
   const found = asked.flatMap((each): PolledSource[] => {
     const own = requestsFor(polls, name, { reference: each, target });
+    if (own.length === 0) return [];
     const deployments = own.flatMap((request) => request.deployments);
-    const at = { reference: isCheckout ? reference : each };
-    return [
-      ...(own.some((request) => request.deployments.length === 0)
-        ? [{ ...at, deployments: [] }]
-        : []),
-      ...(deployments.length === 0 ? [] : [{ ...at, deployments }]),
-    ];
+    const withFiles = own.some((request) => request.deployments.length === 0);
+    return [{ reference: isCheckout ? reference : each, deployments, withFiles }];
   });
   const inline = said.filter(({ deployments }) => deployments.length > 0);
   if (inline.length > 0) {

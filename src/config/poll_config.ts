@@ -1,4 +1,5 @@
-import type { SourceRequest } from "../model/mod.ts";
+import { requestKey, type SourceRequest } from "../model/mod.ts";
+import { duplicateStacks } from "./duplicate_stacks.ts";
 import type { Located } from "./located.ts";
 import { locateJson } from "./located_json.ts";
 import { readList } from "./located_yaml.ts";
@@ -29,6 +30,7 @@ export function parsePollConfig(text: string, options: PollOptions): PollEntry[]
   const { file } = options;
   if (isCommentOnly(text)) return [];
   const list = { text, file, what: "the poll configuration", of: "poll entries" };
+  const before: PollEntry[] = [];
   return readList(list, (item, index, sink) => {
     const { entry, problems } = new PollReader(item, {
       where: file,
@@ -37,8 +39,28 @@ export function parsePollConfig(text: string, options: PollOptions): PollEntry[]
       ...options,
     });
     sink.take(problems);
+    const others = before.filter(({ request }) =>
+      requestKey(request) === requestKey(entry.request)
+    );
+    const name = sharedName(entry, others);
+    if (name !== undefined) {
+      const message = `a deployment of an entry before, of the same url, is called "${name}" too`;
+      sink.add(item.at, "deployments", message);
+    }
+    before.push(entry);
     return entry;
   });
+}
+
+/** A stack that an entry names, and one of the others as well: they would replace each other for ever. */
+function sharedName({ request }: PollEntry, others: readonly PollEntry[]): string | undefined {
+  const theirs = others.flatMap((each) => each.request.deployments);
+  const all = [...theirs, ...request.deployments].map(({ deployment }) => deployment);
+  const shared = duplicateStacks(all).find((indexes) => {
+    const own = indexes.filter((index) => index >= theirs.length).length;
+    return own > 0 && own < indexes.length;
+  });
+  return shared && all[shared[0] ?? 0]?.name;
 }
 
 function isCommentOnly(text: string): boolean {

@@ -22,8 +22,10 @@ export interface SourceRequest {
   readonly reference: string;
   /** Configuration target; empty for the default file. */
   readonly target: string;
-  /** Inline configurations; when there are any, the repository's file is not read. */
+  /** Inline configurations; when there are any, the repository's file is not read by default. */
   readonly deployments: readonly DeclaredDeployment[];
+  /** Whether the repository's file is read beside inline configurations. */
+  readonly withFiles?: boolean;
 }
 
 /** A key that requests of one source, reference and target share; `repository` replaces the URL. */

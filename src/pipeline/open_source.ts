@@ -33,7 +33,15 @@ import type { PipelineParts } from "./parts.ts";
 import { webhookRefusal } from "../plan/mod.ts";
 import { createTeller } from "../tell/mod.ts";
 import { isStrangers } from "./stack_owner.ts";
-import { filesOf, lookUp, noteReading, requestLocation, resolveOther } from "./resolve_revision.ts";
+import {
+  filesOf,
+  lookUp,
+  noteReading,
+  requestLocation,
+  type RequestOfRound,
+  resolveOther,
+} from "./resolve_revision.ts";
+import { heldByPoll, otherPollsOf } from "./owner/other_polls.ts";
 import { type Target, triedOnce } from "../prepare/mod.ts";
 
 /** A source to open, and on whose behalf. */
@@ -56,7 +64,7 @@ export interface OpenedSource extends SourceRun {
   /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**
-   * Throws `conflict` when another polled target of the repository has the stack. Call it with the
+   * Throws `conflict` when another poll of the repository has the stack. Call it with the
    * stack's lock held: of two targets first polled together, one has the stack only then.
    */
   readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
@@ -81,7 +89,7 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
-  const requireNotHeld = requireNotOtherTargets(parts, opened, signal);
+  const requireNotHeld = requireNotOtherPolls(parts, opened, signal);
   return { ...opened, requireNotHeld, passes: triedOnce(parts, opened, signal) };
 }
 
@@ -112,50 +120,36 @@ async function readSource(
 }
 
 /**
- * Refuses stacks that another polled target of the repository deployed and still names: the two
- * would replace each other at every poll. A target that is no longer polled, or no longer names a
- * stack, has given it up; persons may deploy any. Each file is read once in a run.
+ * Refuses stacks that another poll of the repository has and still names, see {@link otherPollsOf}. One
+ * that is no longer polled, or no longer names a stack, has given it up. Each is read once in a run.
  */
-function requireNotOtherTargets(
+function requireNotOtherPolls(
   parts: PipelineParts,
-  { request, configuration: { source }, origin }: ReadSource,
+  { request, configuration, origin, round }: ReadSource,
   signal: AbortSignal,
 ): OpenedSource["requireNotHeld"] {
-  const others = parts.options.polled.filter((other) =>
-    origin !== "manual" && other.target !== request.target &&
-    requestLocation(other).name === source.name
-  );
+  const { name: source } = configuration.source;
+  const polled = parts.options.polled.filter((other) => requestLocation(other).name === source);
+  const asking = { request, origin, source };
+  const othersOf = otherPollsOf(polled, asking);
   const read = new Map<SourceRequest, ReturnType<typeof namedBy>>();
   return async ({ declared }) => {
     if (declared.deployment.pause) return;
     const key = keyOf({ declared });
-    const current = parts.ledger.current(key);
-    const { source: deployed } = current?.configuration ?? current?.revision ?? {};
-    if (deployed?.name !== source.name) return;
-    for (const other of others.filter(({ target }) => target === current?.target)) {
-      const named = await read.getOrInsertComputed(other, () => namedBy(parts, other, signal));
+    for (const other of othersOf(parts.ledger.current(key))) {
+      const asked = { request: other, round };
+      const named = await read.getOrInsertComputed(other, () => namedBy(parts, asked, signal));
       if (named === undefined || named.includes(formatStackKey(key))) {
-        throw heldBy(other.target, key, source.name, request.target);
+        throw heldByPoll(other, key, asking);
       }
     }
   };
 }
 
-function heldBy(other: string, { name }: StackKey, source: string, target: string) {
-  const [theirs, own] = [other, target].map((each) =>
-    each === "" ? "the default file" : `target ${each}`
-  );
-  return errors.conflict(
-    `conflict: ${name} is deployed from ${theirs} of ${source}, which is polled and names it, so it was ` +
-      `not deployed from ${own}, which names it as well; choose another name in one of the two, or ` +
-      "poll only one",
-  );
-}
-
 /** The stacks that a source names now; `undefined` where its configuration cannot be read now. */
-async function namedBy(parts: PipelineParts, request: SourceRequest, signal: AbortSignal) {
+async function namedBy(parts: PipelineParts, asked: RequestOfRound, signal: AbortSignal) {
   try {
-    const run = { request, trigger: "poll", origin: "automatic" } as const;
+    const run = { ...asked, trigger: "poll", origin: "automatic" } as const;
     const { expansion } = await readSource(parts, run, { describe: () => {} }, signal);
     const keys = expansion.failures.map(({ key }) => key);
     return [...expansion.deployments.map(keyOf), ...keys].map(formatStackKey);
@@ -212,11 +206,11 @@ export function targetOf(
  */
 async function readDeployments(
   parts: PipelineParts,
-  { target, deployments }: SourceRequest,
+  { target, deployments, withFiles = deployments.length === 0 }: SourceRequest,
   revision: Revision,
   signal: AbortSignal,
 ): Promise<readonly DeclaredDeployment[]> {
-  if (deployments.length > 0) return deployments;
+  if (!withFiles) return deployments;
   const base = parts.options.configBaseDir;
   const names = configFileNames(target);
   for (const name of names) {
@@ -238,7 +232,7 @@ async function readDeployments(
       });
     }, signal);
     warnOf(parts, revision, documents.flatMap((each) => each.warnings));
-    return documents;
+    return [...deployments, ...documents];
   }
   throw notFound(revision, names, base === "." ? "the root" : base, target);
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { ids, inWorld, label } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
@@ -16,17 +17,22 @@ function targets(names: Readonly<Record<string, string>>): Record<string, string
 
 /** Has these targets polled once each after a restart; returns how their runs ended. */
 async function polled(world: World, ...names: string[]): Promise<Record<string, RunBody>> {
+  const runs = await runsOf(world, names.map((target) => ({ target })));
+  return Object.fromEntries(runs.map((run) => [run.target ?? "", run]));
+}
+
+/** Has entries polled once each after a restart; returns their runs. */
+async function runsOf(world: World, polls: readonly Record<string, unknown>[]) {
   const list = async () => {
     const answer = await world.request("/v1/api/runs?limit=200");
     return (await answer.json()).content as (RunBody & { target?: string })[];
   };
   const before = new Set((await list()).map((run) => run.job_id));
   const { url } = world.repository;
-  const entries = names.map((target) => ({ url, reference: "main", target, run_once: true }));
+  const entries = polls.map((each) => ({ url, reference: "main", run_once: true, ...each }));
   await world.restart({ POLL_CONFIG: JSON.stringify(entries) });
   await world.app.polled;
-  const runs = (await list()).filter((run) => !before.has(run.job_id));
-  return Object.fromEntries(runs.map((run) => [run.target ?? "", run]));
+  return (await list()).filter((run) => !before.has(run.job_id));
 }
 
 describe("two targets of one repository that name one stack", () => {
@@ -59,5 +65,43 @@ describe("two targets of one repository that name one stack", () => {
       await world.repository.commit(targets({ nas: world.stack, pi: `${world.stack}-b` }));
       assert.equal((await polled(world, "nas", "pi"))["nas"]?.status, "succeeded");
       assert.equal(await label(world, "web", "of"), "nas");
+    }));
+});
+
+describe("two polls of one reference that name one stack", () => {
+  it("do not replace each other: the first has it, and plan and apply take neither", () =>
+    inWorld("fake", async (world) => {
+      await world.repository.commit({
+        ".stackwright.yaml": `name: ${world.stack}\nworking_dir: a\n`,
+        ...Object.fromEntries(["a", "b"].map((of) => [
+          `${of}/compose.yaml`,
+          composeFile({ web: service({ labels: { of } }) }),
+        ])),
+      });
+      const inline = {
+        reference: "refs/heads/main",
+        deployments: [{ name: world.stack, working_dir: "b" }],
+      };
+      for (const [first, ...entries] of [["b", inline, {}], ["a", {}, inline]] as const) {
+        for (let times = 0; times < 2; times += 1) {
+          const runs = await runsOf(world, entries);
+          const refused = runs.filter(({ status }) => status === "failed");
+          assert.equal(refused.length, 1, JSON.stringify(runs));
+          assert.match(
+            JSON.stringify(refused),
+            /conflict: .* from the (default file|deployments in POLL_CONFIG) of .* names it as well/,
+          );
+          assert.equal(await label(world, "web", "of"), first);
+        }
+      }
+      const before = await ids(world);
+      const { url } = world.repository;
+      const entries = [inline, {}].map((each) => ({ url, reference: "main", ...each }));
+      const env = { POLL_CONFIG: JSON.stringify(entries) };
+      for (const command of ["plan", "apply"]) {
+        const { err } = await commandTo(world, 1, [command, url], { env });
+        assert.match(err, /is configured 2 times \(in b, a\); names must be unique in a context/);
+      }
+      assert.deepEqual(await ids(world), before);
     }));
 });

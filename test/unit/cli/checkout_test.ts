@@ -33,12 +33,10 @@ describe("a repository whose poll has deployments of its own", () => {
     ["is told from others", inline, { url: "https://h.example/o/other" }, ["HEAD files"]],
     ["is told from one without", "interval: 60", { url: "https://h.example/o/r" }, ["main files"]],
     ["has files too where another entry has none", files, { url: "https://h.example/o/r" }, [
-      "main files",
-      "main shop",
+      "main shop files",
     ]],
     ["has files too in a checkout", files, { url: "/src/r", identity: "h.example/o/r" }, [
-      "HEAD files",
-      "HEAD shop",
+      "HEAD shop files",
     ]],
     [
       "is its files for another reference",
@@ -55,7 +53,7 @@ describe("a repository whose poll has deployments of its own", () => {
       "has each reference once, in whichever form entries name it",
       files.replace("interval: 60", "reference: main"),
       { url: "https://h.example/o/r" },
-      ["main files", "main shop"],
+      ["main shop files"],
     ],
     [
       "is asked for by a reference where there are two, in a checkout",
@@ -74,9 +72,10 @@ describe("a repository whose poll has deployments of its own", () => {
       const { polls } = readSettings({ POLL_CONFIG }, () => "", { uid: 0 });
       const log = createRecordingLog();
       const found = polledSources({ reference: "HEAD", ...input }, polls, log);
-      const told = found.map(({ reference, deployments }) => {
+      const told = found.map(({ reference, deployments, withFiles }) => {
         const names = deployments.map(({ deployment }) => deployment.name);
-        return `${reference.replace("refs/heads/", "")} ${names.join(" ") || "files"}`;
+        const all = [...names, ...(withFiles ?? names.length === 0 ? ["files"] : [])];
+        return `${reference.replace("refs/heads/", "")} ${all.join(" ")}`;
       });
       assert.deepEqual(told, sources);
       if (said !== undefined) assert.match(log.lines.map(({ message }) => message).join(), said);

@@ -93,6 +93,17 @@ describe("parsePollConfig", () => {
     ]);
   });
 
+  it("parsePollConfig() takes one name in several contexts, targets and references", () => {
+    const deployments = "deployments: [{name: a}]";
+    const more = ["target: x", "reference: next", "deployments: [{name: a, context: nas}]"];
+    const text = [
+      deployments,
+      ...more.map((each) => /^d/.test(each) ? each : `${each}, ${deployments}`),
+    ]
+      .map((each) => `- {url: /r, ${each}}\n`).join("");
+    assert.equal(parse(text).length, 4);
+  });
+
   const refused: [string, string][] = [
     ["- {}", '1:3: [0].url: the key "url" is required'],
     ["- {url: ''}", "1:9: [0].url: expected a repository URL or an artifact, found an empty text"],
@@ -117,6 +128,10 @@ describe("parsePollConfig", () => {
     ["- {url: /r, watch: 'no'}", "1:20: [0].watch: expected true or false"],
     ["- {url: /r, deployments: {}}", "1:26: [0].deployments: expected a list"],
     ["- {url: /r, deployments: [{name: A}]}", "1:34: [0].deployments[0].name: "],
+    [
+      "- {url: /r, deployments: [{name: a}]}\n- {url: /r, deployments: [{name: b}, {name: a}]}",
+      '2:3: [1].deployments: a deployment of an entry before, of the same url, is called "a" too',
+    ],
     ["- /r", "1:3: [0]: expected a mapping"],
     ["url: /r", "1:1: expected a list of poll entries"],
     ["- url: /r\n---\n- url: /s", "3:1: expected a single document"],

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  errors,
+  type Origin,
+  type Release,
+  type SourceRequest,
+  type StackKey,
+  type StackwrightError,
+} from "../../model/mod.ts";
+import { fullReference } from "../../source/mod.ts";
+
+/** The source of a run: what is asked for, and by whom. */
+interface Asking {
+  readonly request: SourceRequest;
+  readonly origin: Origin;
+  /** Name of the source. */
+  readonly source: string;
+}
+
+/**
+ * Finder of the polls, among those `polled` of a run's source, that may have a stack which the run
+ * names, too: the two would replace each other for ever. Of the polls of one reference and target (files,
+ * or deployments of their own) the first has what several name. Of two targets the one that `deployed`
+ * it has it; persons may deploy any.
+ */
+export function otherPollsOf(
+  polled: readonly SourceRequest[],
+  { request, origin, source }: Asking,
+): (
+  deployed: Pick<Release, "configuration" | "revision" | "target"> | undefined,
+) => readonly SourceRequest[] {
+  const others = polled.filter(({ target }) => origin !== "manual" && target !== request.target);
+  const same = polled.filter(({ kind, reference, target }) =>
+    target === request.target &&
+    fullReference(kind, reference) === fullReference(request.kind, request.reference)
+  );
+  const own = request.withFiles === true
+    ? -1
+    : same.findIndex((each) => isDeepStrictEqual(each.deployments, request.deployments));
+  const first = same.slice(0, Math.max(own, 0));
+  return (deployed) => {
+    const { source: from } = deployed?.configuration ?? deployed?.revision ?? {};
+    return from?.name === source
+      ? [...first, ...others.filter(({ target }) => target === deployed?.target)]
+      : first;
+  };
+}
+
+/** The error for a stack that another poll of the source has and names. */
+export function heldByPoll(
+  other: SourceRequest,
+  { name }: StackKey,
+  { request, source }: Pick<Asking, "request" | "source">,
+): StackwrightError {
+  const [theirs, own] = [other, request].map(({ target, deployments }) => {
+    if (deployments.length > 0) return "the deployments in POLL_CONFIG";
+    return target === "" ? "the default file" : `target ${target}`;
+  });
+  return errors.conflict(
+    `conflict: ${name} is deployed from ${theirs} of ${source}, which is polled and names it, so it was ` +
+      `not deployed from ${own}, which names it as well; choose another name in one of the two, or ` +
+      "poll only one",
+  );
+}
