@@ -88,11 +88,13 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
   const [last] = ledger.decisions.of(key, 1);
   if (isThere && !isLeftOpen && last?.kind === "destroy" && last.outcome?.status === "succeeded") {
     throw errors.not_found(
-      `there is nothing to forget of ${key.name}: it was removed or forgotten (${last.message})`,
+      `there is nothing to forget of ${key.name}: it was removed or forgotten (${
+        last.outcome?.message ?? last.message
+      })`,
       { told: "it was removed or forgotten already" },
     );
   }
-  if (isThere) requireNotHeld(key.name, ledger.holds.get(key), "forgotten");
+  if (isThere) requireNotHeld(key, ledger.holds.get(key), "forgotten");
   if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
   throw errors.conflict(
     `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +

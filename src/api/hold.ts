@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { errors, parseDuration, type PersonHold, type StackKey, stackKey } from "../model/mod.ts";
+import {
+  errors,
+  formatStackKey,
+  parseDuration,
+  type PersonHold,
+  type StackKey,
+  stackKey,
+} from "../model/mod.ts";
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -23,8 +30,30 @@ export const holdView = z.strictObject({
 
 type HoldView = z.output<typeof holdView>;
 
+/** What else is to be known of a stack that is held or freed. */
+export const noteView = z.string().optional().describe("What else is to be known.");
+
+/** The answer to holding. */
+const heldView = holdView.extend({ note: noteView });
+
 /** The answer to resuming: whether the stack was held. */
-const resumeView = z.strictObject({ resumed: z.boolean().describe("False when nobody held it.") });
+const resumeView = z.strictObject({
+  resumed: z.boolean().describe("False when nobody held it."),
+  note: noteView,
+});
+
+/** The note on a stack of which nothing is deployed, or that is held; none on others. */
+export function noteOn({ ledger }: Pick<StackParts, "ledger">, key: StackKey): { note?: string } {
+  const hold = ledger.holds.get(key);
+  const goesOn = hold !== undefined &&
+    ledger.underWay().some((each) =>
+      each.kind !== "destroy" && formatStackKey(each.key) === formatStackKey(key)
+    );
+  if (goesOn) {
+    return { note: "a deployment that is under way, or was interrupted, is finished first" };
+  }
+  return ledger.current(key) === undefined ? { note: "nothing of it is deployed" } : {};
+}
 
 /** Ports for holding stacks. */
 export interface HoldParts extends Pick<StackParts, "ledger" | "timeZone"> {
@@ -51,7 +80,7 @@ const input = stackInput.extend({
  */
 export function holdOperation(
   { ledger, clock, timeZone, learned }: HoldParts,
-): Operation<HoldView> {
+): Operation<z.output<typeof heldView>> {
   const time = createTimeFormat(timeZone);
   return defineOperation({
     id: "holdDeployment",
@@ -59,7 +88,7 @@ export function holdOperation(
     tag: "Deployments",
     power: "act",
     input,
-    output: holdView,
+    output: heldView,
     errors: ["bad_request", "not_found"],
   }, async ({ context, name, reason, until }, call) => {
     const key = stackKey(context, name);
@@ -70,7 +99,7 @@ export function holdOperation(
     return audited(call, { action: "hold", what: "stack", key, more: { reason } }, () => {
       requireKnown({ ledger }, key);
       ledger.holds.set(key, hold);
-      return viewHold(ledger.holds.get(key) ?? hold, time);
+      return { ...viewHold(ledger.holds.get(key) ?? hold, time), ...noteOn({ ledger }, key) };
     });
   });
 }
@@ -89,7 +118,7 @@ export function resumeOperation(
   }, (key) => {
     const [held, pinned] = [ledger.holds.remove(key), ledger.pins.remove(key)];
     if (!held && !pinned) requireKnown({ ledger }, key);
-    return { resumed: held || pinned };
+    return { resumed: held || pinned, ...noteOn({ ledger }, key) };
   });
 }
 

@@ -113,11 +113,11 @@ export async function stackStatuses(
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
-    // A held stack is not retried automatically, whatever the failure before said.
+    // A held stack is not retried automatically, whatever the failure before said; nor while it is tried.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : repairedAgainAt(decision, now);
-    const retryAt = judged.state === "held" ? undefined : triedAt;
+    const retryAt = ["held", "deploying"].includes(judged.state) ? undefined : triedAt;
     const sourceFailure = current && failed(placeOf(current));
     const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;
     const its = { jobs: jobs.get(name) ?? [], rolledBack };
@@ -249,7 +249,7 @@ export function heldBack(
   key: StackKey,
 ): { readonly heldBack?: string } {
   const hold = holds.get(key);
-  return hold === undefined ? {} : { heldBack: formatPersonHold(hold) };
+  return hold === undefined ? {} : { heldBack: formatPersonHold(hold, key) };
 }
 
 /** True for a stack without a release that is gone, not new: destroyed, or not decided on lately. */

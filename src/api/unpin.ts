@@ -1,11 +1,14 @@
 import * as z from "zod";
 import type { Operation } from "./operation.ts";
 import { stackAction } from "./stack_action.ts";
+import { formatPersonHold } from "../model/mod.ts";
+import { noteOn, noteView } from "./hold.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
 
 /** The answer to unpinning: whether the stack was pinned. */
 const unpinView = z.strictObject({
   unpinned: z.boolean().describe("False when nothing held it at an earlier release."),
+  note: noteView,
 });
 
 /** Ends the pin of a rollback. A call throws `not_found` when nothing is recorded about the stack. */
@@ -22,6 +25,8 @@ export function unpinOperation(
   }, (key) => {
     const unpinned = ledger.pins.remove(key);
     if (!unpinned) requireKnown({ ledger }, key);
-    return { unpinned };
+    const hold = ledger.holds.get(key);
+    const held = hold && { note: `it is still ${formatPersonHold(hold, key)}` };
+    return { unpinned, ...held ?? noteOn({ ledger }, key) };
   });
 }

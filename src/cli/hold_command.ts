@@ -2,6 +2,11 @@ import { formatStackArguments } from "../model/mod.ts";
 import { peopleTime } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
 
+/** The note of an answer, to end a sentence with. */
+export function noted({ note }: { readonly note?: string | undefined }): string {
+  return note === undefined ? "" : `; ${note}`;
+}
+
 /** `stackwright hold` */
 export const holdCommand = stackCommand({
   help: `Usage: stackwright hold [--json] [--context NAME] [--reason TEXT] [--until WHEN] <stack>
@@ -19,7 +24,7 @@ Exits 0 when the stack is held, 1 when nothing is recorded about it, 64 when WHE
     const end = held.until === undefined
       ? `stackwright resume ${formatStackArguments(key)}`
       : peopleTime(io)(new Date(held.until));
-    return [held, `${key.name} is held until ${end}\n`];
+    return [held, `${key.name} is held until ${end}${noted(held)}\n`];
   },
 });
 
@@ -32,7 +37,8 @@ that look, status and explain still show what was decided before. Exits 0, also 
 and 1 when nothing is recorded about the stack.
 `,
   async ask({ operations, call, key }) {
-    const { resumed } = await operations.resume.call(key, call);
-    return [{ resumed }, `${key.name} ${resumed ? "follows its source again" : "was not held"}\n`];
+    const view = await operations.resume.call(key, call);
+    const what = view.resumed ? "follows its source again" : "was not held";
+    return [view, `${key.name} ${what}${noted(view)}\n`];
   },
 });

@@ -1,7 +1,9 @@
 import type { StackKey } from "../model/mod.ts";
 import { readArguments, releaseNumber, stackOf } from "./arguments.ts";
 import { headline, inTable } from "./headline.ts";
+import { noted } from "./hold_command.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
+import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { stackCommand } from "./stack_command.ts";
 import { whatBecame, withOperations, type Workbench } from "./with_operations.ts";
 
@@ -70,9 +72,12 @@ Ends the pin of a rollback: the next look at the source deploys what it says by 
 stackwright resume ends both. Exits 0, also when nothing was pinned, and 1 when nothing is recorded
 about the stack.
 `,
-  async ask({ operations, call, key }) {
-    const { unpinned } = await operations.unpin.call(key, call);
-    const what = unpinned ? "follows its reference again" : "was not held back";
-    return [{ unpinned }, `${key.name} ${what}\n`];
+  async ask({ operations, call, key, io }) {
+    const view = await operations.unpin.call(key, call);
+    const freed = view.note === undefined
+      ? "follows its reference again"
+      : "is not pinned any more";
+    const what = view.unpinned ? freed : "was not held back";
+    return [view, withPeopleTimes(`${key.name} ${what}${noted(view)}\n`, peopleTime(io))];
   },
 });

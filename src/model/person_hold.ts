@@ -1,4 +1,5 @@
 import { errors } from "./error.ts";
+import { formatStackArguments, type StackKey } from "./stack_key.ts";
 
 /** A hold that a person put on a stack: no update reaches the stack until the hold ends. */
 export interface PersonHold {
@@ -14,19 +15,18 @@ export function isHolding({ until }: PersonHold, now: Date): boolean {
   return until === undefined || now < until;
 }
 
-/** The hold as one sentence. */
-export function formatPersonHold({ reason, heldAt, until }: PersonHold): string {
-  const end = until === undefined ? "stackwright resume" : until.toISOString();
+/** The hold of a stack as one sentence. */
+export function formatPersonHold({ reason, heldAt, until }: PersonHold, key: StackKey): string {
+  const end = until?.toISOString() ?? `stackwright resume ${formatStackArguments(key)}`;
   const why = reason === "" ? "" : `: ${reason}`;
   return `held by a person since ${heldAt.toISOString()} until ${end}${why}`;
 }
 
 /** Refuses what is not done to a stack that a person holds; `done` says what, such as `removed`. Throws `conflict`. */
-export function requireNotHeld(name: string, hold: PersonHold | undefined, done: string): void {
+export function requireNotHeld(key: StackKey, hold: PersonHold | undefined, done: string): void {
   if (hold === undefined) return;
   throw errors.conflict(
-    `${name} is not ${done}: it is ${
-      formatPersonHold(hold)
-    }; end that first (stackwright resume ${name})`,
+    `${key.name} is not ${done}: it is ${formatPersonHold(hold, key)}; end that first ` +
+      `(stackwright resume ${formatStackArguments(key)})`,
   );
 }

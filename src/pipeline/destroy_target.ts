@@ -174,7 +174,7 @@ export async function destroyRecorded(
   signal: AbortSignal,
 ): Promise<RemovedData | undefined> {
   const [current, by] = [parts.ledger.current(key), recordedOwner(parts.ledger, key)];
-  requireNotHeld(key.name, parts.ledger.holds.get(key), "removed");
+  requireNotHeld(key, parts.ledger.holds.get(key), "removed");
   const words = await whoseElsewhere(parts, key, current, signal);
   if (words !== undefined) {
     const advice = "remove it by that context, or hand it over first (stackwright adopt)";

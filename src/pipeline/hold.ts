@@ -56,7 +56,10 @@ export function personHold(
   const hold = ledger.holds.get(key);
   if (hold === undefined) return undefined;
   const told = hold.reason === "" ? "" : `: ${hold.reason}`;
-  const paused = pausedHold(`${key.name} is ${formatPersonHold(hold)}`, `held by a person${told}`);
+  const paused = pausedHold(
+    `${key.name} is ${formatPersonHold(hold, key)}`,
+    `held by a person${told}`,
+  );
   return hold.until === undefined ? paused : { ...paused, retryAt: hold.until };
 }
 
@@ -257,7 +260,7 @@ export function retryOf(
 
 /**
  * What a plan says of a release that failed before, to end its sentence with: how often, why, and
- * when the service tries it again by itself. Empty for others.
+ * after when the service tries it again by itself. Empty for others.
  */
 export function failedBefore(parts: PipelineParts, target: Target, release: string): string {
   const failure = parts.ledger.failures.get(target.key, askingSource(target));
@@ -267,7 +270,7 @@ export function failedBefore(parts: PipelineParts, target: Target, release: stri
   const next = again.kind === "attempt"
     ? "the next poll or webhook tries it again"
     : again.reason === "delay"
-    ? `next automatic attempt from ${again.retryAt.toISOString()}`
+    ? `the first poll or webhook after ${again.retryAt.toISOString()} tries it again`
     : "it is not tried again automatically";
   return `; this release failed ${
     times === 1 ? "once" : `${times} times`

@@ -180,7 +180,7 @@ async function resumeDestroy(parts: PipelineParts, { intent, teller }: Found, si
   teller?.begin("destroy", message);
   try {
     // A person may have held it since: what is left then stays.
-    requireNotHeld(intent.key.name, parts.ledger.holds.get(intent.key), "removed");
+    requireNotHeld(intent.key, parts.ledger.holds.get(intent.key), "removed");
     await requireStillOwn(parts, intent, signal);
     const deleted = dataText("deleted", await finishDestroy(parts, intent, signal));
     const end = { status: "succeeded", message: `${message}; destroyed${deleted}` } as const;

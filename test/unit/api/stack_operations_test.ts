@@ -4,7 +4,7 @@ import { adoptOperation } from "../../../src/api/adopt.ts";
 import { diffReleasesOperation } from "../../../src/api/diff_releases.ts";
 import { forgetOperation } from "../../../src/api/forget.ts";
 import { getDeploymentOperation } from "../../../src/api/get_deployment.ts";
-import { holdOperation } from "../../../src/api/hold.ts";
+import { holdOperation, resumeOperation } from "../../../src/api/hold.ts";
 import { listDecisionsOperation } from "../../../src/api/list_decisions.ts";
 import { listReleasesOperation } from "../../../src/api/list_releases.ts";
 import { stackStatuses } from "../../../src/api/stack_statuses.ts";
@@ -302,6 +302,27 @@ describe("the operations on one stack", () => {
     await assert.rejects(diff.call({ name: "none", from: 1, to: 2 }, call), isMissing);
   });
 
+  it("hold and resume, and say what else is to be known", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    const learned = () => Promise.resolve();
+    const notes = async (name: string) => {
+      const held = await holdOperation({ ...parts, clock, learned }).call({ name }, call);
+      const resumed = await resumeOperation(parts).call({ name }, call);
+      return [held.note, resumed.note];
+    };
+    assert.deepEqual(await notes("shop"), [undefined, undefined]);
+    const intent = ledger.beginDeploy(releaseOf(SHOP, "next"));
+    assert.deepEqual(await notes("shop"), [
+      "a deployment that is under way, or was interrupted, is finished first",
+      undefined,
+    ]);
+    ledger.fail(intent, "failed", "no");
+    const decision = { kind: "skip", message: "no", changes: [], services: [], revision: "main" };
+    const by = { trigger: "poll", origin: "automatic" };
+    ledger.decisions.add({ ...SHOP, name: "new" }, { ...decision, ...by } as never, clock.now());
+    assert.deepEqual(await notes("new"), Array(2).fill("nothing of it is deployed"));
+  });
+
   it("unpin and hand over, and the log has a line for each", async () => {
     const { parts, call, ledger, clock, log } = createWorld();
     const releaseId = ledger.current(SHOP)?.id ?? "";
@@ -309,6 +330,13 @@ describe("the operations on one stack", () => {
     const unpin = unpinOperation(parts);
     assert.deepEqual(await unpin.call({ name: "shop" }, call), { unpinned: true });
     assert.deepEqual(await unpin.call({ name: "shop" }, call), { unpinned: false });
+    ledger.holds.set(SHOP, { reason: "", heldAt: clock.now() });
+    const { note } = await unpin.call({ name: "shop" }, call);
+    assert.match(
+      note ?? "",
+      /^it is still held by a person since .* until stackwright resume shop$/,
+    );
+    ledger.holds.remove(SHOP);
     const adoption = await adoptOperation(parts)
       .call({ name: "shop", source: "github.com/acme/shop", reference: "edge" }, call);
     assert.deepEqual(adoption.owner, {
@@ -327,6 +355,7 @@ describe("the operations on one stack", () => {
       assert.equal(owner.source, source);
     }
     assert.deepEqual(log.lines.map(({ message }) => message), [
+      "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
       ...[1, 2, 3, 4, 5].map(() => "a command asked to adopt stack shop: done"),
