@@ -27,6 +27,9 @@ export const deploymentView = z.strictObject({
       "back. orphaned: nothing names it any more. waiting: for a sync window. drifted: what runs is not what was deployed.",
   ),
   why: z.string().describe("One sentence."),
+  drifted: z.string().optional().describe(
+    "Of a held stack: how what runs differs from what was deployed.",
+  ),
   health: z.enum(STACK_HEALTHS).describe(
     "Its containers, taken together. finished: all of them ended with 0, as they may, or it has " +
       "only jobs and services without replicas, of which none runs now.",
@@ -165,7 +168,7 @@ export function viewDeployment(
   { key, current, decision, retryAt, sourceFailure, ...of }: StackStatus,
   time: TimeFormat,
 ): DeploymentView {
-  const { state, why, health, running, finished, wanted, rolledBack, jobs, drift } = of;
+  const { state, why, drifted, health, running, finished, wanted, rolledBack, jobs, drift } = of;
   return {
     name: key.name,
     context: key.context,
@@ -175,6 +178,7 @@ export function viewDeployment(
       revision: decision.revision,
     }),
     ...filled({
+      drifted,
       running,
       finished,
       release: current && viewRelease(current, time),

@@ -3,10 +3,11 @@ import {
   type FailureRecord,
   filled,
   formatStackKey,
+  formerOwner,
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
-import type { Pin } from "../record/mod.ts";
+import { type Pin, recordedOwner, type RecordedRelease } from "../record/mod.ts";
 import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
 import { holdView, viewHold } from "./hold.ts";
@@ -14,6 +15,7 @@ import { defineOperation, type Operation } from "./operation.ts";
 import {
   currentView,
   decisionView,
+  ownerView,
   type Shown,
   viewCurrent,
   viewDecision,
@@ -41,6 +43,11 @@ export const deploymentDetail = deploymentView.omit({ release: true }).extend({
     reason: z.string().optional().describe("Why, in the words of whoever put it back."),
   }).optional().describe("Present after a rollback, until new inputs or unpin."),
   hold: holdView.optional().describe("Present while a person holds it."),
+  owner: ownerView.extend({
+    handed_over: z.boolean().describe("Whether a person handed it over to that one."),
+    former: ownerView.optional().describe("Whose the deployed release is, where that is another."),
+    refused: z.array(ownerView).describe("Others that name it, and were refused."),
+  }).optional().describe("Whose it is: only that repository, and branch, deploys it."),
   decisions: z.array(decisionView).describe(`The last ${SHOWN_DECISIONS}, newest first.`),
 });
 
@@ -76,7 +83,7 @@ function viewRecorded(
   ledger: StackParts["ledger"],
   key: StackKey,
   shown: Shown,
-): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "decisions"> {
+): Pick<DeploymentDetail, "current" | "failure" | "pin" | "hold" | "owner" | "decisions"> {
   const { time } = shown;
   const current = ledger.current(key);
   const failure = ledger.failures.get(key);
@@ -89,6 +96,7 @@ function viewRecorded(
       failure: failure && viewFailure(failure, shown),
       pin: pin && viewPin(pin, pinned?.number, time),
       hold: hold && viewHold(hold, time),
+      owner: viewOwner(ledger, key, current),
     }),
     decisions: ledger.decisions.of(key, SHOWN_DECISIONS).map((each) => viewDecision(each, shown)),
   };
@@ -128,6 +136,19 @@ function viewFailure(
     last_failed_at: time(byHandAt ?? lastFailedAt),
     message,
   };
+}
+
+function viewOwner(
+  ledger: StackParts["ledger"],
+  key: StackKey,
+  current: RecordedRelease | undefined,
+): DeploymentDetail["owner"] {
+  const owner = recordedOwner(ledger, key);
+  if (owner === undefined) return undefined;
+  const { source, reference, adopted } = owner;
+  const former = current && formerOwner(current, owner);
+  const refused = ledger.owners.refused(key);
+  return { source, reference, handed_over: adopted, ...filled({ former }), refused };
 }
 
 function viewPin(

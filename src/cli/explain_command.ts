@@ -1,5 +1,12 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
-import { formatDrift, formatStackKey, shortId } from "../model/mod.ts";
+import {
+  formatAdoption,
+  formatDrift,
+  formatOwner,
+  formatStackArguments,
+  formatStackKey,
+  shortId,
+} from "../model/mod.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
 import { headline } from "./headline.ts";
@@ -34,6 +41,7 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     `${formatStackKey(detail)}: ${release}`,
     stateOf(detail, time),
     ...heldBy(detail, time),
+    ...ownedBy(detail),
     ...(detail.source_failure === undefined ? [] : [failedSource(detail.source_failure, time)]),
     // What containers printed begins no line of ours.
     ...(detail.jobs ?? []).map((each) => jobText(each, time).replaceAll("\n", "\n  ")),
@@ -79,14 +87,14 @@ function failuresOf({ failure, decisions: [last] }: DeploymentDetail) {
 
 /** The first line: the state as in `status`, and what happens next automatically. */
 function stateOf(detail: DeploymentDetail, time: (text: string) => string): string {
-  const { state, why, retry_at: again, pin, hold, current } = detail;
+  const { state, why, drifted = "", retry_at: again, pin, hold, current } = detail;
   const counts = containersText(detail);
   const containers = counts === "" ? "" : `, ${counts}`;
   // The last failure and the hold have lines of their own.
   const isTold = why === failuresOf(detail)[0]?.message ||
     state === "held" && (pin ?? hold) !== undefined;
   const said = isTold
-    ? ""
+    ? drifted
     : withPeopleTimes(headline(why), (instant) => time(instant.toISOString()));
   const back = putBackText({ ...detail, number: current?.number });
   const reason = [said, back].filter((each) => each !== "").join("; ");
@@ -102,7 +110,8 @@ function isToldBy(
   return kind === "error" && times === 1 && before?.outcome?.message === message;
 }
 
-function heldBy({ pin, hold }: DeploymentDetail, time: (text: string) => string): string[] {
+function heldBy(detail: DeploymentDetail, time: (text: string) => string): string[] {
+  const { pin, hold } = detail;
   const lines: string[] = [];
   if (pin !== undefined) {
     const at = pin.release === undefined ? "" : ` at release ${pin.release}`;
@@ -114,11 +123,27 @@ function heldBy({ pin, hold }: DeploymentDetail, time: (text: string) => string)
   }
   if (hold !== undefined) {
     const { held_at: since, until, reason } = hold;
-    const end = until === undefined ? "stackwright resume" : time(until);
+    const resume = `stackwright resume ${formatStackArguments(detail)}`;
+    const end = until === undefined ? resume : time(until);
     const why = reason === "" ? "" : `: ${reason}`;
     lines.push(`held by a person since ${time(since)} until ${end}${why}`);
   }
   return lines;
+}
+
+/** Whose a stack is, where that was changed or is disputed. */
+function ownedBy({ owner, current, ...key }: DeploymentDetail): string[] {
+  if (owner === undefined) return [];
+  const { handed_over: isHandedOver, former, refused } = owner;
+  const of = former && current ? `; release ${current.number} is of ${formatOwner(former)}` : "";
+  return [
+    ...(isHandedOver ? [`belongs to ${formatOwner(owner)}, to which it was handed over${of}`] : []),
+    ...refused.map((each) =>
+      `refused to ${formatOwner(each)}, which names it too; ${
+        formatAdoption(key, each)
+      } hands it over`
+    ),
+  ];
 }
 
 function describeDecision(decision: DecisionView, time: (text: string) => string): string[] {

@@ -60,7 +60,8 @@ Exits 1 when the stack that was named is not known.
         const [last] = ledger.decisions.of(stackKey(context, name), 1);
         if (last?.kind === "destroy") {
           const at = peopleTime(io)(last.lastAt);
-          const why = `${last.message}, ${at}; stackwright explain ${name} says more`;
+          const done = last.outcome?.message ?? last.message;
+          const why = `${done}, ${at}; stackwright explain ${name} says more`;
           throw errors.not_found(`nothing of ${name} is deployed any more: ${why}`);
         }
         throw errors.not_found(
@@ -72,7 +73,9 @@ Exits 1 when the stack that was named is not known.
       else if (shown.length === 0) {
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
-      } else io.out(textOf(shown, io, bench.system.clock.now()));
+      } else {io.out(
+          textOf(shown, io, { now: bench.system.clock.now(), isWhole: name !== undefined }),
+        );}
       if (!json) io.out(failedJobsText(shown, io) + failedText(sources, io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;
@@ -125,7 +128,12 @@ const ORDER: readonly StackState[] = [
   "synced",
 ];
 
-function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): string {
+/** The table of stacks; one that was named has room for all that is said of it. */
+function textOf(
+  stacks: readonly DeploymentView[],
+  io: CommandIo,
+  { now, isWhole }: { readonly now: Date; readonly isWhole: boolean },
+): string {
   const time = peopleTime(io);
   // Within a state those with a failed job come first.
   const urgency = ({ state, jobs }: DeploymentView) =>
@@ -133,7 +141,8 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
   const sorted = [...stacks].sort((a, b) => urgency(a) - urgency(b));
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
-    const { state, release, why, retry_at: retryAt, jobs } = stack;
+    const { state, release, why, drifted, retry_at: retryAt, jobs } = stack;
+    const brief = (text: string) => isWhole ? headline(text) : inTable(headline(text));
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; next try ${time(new Date(retryAt))}`;
@@ -147,12 +156,13 @@ function textOf(stacks: readonly DeploymentView[], io: CommandIo, now: Date): st
       release === undefined ? "-" : shortId(release.revision),
       release === undefined ? "-" : age(new Date(release.deployed_at), now),
       containersText(stack) || "-",
-      `${inTable(withPeopleTimes(headline(why), time))}` +
+      brief(withPeopleTimes(why, time)) + (drifted === undefined ? "" : `; ${brief(drifted)}`) +
       `${back && `; ${back}`}${again}${failed}${unread}`,
     ];
   });
   const head = ["STATE", "STACK", "RELEASE", "COMMIT", "AGE", "HEALTH", "WHY"];
-  return fitted(table([head, ...rows]), io) + summaryOf(stacks);
+  const text = table([head, ...rows]);
+  return (isWhole ? text : fitted(text, io)) + summaryOf(stacks);
 }
 
 /** Number of stacks in each state: the first lines of a long list scroll out of sight. */

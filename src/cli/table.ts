@@ -1,4 +1,5 @@
 import { EVERYONE } from "../system/secret_owners.ts";
+import { shortened } from "./headline.ts";
 import type { CommandIo } from "./io.ts";
 
 /** Rows as aligned columns, the first as heading; empty columns are left out. */
@@ -29,8 +30,6 @@ export function fitted(
   { columns, redactor }: Pick<CommandIo, "columns" | "redactor">,
 ): string {
   if (columns === undefined) return text;
-  return redactor.redact(text, EVERYONE).split("\n").map((line) => {
-    const letters = [...line];
-    return letters.length > columns ? `${letters.slice(0, columns - 1).join("")}…` : line;
-  }).join("\n");
+  return redactor.redact(text, EVERYONE).split("\n").map((line) => shortened(line, columns))
+    .join("\n");
 }

@@ -82,6 +82,8 @@ export interface StackJudgement {
   readonly state: StackState;
   /** One sentence. */
   readonly why: string;
+  /** How what runs of a held stack differs from its release, unless a person stopped it. */
+  readonly drifted?: string;
   readonly health: StackHealth;
   /** Containers of the release that run well; `undefined` when the engine does not answer. */
   readonly running: number | undefined;
@@ -96,7 +98,11 @@ export interface StackJudgement {
 export function judgeStack(facts: StackFacts): StackJudgement {
   const drift = differences(facts);
   const counts = containersOf(facts);
-  return { ...stateOf(facts, drift, counts), ...counts, drift };
+  const judged = stateOf(facts, drift, counts);
+  const isLeft = judged.state === "held" && !facts.isStopped;
+  const beside = isLeft && facts.current && driftOf(facts.current, facts, drift, counts);
+  const drifted = beside && beside.state === "drifted" ? { drifted: beside.why } : {};
+  return { ...judged, ...drifted, ...counts, drift };
 }
 
 /** Empty during a rollout, and after one that was interrupted. Leaves out inspected drift of containers that are gone. */

@@ -31,6 +31,25 @@ describe("explainText()", () => {
     assert.equal(last, "last failure 12:00:00 (once): web exited with 1");
   });
 
+  it("says of a held stack that it is down, and how the hold ends", () => {
+    const hold = { reason: "", held_at: "2026-03-10T12:00:00Z" };
+    const held = { hold, state: "held", health: "stopped", running: 0 } as const;
+    const [, state, until] = linesOf({ ...held, why: "held", drifted: "blog-web-1 exited with 7" });
+    assert.equal(state, "held, stopped 0/1: blog-web-1 exited with 7");
+    assert.equal(until, "held by a person since 12:00:00 until stackwright resume blog");
+  });
+
+  it("says whose a stack is that was handed over, and who was refused it", () => {
+    const of = (source: string) => ({ source, reference: "" });
+    const owner = { ...of("h/new"), handed_over: true, refused: [of("h/old")] };
+    assert.deepEqual(linesOf({ owner: { ...owner, former: of("h/old") } }).slice(2, 4), [
+      "belongs to h/new, to which it was handed over; release 1 is of h/old",
+      "refused to h/old, which names it too; stackwright adopt blog --source h/old hands it over",
+    ]);
+    const [, , plain] = linesOf({ owner: { ...owner, handed_over: false, refused: [] } });
+    assert.equal(plain, "");
+  });
+
   it("calls the newest failure the last one, also where it made no release", () => {
     const error = {
       ...{ number: 1, kind: "error", message: "compose.yaml:3: wrong", times: 2 },

@@ -20,4 +20,15 @@ describe("inTable()", () => {
     assert.equal(inTable("x".repeat(120)), "x".repeat(120));
     assert.equal(inTable("x".repeat(121)), `${"x".repeat(119)}…`);
   });
+
+  it("cuts no command away, which says what to do", () => {
+    for (const before of [80, 100, 113, 119, 150]) {
+      const text = `${"x".repeat(before)} end that first (stackwright resume shop)`;
+      const cut = inTable(text);
+      assert.equal(cut.length, Math.min(120, text.length), cut);
+      assert.match(cut, /stackwright resume shop\)?$/);
+    }
+    const long = `${"x".repeat(110)} stackwright forget ${"y".repeat(110)}`;
+    assert.equal(inTable(long), `${long.slice(0, 119)}…`);
+  });
 });

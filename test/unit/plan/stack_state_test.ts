@@ -207,6 +207,17 @@ describe("judgeStack()", () => {
     });
   }
 
+  it("tells beside what holds a stack that it does not run as deployed", () => {
+    const observed = { containers: [container("web", { state: "exited", exitCode: 7 })] };
+    for (const held of [{ heldBack: "held" }, { isPinned: true }, { decision: paused }]) {
+      const { state, drifted = "" } = judgeStack({ ...GOOD, ...held, observed });
+      assert.equal(state, "held");
+      assert.match(drifted, /exited with 7/);
+      assert.equal(judgeStack({ ...GOOD, ...held }).drifted, undefined);
+    }
+    assert.equal(judgeStack({ ...GOOD, isStopped: true, observed }).drifted, undefined);
+  });
+
   it("tells what was changed of a service of a swarm while it is there, and of a volume while none is", () => {
     const changed = [{ service: "web", field: "image", wanted: "a", found: "b" }];
     const services = [service("web")];
