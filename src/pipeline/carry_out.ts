@@ -169,16 +169,19 @@ async function tidyUp(
 /** Closes the intent of a failed rollout, and records the failure. */
 async function giveUp(
   parts: PipelineParts,
-  { next: { release }, remembers, automatic }: DecidedRollout,
+  { next: { release }, again, remembers, automatic }: DecidedRollout,
   { intent, kind, error, text }: Exclude<RolloutResult, { kind: "deployed" }> & { intent: Intent },
   signal: AbortSignal,
 ): Promise<void> {
   if (kind === "rolled_back") await settleFiles(parts, release.key);
-  parts.ledger.fail(intent, kind, withSequel(error.message, text));
+  // It has a number of its own, which nobody asked for.
+  const what = again === undefined ? "" : `release ${again.number} again: `;
+  const message = what + error.message;
+  parts.ledger.fail(intent, kind, withSequel(message, text));
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const [at, source] = [parts.clock.now(), askingSource(release)];
-  const failure = { release: release.digest, source, message: error.message, at, automatic };
+  const failure = { release: release.digest, source, message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
 }
 

@@ -1,6 +1,9 @@
 import { canonicalJson } from "../compose/mod.ts";
 import { type Glance, observe, runningModel } from "../deploy/mod.ts";
 import {
+  formatOwner,
+  formatStackKey,
+  formerOwner,
   isStackwrightError,
   LABELS,
   type ObservedStack,
@@ -24,6 +27,7 @@ import { partsFor, type PipelineParts } from "./parts.ts";
 import { preparing } from "./waits.ts";
 import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
+import { recordedOwner } from "../record/mod.ts";
 import { shownModel, type Target } from "../prepare/mod.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { allInTurns } from "../system/mod.ts";
@@ -159,9 +163,28 @@ async function planDeployment(
   const failed = decision.kind === "deploy" && wanted !== undefined
     ? failedBefore(parts, told, wanted.digest)
     : "";
-  const shown = { ...plan, message: plan.message + failed };
+  const shown = {
+    ...plan,
+    message: plan.message + firstBy(parts, key, plan) + failed + busy(parts, key),
+  };
   // Not in the id: when it is tried again makes it no other plan.
   return { ...key, id: idOf(parts, key, facts), plan: shown, before, after };
+}
+
+/** Says that a stack was handed over, and that its new owner has not deployed it yet; empty for others. */
+function firstBy({ ledger }: PipelineParts, key: StackKey, { kind }: Plan): string {
+  const [owner, current] = [recordedOwner(ledger, key), ledger.current(key)];
+  const former = current && formerOwner(current, owner);
+  return kind !== "deploy" || former === undefined || owner === undefined
+    ? ""
+    : `; the first deployment of ${formatOwner(owner)}, to which it was handed over: release ` +
+      `${current?.number} is of ${formatOwner(former)}`;
+}
+
+/** Says that what is planned is under way, or was interrupted, so that what runs is half of it; empty for others. */
+function busy({ ledger }: PipelineParts, key: StackKey): string {
+  const isBusy = ledger.underWay().some((each) => formatStackKey(each.key) === formatStackKey(key));
+  return isBusy ? "; a change of it is under way, or was interrupted" : "";
 }
 
 /**

@@ -24,6 +24,14 @@ export function chooseRelease(
 ): { readonly current: RecordedRelease; readonly wanted: RecordedRelease } {
   const current = ledger.current(key);
   const history = ledger.history(key, Number.MAX_SAFE_INTEGER);
+  if (current === undefined && history.length > 0) {
+    const nothing = `nothing of ${key.name} is deployed, so no release is put back`;
+    throw errors.not_found(
+      `${nothing}; deploy it again (stackwright apply, with --ref COMMIT for an earlier one of ` +
+        `stackwright history ${formatStackArguments(key)})`,
+      { told: `${nothing}; deploy it again by its source` },
+    );
+  }
   if (current === undefined) {
     throw errors.not_found(
       `${key.name} has no release on ${key.context}; stackwright status lists what there is`,

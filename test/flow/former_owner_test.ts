@@ -43,6 +43,8 @@ describe("releases of a stack's former owner", () => {
       await pollTo(world, "succeeded");
       await commit(world, shop("evil"), GONE);
       await pollTo(world, "succeeded");
+      const gone = await commandTo(world, 1, ["rollback", world.stack, "1"]);
+      assert.match(gone.err, /nothing of \S+ is deployed, so no release is put back; deploy it/);
       await deploy("own");
       const before = await ids(world);
       const { err } = await commandTo(world, 1, ["rollback", world.stack]);
@@ -76,6 +78,11 @@ describe("releases of a stack's former owner", () => {
         assert.match(await refused.text(), /recreated: .* was handed over to local/);
         assert.equal(refused.status, 409);
       }
+      const { out } = await commandTo(world, 0, ["explain", stack]);
+      assert.match(out, /belongs to .*, to which it was handed over; release 1 is of local/);
+      await other.repository.commit({ ".stackwright.yaml": `name: ${stack}\n`, ...shop("new") });
+      const plan = await commandTo(world, 2, ["plan", other.repository.url]);
+      assert.match(plan.out, /; the first deployment of local.* handed over: release 1 is of local/);
       await deploy("own");
       const { err } = await commandTo(world, 1, ["rollback", stack]);
       assert.match(err, /no good release of .* before the current one/);
