@@ -82,7 +82,10 @@ describe("releases of a stack's former owner", () => {
       assert.match(out, /belongs to .*, to which it was handed over; release 1 is of local/);
       await other.repository.commit({ ".stackwright.yaml": `name: ${stack}\n`, ...shop("new") });
       const plan = await commandTo(world, 2, ["plan", other.repository.url]);
-      assert.match(plan.out, /; the first deployment of local.* handed over: release 1 is of local/);
+      assert.match(
+        plan.out,
+        /; the first deployment of local.* handed over: release 1 is of local/,
+      );
       await deploy("own");
       const { err } = await commandTo(world, 1, ["rollback", stack]);
       assert.match(err, /no good release of .* before the current one/);

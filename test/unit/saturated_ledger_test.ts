@@ -169,6 +169,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   whoseStop: "asks for four rows",
   noRelease: "asks for one row",
   sourceOfStack: "lists the releases as chooseRelease does",
+  noteOn: "asks for one row, and for what is under way",
   unpinOperation: "asks for one row",
   rollBackOperation: "asks for one row",
   forgetReleases: "tried in bounded_ledger_test.ts",
