@@ -25,6 +25,7 @@ export { assemble, type Assembly } from "./app/assemble.ts";
 export { openApiDocuments } from "./app/documents.ts";
 export * from "./app/doctor.ts";
 export { isServed, NOT_SERVED } from "./app/only_service.ts";
+export { keepKey } from "./app/open_state.ts";
 export { planAside } from "./app/plan_aside.ts";
 export { recordedNames } from "./app/recorded_names.ts";
 export { settingFiles } from "./app/setting_files.ts";

@@ -86,6 +86,20 @@ export async function copyState(
   return { key, ledger: openLedger(scratchDir, system, { key, ids, shared: dir }) };
 }
 
+/**
+ * Makes the key of a new data directory, so that the plans of {@link copyState} have the same ids until
+ * they are carried out. Warns where that cannot be.
+ */
+export async function keepKey({ data: { dir } }: Settings, { files, log }: System): Promise<void> {
+  if (existsNow(join(dir, LEDGER_FILE))) return;
+  try {
+    await files.makeDirectory(dir, { mode: 0o700 });
+    await loadInstanceKey(files, dir);
+  } catch (error) {
+    log.warning(`this plan cannot be given to stackwright apply --plan: ${messageOf(error)}`);
+  }
+}
+
 /** File name of the ledger. */
 export const LEDGER_FILE = "state.db";
 

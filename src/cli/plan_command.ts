@@ -4,7 +4,7 @@ import {
   unifiedDiff,
   type UnplannedStackView,
 } from "../api/mod.ts";
-import { planAside, type System } from "../app.ts";
+import { keepKey, planAside, type System } from "../app.ts";
 import { plainModel } from "../config/mod.ts";
 import {
   formatProblem,
@@ -31,7 +31,8 @@ its committed state), or a repository, bare ones on this machine too, compares i
 with the ledger in DATA_DIR, and prints the plan and a diff of the models; values that sound secret
 are shown as a digest. Containers that somebody else made are compared by image, command,
 environment, mounts and ports; values that the release does not have are shown as a digest. The
-JSON output can be given to stackwright apply --plan.
+JSON output can be given to stackwright apply --plan: for that it makes DATA_DIR/instance.key where
+there is none.
 
 Of a repository in POLL_CONFIG it plans what the service deploys: deployments of its own that an
 entry has, the repository's files for an entry without, and all references where none is named.
@@ -45,6 +46,7 @@ or a pause holds them back, 1 when a stack cannot be planned.
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target"]);
     // The data directory is only read, which is why it is not opened as for other operations.
     const { settings, system } = await systemOf(io);
+    if (json) await keepKey(settings, system);
     const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
     const { stacks, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),

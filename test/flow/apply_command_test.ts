@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -257,6 +257,20 @@ describe("stackwright apply", () => {
       const { out } = await commandTo(world, 1, ["apply", world.repository.url]);
       assert.match(out, new RegExp(`^default/${stack}-a: failed: `, "m"));
       assert.match(out, new RegExp(`^default/${stack}-b: succeeded: create web$`, "m"));
+    }));
+
+  it("carries out a plan that was made with a data directory that did not exist", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      const env = { DATA_DIR: join(world.dataDir, "../new/data") };
+      const { url } = world.repository;
+      const plan = () => commandTo(world, 2, ["plan", "--json", url], { env });
+      const { out } = await plan();
+      assert.equal((await plan()).out, out);
+      assert.deepEqual(await readdir(env.DATA_DIR), ["instance.key"]);
+      const file = join(world.dataDir, "../new/plan.json");
+      await writeFile(file, out);
+      await commandTo(world, 0, ["apply", "--plan", file, url], { env });
     }));
 
   it("refuses a plan file that is none, or of another place, and changes nothing", () =>
