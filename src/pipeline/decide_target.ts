@@ -164,7 +164,6 @@ async function decideRendered(
     parts.ledger.failures.clearOthers(target.key, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
-  warnOfForeignStops(parts, target, release);
   const closed = targetWindowHold(parts, target, plan.services);
   if (closed !== undefined) return await held(parts, target, closed, signal);
   const retry = retryOf(parts, target, release.digest);
@@ -222,6 +221,7 @@ async function deployed(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { release } = prepared;
+  await warnOfForeignStops(parts, target, release, signal);
   await requireNoClash(parts, release, plan, signal);
   const images = await remembering(
     parts,

@@ -24,6 +24,7 @@ import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
+import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
 import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
 import { repositoryOf, requestLocation, revisionOf } from "./resolve_revision.ts";
@@ -156,6 +157,7 @@ async function planDeployment(
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
   const plan = { ...decision.plan, message: messageFor(decision) };
   const wanted = wantedBy(decision);
+  await warnOfKept(parts, told, decision, signal);
   const release = wanted?.digest ?? parts.ledger.current(key)?.digest;
   const facts = { plan, observed, release, policy: { forceRecreate, removeOrphans } };
   const same = decision.kind === "destroy" ? "" : before;
@@ -230,6 +232,24 @@ function wantedBy(decision: Decision): Release | undefined {
 async function deployedText(parts: PipelineParts, key: StackKey): Promise<string> {
   const recorded = parts.ledger.current(key);
   return recorded === undefined ? "" : await shownModel(parts, parts.ledger.open(recorded));
+}
+
+/** Warns of jobs whose runs are refused, where nothing is deployed that would. */
+async function warnOfKept(
+  parts: PipelineParts,
+  target: Target,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<void> {
+  if (decision.kind === "deploy" || decision.kind === "destroy") return;
+  const wanted = wantedBy(decision);
+  // What waits was planned as if it were deployed.
+  if (
+    wanted !== undefined && decision.plan.kind === "skip" && decision.plan.reason !== "no_changes"
+  ) return;
+  const recorded = parts.ledger.current(target.key);
+  const release = wanted ?? (recorded && parts.ledger.open(recorded));
+  if (release !== undefined) await warnOfForeignStops(parts, target, release, signal);
 }
 
 /** What containers run that a deployment adopts, masked as the model of the release; empty without any. */

@@ -1,34 +1,67 @@
 import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import { readJobLabels } from "../../config/mod.ts";
+import { readMark } from "../../deploy/mod.ts";
 import { formatOwner, isSameOwner, ownerFrom, type Release } from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { recordedOwner } from "../../record/mod.ts";
+import { surelySameRepository } from "../../source/mod.ts";
 import type { PipelineParts } from "../parts.ts";
+
+/** The parts that tell whose a stack is, by the ledger or by its containers. */
+interface ForeignParts extends Pick<PipelineParts, "ledger" | "log"> {
+  readonly host: { readonly engine: Pick<PipelineParts["host"]["engine"], "listContainers"> };
+  readonly options: Pick<PipelineParts["options"], "reachedAs">;
+}
 
 /**
  * Warns of jobs that stop services of a stack which another source deploys: each of their runs is
- * refused when it is due, as {@link runJob} says, and until then nobody would know.
+ * refused when it is due, as {@link runJob} says, and until then nobody would know. A stack that
+ * Stackwright does not know yet is whose its containers say, as doco-cd labelled them.
  */
-export function warnOfForeignStops(
-  { ledger, log }: Pick<PipelineParts, "ledger" | "log">,
+export async function warnOfForeignStops(
+  parts: ForeignParts,
   { key, configuration }: Pick<Target, "key" | "configuration">,
   { model }: Pick<Release, "model">,
-): void {
+  signal: AbortSignal,
+): Promise<void> {
+  const { ledger, log } = parts;
   const asked = ownerFrom(configuration);
+  let seen: ReadonlyMap<string, string> | undefined;
   for (const [service, definition] of Object.entries(servicesOf(model))) {
     const own = { project: key.name, service };
     const { enabled, stopServices = [] } = readJobLabels(labelsOf(definition), own) ?? {};
     for (const project of enabled ? new Set(stopServices.map((each) => each.project)) : []) {
-      const owner = project === key.name
+      if (project === key.name) continue;
+      const owner = recordedOwner(ledger, { ...key, name: project });
+      if (owner === undefined) seen ??= await othersByLabels(parts, asked.source, signal);
+      const from = owner === undefined
+        ? seen?.get(project)
+        : isSameOwner(owner, asked)
         ? undefined
-        : recordedOwner(ledger, { ...key, name: project });
-      if (owner === undefined || isSameOwner(owner, asked)) continue;
+        : formatOwner(owner);
+      if (from === undefined) continue;
+      const when = owner === undefined ? " once Stackwright has deployed that" : "";
       const text = `service ${service}: its job stops services of ${project}, which runs from ` +
-        `${
-          formatOwner(owner)
-        }: its runs are refused, since a job stops what is deployed from its own ` +
+        `${from}: its runs are refused${when}, since a job stops what is deployed from its own ` +
         "source; take that out of stop_services, or deploy both from one repository";
       log.warning(text, { stack: key.name, context: key.context });
     }
   }
+}
+
+/** Where the containers of each project say that it is deployed from, left out what is from `source`. */
+async function othersByLabels(
+  { host: { engine }, options: { reachedAs = () => [] } }: ForeignParts,
+  source: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const names = [source, ...reachedAs(source)];
+  const marks = (await engine.listContainers({}, signal)).map(({ labels }) => readMark(labels));
+  return new Map(
+    marks.flatMap(({ stack, configuration, deployed }) => {
+      const from = configuration ?? deployed;
+      const isOther = from && !names.some((name) => surelySameRepository(from, name));
+      return isOther ? [[stack, from] as const] : [];
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Revision, stackKey } from "../../../src/model/mod.ts";
+import { type ObservedContainer, type Revision, stackKey } from "../../../src/model/mod.ts";
 import { warnOfForeignStops } from "../../../src/pipeline/owner/foreign_stops.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -15,7 +15,15 @@ describe("the warning of a job that stops another source's stack", () => {
   const ledger = createMemoryLedger(createFakeClock());
   ledger.owners.settle(stackKey("", "theirs"), { source: "h/o/home", reference });
   ledger.owners.settle(stackKey("", "ours"), { source: "h/o/jobs", reference });
-  const said = (stops: string, enabled = "true") => {
+  const running = (project: string, url: string) => ({
+    labels: { "com.docker.compose.project": project, "cd.doco.source.url": url },
+  });
+  const containers = [
+    running("peers", "https://me@h.example/o/db.git"),
+    running("mine", "https://h.example/o/jobs"),
+    running("ours", "https://h.example/o/before"),
+  ];
+  const said = async (stops: string, enabled = "true") => {
     const log = createRecordingLog();
     const labels = {
       "cd.doco.job.enabled": enabled,
@@ -24,12 +32,17 @@ describe("the warning of a job that stops another source's stack", () => {
     };
     const model = { services: { web: {}, backup: { labels } } };
     const target = { key: stackKey("", "jobs"), configuration: revision("h/o/jobs") };
-    warnOfForeignStops({ ledger, log }, target, { model });
+    const engine = {
+      listContainers: () => Promise.resolve(containers as unknown as ObservedContainer[]),
+    };
+    const options = { reachedAs: () => ["https://h.example/o/jobs.git"] };
+    const parts = { ledger, log, host: { engine }, options };
+    await warnOfForeignStops(parts, target, { model }, new AbortController().signal);
     return log.lines.map(({ message }) => message);
   };
 
-  it("names it and its source, once", () => {
-    const [text = "", ...more] = said("web, theirs/db, theirs/app");
+  it("names it and its source, once", async () => {
+    const [text = "", ...more] = await said("web, theirs/db, theirs/app");
     assert.match(
       text,
       /^service backup: .* theirs, which runs from h\/o\/home \(refs\/heads\/main\)/,
@@ -37,8 +50,17 @@ describe("the warning of a job that stops another source's stack", () => {
     assert.deepEqual(more, []);
   });
 
-  it("is not given of one's own, of nobody's, nor of a job that is off", () => {
-    assert.deepEqual(said("web, jobs/web, ours/db, nobody/db"), []);
-    assert.deepEqual(said("theirs/db", "false"), []);
+  it("names one that is deployed by another manager until now, by its labels", async () => {
+    const [text = "", ...more] = await said("peers/db, mine/db");
+    assert.match(
+      text,
+      /^service backup: .* peers, which runs from https:\/\/h.example\/o\/db.git: .* once /,
+    );
+    assert.deepEqual(more, []);
+  });
+
+  it("is not given of one's own, of nobody's, nor of a job that is off", async () => {
+    assert.deepEqual(await said("web, jobs/web, ours/db, nobody/db, mine/db"), []);
+    assert.deepEqual(await said("theirs/db", "false"), []);
   });
 });
