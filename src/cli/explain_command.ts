@@ -1,10 +1,12 @@
 import type { DecisionView, DeploymentDetail } from "../api/mod.ts";
 import {
+  type Drift,
   formatAdoption,
   formatDrift,
   formatOwner,
   formatStackArguments,
   formatStackKey,
+  isOrphan,
   shortId,
 } from "../model/mod.ts";
 import { containersText } from "./containers_text.ts";
@@ -46,11 +48,11 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
     // What containers printed begins no line of ours.
     ...(detail.jobs ?? []).map((each) => jobText(each, time).replaceAll("\n", "\n  ")),
   ];
-  for (const { service, container, field, wanted, found } of detail.drift ?? []) {
-    const what = container === undefined ? {} : { container: { id: "", name: container } };
-    lines.push(`drift: ${formatDrift({ service, field, wanted, found, ...what })}`);
-  }
-  const fields = (detail.drift ?? []).map(({ field }) => field);
+  const drift = (detail.drift ?? []).map(({ container, ...each }): Drift => (
+    container === undefined ? each : { ...each, container: { id: "", name: container } }
+  ));
+  lines.push(...drift.map((each) => `drift: ${formatDrift(each)}`));
+  const fields = drift.filter((each) => !isOrphan(each)).map(({ field }) => field);
   if (fields.length > 0) {
     lines.push(
       fields.every((each) => COME_BACK.includes(each) || each.startsWith("network "))

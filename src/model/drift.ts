@@ -25,7 +25,7 @@ export function formatDrift(drift: Drift): string {
   const { service, container, field, wanted, found } = drift;
   if (isOrphan(drift)) {
     return `container ${container?.name} (service ${found}) is an orphan that was kept: Stackwright did not ` +
-      "make it, and the next deployment that changes something removes it (remove_orphans)";
+      "make it, and the next commit that changes the stack removes it (remove_orphans)";
   }
   const what = container === undefined ? `service ${service}` : `container ${container.name}`;
   return `${what}: ${field}: ${found} instead of ${wanted}`;
@@ -37,7 +37,7 @@ export interface FoundDrift {
   readonly count: number;
   /** Differences that only inspecting containers shows. */
   readonly fields: readonly Drift[];
-  /** Drift that a repair was made for; not tried again while it stays the same. */
+  /** Drift that a repair was made for, or that an adoption left; not tried again while it stays the same. */
   readonly tried: readonly Drift[];
   /** Ids of the swarm's verdicts on services that were reported already. */
   readonly verdicts?: readonly string[];

@@ -1,12 +1,15 @@
 import { awaitedJobs, dataText, endFormerRuns, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
+  isOrphan,
+  NO_DRIFT,
   ownerFrom,
   type StackKey,
   type StackwrightError,
   type TargetEnd,
 } from "../model/mod.ts";
 import { carryOut, endOf } from "./carry_out.ts";
+import { listedDrift } from "../plan/mod.ts";
 import type { Decision } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { destroyTarget } from "./destroy_target.ts";
@@ -54,6 +57,11 @@ async function deploy(
   const { deployment, key } = target;
   if (parts.ledger.mark(key) !== since) return undefined;
   await endOthersRuns(parts, target, signal);
+  if (adopts) {
+    // Left alone until a commit changes the stack, also where drift is repaired.
+    const tried = listedDrift(prepared.release.services, observed).filter(isOrphan);
+    parts.ledger.reconciliations.noteDrift(key, { ...NO_DRIFT, tried });
+  }
   const result = await carryOut(parts, {
     next: prepared,
     services: plan.services,

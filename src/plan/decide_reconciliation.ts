@@ -141,7 +141,9 @@ function strangers({ services, drift = [] }: ReconciliationInput): ServicePlan[]
   return [...Map.groupBy(strange, ({ service }) => service)].map(([name, lines]) => ({
     name,
     action: "remove",
-    because: lines.map(formatDrift),
+    because: lines.map(({ container }) =>
+      `container ${container?.name} was added by hand: the release has no such service`
+    ),
   }));
 }
 

@@ -1,4 +1,10 @@
-import type { Drift, DriftPolicy, EngineRestarts, FoundDrift } from "../model/mod.ts";
+import {
+  type Drift,
+  type DriftPolicy,
+  type EngineRestarts,
+  type FoundDrift,
+  isOrphan,
+} from "../model/mod.ts";
 import { type RestartLoop, restartLoops, withRestarts } from "./engine_restarts.ts";
 
 /** Most entries of inspected drift to judge; further ones follow once these are repaired. */
@@ -35,7 +41,8 @@ export function judgeDrift(
   const fields = looked.slice(0, MOST_FIELDS)
     .map((each) => ({ ...each, found: each.found.slice(0, LONGEST_FOUND) }));
   const all = [...listed, ...fields];
-  const tried = before?.tried.filter(isIn(fields)) ?? [];
+  // An orphan is in it that an adoption kept; all else that a list shows comes back as often as it strays.
+  const tried = before?.tried.filter(isIn([...fields, ...listed.filter(isOrphan)])) ?? [];
   const [isTried, isKnown] = [isIn(tried), isIn(before?.fields)];
   const restarts = withRestarts(before?.restarts, restarted, now);
   const looping = new Set(restartLoops(before, now).map(({ id }) => id));

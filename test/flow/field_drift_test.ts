@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, docker, ids, inWorld, pollTo } from "./steps.ts";
@@ -60,6 +61,28 @@ for (const engine of await engines()) {
         await update(world, "web-1", "--memory", "64m", "--restart", "unless-stopped");
         await driftIs(world, []);
         assert.deepEqual(await ids(world), before);
+      }));
+
+    it("is no orphan that an adoption kept, which goes with the next commit, also where it is repaired", () =>
+      inWorld(engine, async (world) => {
+        await startByHand(world, composeFile({ db: service(), gone: service() }));
+        const repaired = { reconciliation: { drift: "repair" } };
+        await commit(world, { "compose.yaml": composeFile({ db: service() }) }, repaired);
+        await pollTo(world, "succeeded");
+        await driftIs(world, ["gone-1 service gone"]);
+        const { out } = await commandTo(world, 0, ["explain", world.stack]);
+        assert.match(out, /gone-1 .* is an orphan that was kept: /);
+        assert.doesNotMatch(out, /mended by/);
+        await world.restart();
+        await pollTo(world, "skipped");
+        await pause(300);
+        assert.deepEqual(Object.keys(await ids(world)), ["db-1", "gone-1"]);
+        const changed = {
+          "compose.yaml": composeFile({ db: service({ environment: { A: "1" } }) }),
+        };
+        await commit(world, changed, repaired);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(Object.keys(await ids(world)), ["db-1"]);
       }));
 
     it("is mended where drift is repaired, once and with one container", () =>

@@ -42,6 +42,17 @@ describe("judgeDrift()", () => {
     assert.deepEqual(found.tried, [one("cpus", "c0")]);
   });
 
+  it("leaves an orphan that an adoption kept, and what else strays again is mended again", () => {
+    const orphan = one("service");
+    const before = { ...NO_DRIFT, tried: [orphan, one("containers")] };
+    const { mended, found } = judgeDrift(
+      { listed: [...listed, orphan], fields: [], before },
+      "repair",
+      NOW,
+    );
+    assert.deepEqual([mended, found.tried], [listed, [orphan]]);
+  });
+
   it("tells once of a container that the engine restarted three times in ten minutes", () => {
     const minute = 60_000;
     const restarted = (
