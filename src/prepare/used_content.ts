@@ -8,8 +8,8 @@ import {
   withoutLonger,
 } from "../compose/mod.ts";
 import type { ReleaseParts } from "../compose/make_release.ts";
-import { RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
-import { errors, type LiveManifest } from "../model/mod.ts";
+import { observe, RealTree, requireLiveInside, stackDirectories } from "../deploy/mod.ts";
+import { errors, isOurs, type LiveManifest } from "../model/mod.ts";
 import { ABSENT, contentIds, filesAt, isSubmodule, plainIds } from "./content.ts";
 import type { PrepareParts } from "./parts.ts";
 import { fewWarnings } from "./few_warnings.ts";
@@ -64,7 +64,7 @@ export async function usedContent(
   await requireMounts(parts, target, { uses, contentOf, realPath });
   await requireContent(parts, target, { uses, contentOf, realPath, tree }, signal);
   await requireOwnLive(parts, target, { uses, live, realPath });
-  await warnOfNothing(parts, target, live, realPath);
+  await warnOfNothing(parts, target, { live, realPath }, signal);
   const manifest = await liveManifest(parts, target, { live, identities }, signal);
   return { uses, inPlace, live, manifest, ids, identities, contentOf };
 }
@@ -75,15 +75,25 @@ const MOST_NAMED = 5;
 /** Warns of mounts without a source, for a wrong name or a file that was not committed. */
 async function warnOfNothing(
   parts: PrepareParts,
-  { key }: Target,
-  { unfilled }: LivePaths,
-  realPath: (path: string) => string,
+  { key, swarm }: Target,
+  { live: { unfilled }, realPath }: Pick<Mounts, "realPath"> & { readonly live: LivePaths },
+  signal: AbortSignal,
 ): Promise<void> {
+  if (unfilled.length === 0) return;
   const { live } = stackDirectories(parts.options.dataDir, key);
+  // The first deployment brings along what containers have there that somebody else made.
+  const place = { key, ...(swarm && { swarm }) };
+  const { containers } = await observe(parts.host.engine, place, signal);
+  const brought = new Set(
+    containers.filter((each) => !isOurs(each)).flatMap(({ service, binds = [] }) =>
+      binds.map(({ destination }) => `${service} ${destination}`)
+    ),
+  );
   const named: string[] = [];
   for (const { service, path, item } of unfilled) {
     if (named.length > MOST_NAMED) break;
-    // A person, or the manager before us, may have put a file there.
+    if (brought.has(`${service} ${item}`)) continue;
+    // A person may have put a file there.
     if ((await parts.files.stat(join(live, realPath(path))))?.kind === "file") continue;
     named.push(`${path} (service ${service}, at ${item})`);
   }
