@@ -10,6 +10,15 @@ export function unusedFile(first: string): string {
   return `not used: ${first} comes first; to merge the two, list both in compose_files`;
 }
 
+/** Mounts of a compose file that are looked for in the checkout: each may be a large directory. */
+const MOST_MOUNTS = 100;
+
+function unmade(path: string): string {
+  return `${path} does not exist in the repository: where create_host_path is false, or docker compose ` +
+    "is older than 5 and it is not given, the deployment is refused; with `bind: {create_host_path: " +
+    "true}` it is made as a directory that containers may write to";
+}
+
 /** Findings in the compose files of a stack and in their includes, as far as the checkout has them. */
 export async function composeFindings(
   checkout: Checkout,
@@ -43,12 +52,16 @@ export async function composeFindings(
       continue;
     }
     takesBack ||= /!(?:reset|override)\b/.test(text);
-    const { problems, warnings, references } = validateCompose(text, {
+    const { problems, warnings, references, mounts } = validateCompose(text, {
       ...next,
       isPaused: deployment.pause,
     }, jobs);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
+    for (const { path, where } of mounts.slice(0, MOST_MOUNTS)) {
+      const isThere = await checkout.exists(path) || (await checkout.list(path)).size > 0;
+      if (!isThere) findings.warnings.push({ file, ...where, message: unmade(path) });
+    }
     for (const { key, path, base: inside, where = { path: key } } of references) {
       if (!await checkout.exists(path)) {
         missing.push({ key, problem: { file, ...where, message: `${path} does not exist` } });

@@ -19,7 +19,7 @@ import {
 } from "../model/mod.ts";
 import { misspelledKeys } from "./compose_keys.ts";
 import { type ComposeText, lineOf, linePlace, readCompose, servicesIn } from "./compose_text.ts";
-import { mountsOutside } from "./mounts_outside.ts";
+import { mountsOutside, type UnmadeMount, unmadeMounts } from "./mounts_outside.ts";
 import { type ComposePaths, pathsIn } from "./compose_paths.ts";
 import { isFetched, REMOTE } from "./compose_references.ts";
 import { isOthersJob, readJobLabels } from "./job_labels.ts";
@@ -32,6 +32,8 @@ interface ComposeFindings {
   readonly warnings: readonly Problem[];
   /** Files that the compose file names; empty when it cannot be read. */
   readonly references: readonly ComposeReference[];
+  /** Mounts that are refused where the checkout has nothing at their path. */
+  readonly mounts: readonly UnmadeMount[];
 }
 
 /** A file of the checkout that a compose file names and compose cannot do without. */
@@ -90,9 +92,10 @@ export function validateCompose(
       ],
       warnings: [...misspelledKeys(read), ...ownVariables(text, file), ...labels.warnings],
       references: referencesOf(paths, base, read),
+      mounts: unmadeMounts(read, base),
     };
   } catch (error) {
-    return { problems: problemsIn(error), warnings: [], references: [] };
+    return { problems: problemsIn(error), warnings: [], references: [], mounts: [] };
   }
 }
 
@@ -156,7 +159,7 @@ function imageProblems(read: ComposeText, isPaused: boolean): Problem[] {
 function labelFindings(
   read: ComposeText,
   jobs: JobChecks,
-): Omit<ComposeFindings, "references"> {
+): Pick<ComposeFindings, "problems" | "warnings"> {
   const { file } = read;
   const problems: Problem[] = [];
   const warnings: Problem[] = [];

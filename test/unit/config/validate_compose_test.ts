@@ -217,7 +217,7 @@ services:
 `;
     const found = (isSchedulerOff: boolean) =>
       validateCompose(text, { file: "c.yaml", base: "." }, { checkSchedule, isSchedulerOff });
-    assert.deepEqual(found(false), { problems: [], warnings: [], references: [] });
+    assert.deepEqual(found(false), { problems: [], warnings: [], references: [], mounts: [] });
     assert.deepEqual(found(true).problems, []);
     assert.deepEqual(found(true).warnings, [{
       ...{ file: "c.yaml", path: "services.a.labels", line: 3, column: 39 },
@@ -237,6 +237,7 @@ services:
       problems: [],
       warnings: [],
       references: [{ key: "include", path: "app/other.yaml", base: "app" }],
+      mounts: [],
     });
   });
 

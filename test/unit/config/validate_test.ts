@@ -77,6 +77,34 @@ describe("validateCheckout", () => {
     assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[9, "oci"]]);
   });
 
+  it("validateCheckout() warns of mounts that are refused where nothing is there", async () => {
+    const mount = (source: string, bind: unknown = {}) => ({
+      type: "bind",
+      source,
+      target: "/t",
+      bind,
+    });
+    const volumes = [
+      ...[mount("./gone"), mount("../a"), mount("./b", { create_host_path: true }), mount("./$X")],
+      ...[mount("/srv"), "./short:/t", { type: "bind", source: "./long", target: "/t" }],
+      ...[mount("./off", { create_host_path: false }), mount("dir"), mount("./dir")],
+    ];
+    const files = {
+      ".stackwright.yaml": "name: a\nworking_dir: app\n",
+      a: "",
+      "app/dir/file": "",
+      "app/compose.yaml": JSON.stringify({
+        services: { web: { volumes }, maybe: { profiles: ["p"], volumes } },
+      }),
+    };
+    const { problems, warnings } = await validateCheckout(checkout(files));
+    assert.deepEqual(problems, []);
+    assert.deepEqual(warnings.map(({ path, message }) => [path, message.split(" ")[0]]), [
+      ["services.web.volumes[0]", "app/gone"],
+      ["services.web.volumes[7]", "app/off"],
+    ]);
+  });
+
   it("validateCheckout() warns of compose files beside the first default name, which doco-cd merged", async () => {
     const files = {
       ".doco-cd.yml": "name: a\n---\nname: b\ncompose_files: [compose.yaml, docker-compose.yml]\n",
