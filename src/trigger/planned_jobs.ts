@@ -122,7 +122,7 @@ export class PlannedJobs {
     const next = this.#jobs.get(name)?.next;
     if (next === undefined || planned.next === undefined || next <= planned.next) return;
     logAbout(planned.job, this.#parts.log).warning(
-      "the job is refused again and again, so it is run more rarely until that has an end",
+      "a run of the job was refused, so it is run more rarely until that has an end",
       { refused: refusals, next_run: next.toISOString() },
     );
   }

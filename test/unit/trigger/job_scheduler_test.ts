@@ -165,7 +165,7 @@ describe("the scheduler of jobs", () => {
     await clock.advance(DAY);
     assert.ok(started.length < 300, String(started.length));
     assert.ok(started.length > 280, String(started.length));
-    const said = log.lines.filter(({ message }) => /refused again and again/.test(message));
+    const said = log.lines.filter(({ message }) => /job was refused, so/.test(message));
     assert.ok(said.length > 0 && said.length <= started.length);
     isRefused = false;
     started.length = 0;
