@@ -48,7 +48,10 @@ function writtenBy(model: ComposeModel, service: JsonObject): string[] {
   });
 }
 
-/** Obstacles to starting services: containers of other projects with a port or name of theirs. */
+/**
+ * Obstacles to starting services: containers of other projects, or left ones of this one, with a port or
+ * name of theirs.
+ */
 export function clashes(
   model: ComposeModel,
   services: readonly string[],
@@ -62,7 +65,7 @@ export function clashes(
     const { ports } = claimsOf(model, name);
     const needs = (what: string, other: ObservedContainer, verb: string) =>
       `service ${name} needs ${what}, which container ${other.name}${projectText(other)} ${verb}` +
-      adviceFor(other);
+      adviceFor(model, other, verb);
     for (const [other, { port, protocol }] of holdersOf(ports)) {
       if (found.length < MOST_TOLD) found.push(needs(`port ${port}/${protocol}`, other, "holds"));
     }
@@ -80,9 +83,20 @@ function projectText(container: ObservedContainer): string {
   return project === undefined ? "" : ` of project ${project}`;
 }
 
-/** Advice when another stack of ours is in the way, which may in turn wait for this one. */
-function adviceFor({ labels }: ObservedContainer): string {
+/**
+ * Advice when another stack of ours is in the way, which may in turn wait for this one, or an orphan of the
+ * stack itself.
+ */
+function adviceFor(model: ComposeModel, { name, labels }: ObservedContainer, verb: string): string {
   const stack = labels[COMPOSE_LABELS.project];
+  if (stack !== undefined && stack === model["name"]) {
+    // Removed, it would not tell any more where its data is, which another service may get.
+    const how = verb === "holds"
+      ? `stop it (docker stop ${name})`
+      : `rename it (docker rename ${name} ${name}-old)`;
+    return "; it is an orphan of this very stack, which Stackwright did not make and does not remove at " +
+      `first: where the service takes its place, ${how}`;
+  }
   if (!isOurs({ labels }) || stack === undefined) return "";
   return `; it waits until ${stack} lets go, and when ${stack} waits for this stack in turn, ` +
     "give one of them something else for one commit";

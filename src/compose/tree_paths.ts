@@ -1,4 +1,4 @@
-import { isAbsolute, join, relative } from "node:path/posix";
+import { dirname, isAbsolute, join, relative } from "node:path/posix";
 import type { ComposeModel } from "../model/mod.ts";
 import { isObject, type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 
@@ -38,6 +38,13 @@ export function asPrinted(text: string): string {
 /** The path in `tree`, with plain dollars, that a text of a rendered model names; see {@link insideTree}. */
 export function printedInside(printed: string, tree: string): string | undefined {
   return insideTree(plainDollars(printed), tree);
+}
+
+/** The directories that an absolute path lies in, the nearest first. */
+export function parentsOf(path: string): string[] {
+  const found: string[] = [];
+  for (let at = dirname(path); at !== found.at(-1); at = dirname(at)) found.push(at);
+  return found;
 }
 
 /** `path` relative to `tree`; `undefined` if it lies outside. */

@@ -1,4 +1,5 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { parentsOf } from "../compose/mod.ts";
 import {
   askingSource,
   errors,
@@ -15,6 +16,7 @@ import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
 import { findOldData, type OldData } from "./old_data.ts";
+import { leftOrphans, requireRoomBeside } from "./left_orphans.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
 
@@ -22,11 +24,11 @@ import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./c
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
  * that somebody else made, or Stackwright with another data directory.
  *
- * Warns of data that containers of other stacks mount, too.
+ * Warns of data that containers of others mount, too. Says which orphans are stopped since they write to it.
  *
- * Throws `conflict` where the data cannot be reached from here and is not in place yet, and where
- * somebody else deployed a stack of ours in between, so that two copies exist: a service that
- * starts without its data looks like data loss. Throws `path_escapes` for data of Stackwright
+ * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
+ * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
+ * between, so that two copies exist: a service that starts without its data looks like data loss. Throws `path_escapes` for data of Stackwright
  * itself, which a container that a person started may mount.
  */
 export async function withOldData(
@@ -40,7 +42,12 @@ export async function withOldData(
   const { wanted, committed } = await toBring(parts, release, observed, signal);
   const { context, name } = release.key;
   const { live } = stackDirectories(parts.host.dataDir, release.key);
-  const sharers = await sharersOf(parts, name, wanted.map(({ data }) => data.source), signal);
+  const writers = new Set(wanted.flatMap(({ data }) => data.writers.map(({ id }) => id)));
+  const left = leftOrphans(release, plan, observed);
+  const stopped = left.filter(({ id }) => writers.has(id));
+  const then = left.map((each) => stopped.includes(each) ? { ...each, hostPorts: [] } : each);
+  requireRoomBeside(then, release, plan);
+  const sharers = await sharersOf(parts, name, wanted.map(({ data }) => data), signal);
   for (const [source, others] of sharers) {
     const text =
       `${source} is mounted by ${others}, too: ${name} gets a copy, and they share nothing ` +
@@ -64,39 +71,57 @@ export async function withOldData(
     const because = told.filter(({ data }) => data.service === each.name).map(({ data, how }) =>
       `what ${data.source} holds (mounted at ${data.target}) ${how}`
     );
-    return { ...each, because: [...each.because, ...because] };
+    const halts = stopped.filter(({ service }) => service === each.name).map((each) =>
+      `container ${each.name} is stopped first, and stays so: it writes to what is copied`
+    );
+    return { ...each, because: [...each.because, ...because, ...halts] };
   });
   const sources = wanted.map(({ data }) => data.source).join(", ");
+  const stops = stopped.length === 0 ? "" : `; stop ${stopped.map(({ name }) => name).join(", ")}`;
   const message = wanted.length === 0
     ? plan.message
-    : `${plan.message}; with the data in ${sources}`;
+    : `${plan.message}; with the data in ${sources}${stops}`;
   return { ...plan, message, services };
 }
 
-/** The other compose projects that mount one of the directories, or something in it. */
+/**
+ * Who else mounts one of the directories, something in it, or a directory around it in the copy of the
+ * repository: compose projects, and containers without one.
+ */
 async function sharersOf(
-  { host: { engine } }: OldDataParts,
+  { host }: OldDataParts,
   name: string,
-  sources: readonly string[],
+  wanted: readonly OldData[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const found = new Map(sources.map((source) => [source, new Set<string>()]));
+  const found = new Map(wanted.map(({ source }) => [source, new Set<string>()]));
+  const around = Map.groupBy(
+    wanted.flatMap(({ source, path }) =>
+      parentsOf(source).slice(0, path.split("/").length).map((at) => ({ at, source }))
+    ),
+    ({ at }) => at,
+  );
   // Nothing depends on the warning: an engine with more containers than are read gets none.
-  const all = sources.length === 0 ? [] : await engine.containerMounts(signal).catch((thrown) => {
-    if (!isStackwrightError(thrown, "engine_refused")) throw thrown;
-    return [];
-  });
-  for (const { project, mounts } of all) {
-    if (project === "" || project === name) continue;
+  const all = wanted.length === 0
+    ? []
+    : await host.engine.containerMounts(signal).catch((thrown) => {
+      if (!isStackwrightError(thrown, "engine_refused")) throw thrown;
+      return [];
+    });
+  const us = wanted.length === 0 ? undefined : (await host.own(signal))?.container.id;
+  for (const { id, project, mounts, ...each } of all) {
+    if (project === name || id === us) continue;
+    const who = project === "" ? `container ${each.name}` : project;
     for (const mount of mounts) {
-      for (let at = mount; at !== dirname(at); at = dirname(at)) found.get(at)?.add(project);
+      for (const at of [mount, ...parentsOf(mount)]) found.get(at)?.add(who);
+      for (const { source } of around.get(mount) ?? []) found.get(source)?.add(who);
     }
   }
   const shared = [...found].filter(([, projects]) => projects.size > 0);
   return new Map(shared.map(([source, projects]) => [source, shortly([...projects].sort())]));
 }
 
-/** Other stacks that are named of each directory. */
+/** Others that are named of each directory. */
 const MOST_NAMED = 5;
 
 function shortly(names: readonly string[]): string {

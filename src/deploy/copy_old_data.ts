@@ -15,6 +15,8 @@ export interface OldDataParts {
     readonly dataDir: string;
     /** A path of the engine's host as this process sees it; `undefined` when it cannot. */
     localPath(hostPath: string, signal: AbortSignal): Promise<string | undefined>;
+    /** The container of this process, if the engine runs it. */
+    own(signal: AbortSignal): Promise<{ readonly container: { readonly id: string } } | undefined>;
   };
   readonly commands: Commands;
   readonly files: Files;

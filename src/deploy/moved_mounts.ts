@@ -10,6 +10,7 @@ import {
 } from "../compose/mod.ts";
 import type { ContainerMount, Engine } from "../docker/engine.ts";
 import {
+  clip,
   type ComposeModel,
   isOurs,
   type ObservedContainer,
@@ -84,8 +85,8 @@ export async function withMovedMounts(
     const { mounts = [] } = await engine.inspectContainer(old.id, signal) ?? {};
     const to = modelMounts(model, each.name);
     const leaves = serviceOf(model, each.name)["volumes_from"] === undefined;
-    const moved = mounts.flatMap((mount) => movedMount(mount, { to, stack, leaves }));
-    if (moved.length > 0) places.push(each.name);
+    const moved = mounts.flatMap((mount) => movedMount(mount, { to, stack, leaves })).sort();
+    if (moved.length > 0) places.push(`${each.name} (${placesOf(moved)})`);
     const more = moved.length > MOST_TOLD ? [`${moved.length - MOST_TOLD} more such mounts`] : [];
     return { ...each, because: [...each.because, ...moved.slice(0, MOST_TOLD), ...more] };
   });
@@ -95,6 +96,15 @@ export async function withMovedMounts(
     message: `${plan.message}; ${places.sort().join(", ")} with other data`,
     services,
   };
+}
+
+/** Places of a service that its deployment's message names; its reasons have more. */
+const MOST_PLACES = 3;
+
+/** The places that sentences of {@link movedMount} begin with. */
+function placesOf(moved: readonly string[]): string {
+  const first = moved.slice(0, MOST_PLACES).map((each) => each.slice(0, each.indexOf(": ")));
+  return clip(first.join(", "), 100) + (moved.length > MOST_PLACES ? " and more" : "");
 }
 
 /** The first container of each service that Stackwright did not make. */
@@ -117,16 +127,17 @@ function movedMount(
   const at = plainPath(mount.destination);
   const to = mounts.get(at);
   if (mount.kind === "other" || to !== undefined && isSameMount(mount, to)) return [];
+  const from = mount.kind === "bind" ? mount.source : `volume ${mount.name}`;
   if (to === undefined) {
-    // What is bound may be a config or a secret, and the image may declare what has no name.
-    return leaves && mount.kind === "volume" && !isUnnamed(mount)
-      ? [`${at}: volume ${mount.name} is not mounted any more; what it holds stays there`]
+    // Read-only, it may be a config or a secret; and the image may declare what has no name.
+    const isData = mount.kind === "bind" ? mount.writable : !isUnnamed(mount);
+    return leaves && isData
+      ? [`${at}: ${from} is not mounted any more; what it holds stays there`]
       : [];
   }
   const isBrought = mount.kind === "bind" && to.kind === "bind" &&
     insideTree(to.source, stack) !== undefined;
   if (isBrought) return [];
-  const from = mount.kind === "bind" ? mount.source : `volume ${mount.name}`;
   return [`${at}: ${from} becomes ${saidOf(to)}; what the first holds stays there`];
 }
 

@@ -1,5 +1,6 @@
 import type { Engine } from "../docker/engine.ts";
 import {
+  COMPOSE_LABELS,
   type ComposeModel,
   isOurs,
   type ObservedBind,
@@ -7,7 +8,14 @@ import {
   type ObservedStack,
   type StackKey,
 } from "../model/mod.ts";
-import { insideTree, objectsAt, printedInside, servicesOf, textAt } from "../compose/mod.ts";
+import {
+  insideTree,
+  objectsAt,
+  parentsOf,
+  printedInside,
+  servicesOf,
+  textAt,
+} from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
 import { plainPath } from "./moved_mounts.ts";
@@ -20,7 +28,7 @@ import { livePathOf, stackDirectories } from "./stack_files.ts";
  */
 export interface OldData {
   readonly service: string;
-  /** Mount target in the old and in the new container. */
+  /** Mount target in the old container. */
   readonly target: string;
   /** Path on the engine's host that the old container mounts. */
   readonly source: string;
@@ -77,25 +85,31 @@ export async function findOldData(
       [placeOf(each.container.service, each.bind.destination), each] as const
     )),
   );
-  const byPath = inAnotherLive(away(to.dataDir, true), to.key);
+  // What is left of others beside containers of ours was left behind by the first deployment.
+  const byPath = containers.some(isOurs)
+    ? inAnotherLive(away(to.dataDir, true), to.key)
+    : inCheckouts(away(hostLive, false), new Set(wanted.map(({ path }) => path)));
   const writing = mounted.filter(({ container: { state }, bind }) =>
     state === "running" && bind.writable
   );
   const pauses = createPauses();
   const found = new Map<string, OldData>();
   for (const { service, target, path } of wanted) {
-    const old = byTarget.get(placeOf(service, target)) ?? byPath.get(path);
+    const old = byPath.get(path) ?? byTarget.get(placeOf(service, target));
     if (old === undefined) continue;
     const { container, bind: { source, writable, destination } } = old;
+    // Of the services that mount it, the one that had it tells of it.
+    if (found.has(path) && container.service !== service) continue;
     const writers = new Set<ObservedContainer>();
     for (const each of writing) {
       await pauses.after(each.bind.source.length);
       if (overlap(each.bind.source, source)) writers.add(each.container);
     }
-    const data = { service, target, source, path, writable, writers: [...writers] };
+    const at = plainPath(destination);
+    const data = { service, target: at, source, path, writable, writers: [...writers] };
     const { configuration, deployed } = readMark(container.labels);
     const owner = configuration ?? deployed ?? "another source";
-    found.set(path, isOurs(container) ? { ...data, target: destination, owner } : data);
+    found.set(path, isOurs(container) ? { ...data, owner } : data);
   }
   return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));
 }
@@ -105,6 +119,21 @@ function inAnotherLive(mounts: readonly OldMount[], { name }: StackKey) {
   return new Map(mounts.flatMap((each) => {
     const path = livePathOf(each.bind.source, name);
     return path === undefined ? [] : [[path, each] as const];
+  }));
+}
+
+/**
+ * Mounts of some `paths` in the copy of the repository that compose was run in, by these, whatever service
+ * has them and wherever: one that was renamed finds its data. That copy has compose's working directory
+ * somewhere in it, so a path is taken for the longest that it can be.
+ */
+function inCheckouts(mounts: readonly OldMount[], paths: ReadonlySet<string>) {
+  const outerLast = mounts.toSorted((a, b) => b.bind.source.length - a.bind.source.length);
+  return new Map(outerLast.flatMap((each) => {
+    const directory = each.container.labels[COMPOSE_LABELS.workingDirectory];
+    const path = directory && [directory, ...parentsOf(directory)]
+      .flatMap((root) => insideTree(each.bind.source, root) ?? []).findLast((at) => paths.has(at));
+    return path ? [[path, each] as const] : [];
   }));
 }
 

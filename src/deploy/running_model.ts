@@ -9,6 +9,7 @@ import {
   textAt,
 } from "../compose/mod.ts";
 import type { ContainerDetails, ContainerRecipe, Engine, ImageDefaults } from "../docker/mod.ts";
+import type { ContainerMount } from "../docker/engine.ts";
 import { asList, asRecord, asText, asTextList } from "../docker/json.ts";
 import { type ComposeModel, type ObservedStack, own, type Release } from "../model/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
@@ -107,7 +108,7 @@ function volumesOf(model: ComposeModel, name: string, { mounts }: Running): unkn
   const service = serviceOf(model, name);
   const wanted = modelMounts(model, name);
   const known = new Set([...wanted.keys(), ...filePlaces(service)]);
-  const byPlace = new Map(mounts.map((each) => [plainPath(each.destination), each]));
+  const found = new Map(mounts.map((each) => [plainPath(each.destination), each]));
   const shown = ({ kind, name, source, destination, writable }: Running["mounts"][number]) => ({
     type: kind,
     source: kind === "volume" ? name : source,
@@ -115,7 +116,7 @@ function volumesOf(model: ComposeModel, name: string, { mounts }: Running): unkn
     ...(writable ? {} : { read_only: true }),
   });
   const there = [...wanted].flatMap(([target, to]) => {
-    const mount = byPlace.get(target);
+    const mount = found.get(target);
     if (mount === undefined) return to.kind === "tmpfs" ? [to.entry] : [];
     return [mount.kind === "other" || isSameMount(mount, to) ? to.entry : shown(mount)];
   });
@@ -123,7 +124,12 @@ function volumesOf(model: ComposeModel, name: string, { mounts }: Running): unkn
   const more = mounts.filter((each) =>
     each.kind !== "other" && !isUnnamed(each) && !known.has(plainPath(each.destination))
   );
-  return [...there, ...more.map(shown)];
+  // The engine lists them in another order each time.
+  return [...there, ...more.sort(byPlace).map(shown)];
+}
+
+function byPlace(a: ContainerMount, b: ContainerMount): number {
+  return a.destination < b.destination ? -1 : 1;
 }
 
 /** Where compose mounts the configs and secrets of a service. */
@@ -150,8 +156,9 @@ function portsOf(service: JsonObject, { recipe: { body } }: Running): unknown[] 
     const [target, protocol = "tcp"] = key.split("/");
     return asList(places).map(asRecord).map(({ HostIp, HostPort }) => {
       const at = asText(HostIp);
-      const port = { target: Number(target), protocol, published: published(asText(HostPort)) };
-      const there = at === "" ? port : { ...port, host_ip: at };
+      const place = { target: Number(target), protocol, published: published(asText(HostPort)) };
+      // As compose prints them; containers have no other mode.
+      const there = { mode: "ingress", ...(at === "" ? {} : { host_ip: at }), ...place };
       return wanted.get(keyOf(there)) ?? there;
     });
   });

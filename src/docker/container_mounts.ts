@@ -1,12 +1,14 @@
 import { COMPOSE_LABELS, LABELS } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { asList, asRecord, asText } from "./json.ts";
+import { asList, asRecord, asText, asTextList } from "./json.ts";
 import { members, short } from "./kept_parts.ts";
+import { nameOf } from "./observed_container.ts";
 import { asName, LONGEST_ID } from "./told.ts";
 
 /** Mounts of a container in any state. */
 export interface ContainerMounts {
   readonly id: string;
+  readonly name: string;
   readonly state: string;
   /** Name of its stack in {@link LABELS.deployment}; empty without that label. */
   readonly deployment: string;
@@ -17,7 +19,7 @@ export interface ContainerMounts {
 }
 
 const KEEP = members({
-  ...short("Id", "State"),
+  ...short("Id", "Names", "State"),
   Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project)),
   Mounts: members(short("Name", "Source")),
 });
@@ -36,6 +38,7 @@ export async function containerMounts(
     keep: KEEP,
     of: (entry) => ({
       id: asName(entry["Id"], LONGEST_ID),
+      name: nameOf(asTextList(entry["Names"])),
       state: asText(entry["State"]),
       deployment: asName(asRecord(entry["Labels"])[LABELS.deployment]),
       project: asName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),

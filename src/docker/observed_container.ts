@@ -97,7 +97,7 @@ export function networksOf(
 }
 
 /** The container's own name: names of legacy links contain a second slash. */
-function nameOf(names: readonly string[]): string {
+export function nameOf(names: readonly string[]): string {
   const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
   return asName(own).replace(/^\//, "");
 }

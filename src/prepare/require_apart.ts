@@ -1,8 +1,8 @@
-import { dirname } from "node:path";
 import {
   followedPaths,
   mapServices,
   objectsAt,
+  parentsOf,
   pathRelation,
   resourcesOf,
   servicesOf,
@@ -189,11 +189,4 @@ async function firstInside(
     }
   }
   return undefined;
-}
-
-/** The directories that an absolute path lies in, the nearest first. */
-function parentsOf(path: string): string[] {
-  const found: string[] = [];
-  for (let at = dirname(path); at !== found.at(-1); at = dirname(at)) found.push(at);
-  return found;
 }

@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo, reasons } from "./steps.ts";
+import { commit, docker, inWorld, pollTo, reasons, states } from "./steps.ts";
+import { freePort } from "../fakes/free_port.ts";
 import { engines } from "./world.ts";
 
 for (const engine of await engines()) {
@@ -16,7 +17,10 @@ for (const engine of await engines()) {
           composeFile({
             gone: service(),
             s: service({
-              volumes: ["data:/data", "left:/left", "same:/same", `${store}/a:/host`],
+              volumes: [
+                ...["data:/data", "left:/left", "same:/same", `${store}/a:/host`],
+                ...[`${store}/dropped:/dropped`, `${store}/read:/read:ro`],
+              ],
               environment: { SAME: "a$$b", V: "hunter2", ONLY_OLD: "hunter3" },
               command: ["sleep", "100000"],
             }),
@@ -36,11 +40,15 @@ for (const engine of await engines()) {
         const told = [
           `/data: volume ${stack}_data becomes ${stack}_data2; what the first holds stays there`,
           `/host: ${store}/a becomes ${store}/b; what the first holds stays there`,
+          `/dropped: ${store}/dropped is not mounted any more; what it holds stays there`,
           `/left: volume ${stack}_left is not mounted any more; what it holds stays there`,
         ];
         for (const each of told) assert.ok(out.includes(each), out);
-        assert.match(out, /: deploy: recreate s; s with other data\n/);
-        assert.doesNotMatch(out, /\/same:|hunter/);
+        assert.match(
+          out,
+          /: deploy: recreate s; s \(\/data, \/dropped, \/host and more\) with other data\n/,
+        );
+        assert.doesNotMatch(out, /\/same:|\/read:.* any more|hunter/);
         const diff = out.slice(out.indexOf("--- deployed"));
         const lines = diff.split("\n").filter((line) => /^[-+] /.test(line)).map((line) =>
           line.replace(/^(.) +/, "$1 ")
@@ -60,6 +68,49 @@ for (const engine of await engines()) {
         assert.match(reasons(run, "s"), /\/data: volume .*_data becomes .*_data2;/);
         const after = await commandTo(world, 0, ["plan", world.repository.url]);
         assert.doesNotMatch(after.out, /stays there/);
+      }));
+
+    it("says which container of the stack itself has the port of a service, and what to do", () =>
+      inWorld(engine, async (world) => {
+        const ports = [`127.0.0.1:${await freePort()}:80`];
+        await startByHand(world, composeFile({ app: service({ ports }) }));
+        await commit(world, { "compose.yaml": composeFile({ web: service({ ports }) }) });
+        const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
+        const app = `${world.stack}-app-1`;
+        const told = new RegExp(
+          `service web needs port \\d+/tcp, which container ${app} of project ${world.stack} holds; it ` +
+            `is an orphan of this very stack, .* stop it \\(docker stop ${app}\\)`,
+        );
+        assert.match(err, told);
+        const failed = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(failed, told);
+        assert.deepEqual(await states(world), { "app-1": "running" });
+        await docker(world, "stop", app);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { "app-1": "exited", "web-1": "running" });
+      }));
+
+    it("warns each time of a job that stops a stack which another manager has from elsewhere", () =>
+      inWorld(engine, async (world) => {
+        const other = `${world.stack}-other`;
+        const theirs = { "cd.doco.source.url": "https://git.example.com/acme/db.git" };
+        await startByHand(world, composeFile({ db: service({ labels: theirs }) }), {
+          project: other,
+        });
+        const labels = {
+          "cd.doco.job.enabled": "true",
+          "cd.doco.job.schedule": "@yearly",
+          "cd.doco.job.stop_services": `${other}/db`,
+        };
+        await commit(world, { "compose.yaml": composeFile({ backup: service({ labels }) }) });
+        const planned = async (code: number) => {
+          const { err } = await commandTo(world, code, ["plan", world.repository.url]);
+          const from = "which runs from https://git.example.com/acme/db.git: its runs are refused";
+          assert.equal(err.split(from).length, 2, err);
+        };
+        await planned(2);
+        await pollTo(world, "succeeded");
+        await planned(0);
       }));
 
     it("has no diff for what runs as the release wants it", () =>

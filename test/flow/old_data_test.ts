@@ -6,8 +6,19 @@ import { describe, it } from "node:test";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
-import { commit, ids, inWorld, pollTo, readInside, reasons, states, writeInside } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import {
+  commit,
+  docker,
+  ids,
+  inWorld,
+  pollTo,
+  readInside,
+  reasons,
+  states,
+  writeInside,
+} from "./steps.ts";
+import { freePort } from "../fakes/free_port.ts";
+import { engines, IMAGE, type World } from "./world.ts";
 
 const COMPOSE = composeFile({
   other: service(),
@@ -40,7 +51,8 @@ for (const engine of await engines()) {
       inWorld(engine, (world) =>
         withProject(world, async (directory) => {
           await commit(world, { "compose.yaml": COMPOSE, "data/seed": "new seed" });
-          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          const { out, err } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.doesNotMatch(err, /has nothing at/);
           assert.ok(
             out.includes(`what ${directory}/data holds (mounted at /data) is copied to `),
             out,
@@ -51,6 +63,8 @@ for (const engine of await engines()) {
             /state\.db holds .* is copied to .*; files of the commit replace their copies/;
           assert.match(reasons(finished, "web"), why);
           assert.doesNotMatch(JSON.stringify(finished), /\/empty|orphans/);
+          const said = world.lines.map(({ message }) => message);
+          assert.deepEqual(said.filter((text) => /has nothing at/.test(text)), []);
           assert.notEqual((await ids(world))["web-1"], before["web-1"]);
           const inside = (path: string) => readInside(world, "web", path);
           assert.equal(await inside("/data/written"), "precious");
@@ -75,6 +89,56 @@ for (const engine of await engines()) {
           const told = `replace their copies; also mounted by ${other}: nothing is shared with`;
           assert.equal(out.split(told).length, 2, out);
           assert.ok(err.includes(`${directory}/data is mounted by ${other}, too: `), err);
+        })));
+
+    it("comes along to a service of another name, whose old self is stopped and kept", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          const [web, renamed] = [await freePort(), service({ volumes: ["./data:/elsewhere"] })];
+          const ports = [`127.0.0.1:${web}:80`];
+          const old = service({ volumes: ["./data:/data"], ports });
+          await startByHand(world, composeFile({ web: old }), { directory });
+          await commit(world, { "compose.yaml": composeFile({ web2: { ...renamed, ports } }) });
+          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          const copied = `what ${directory}/data holds (mounted at /data) is copied to `;
+          assert.ok(out.includes(copied), out);
+          const name = `${world.stack}-web-1`;
+          assert.ok(out.includes(`container ${name} is stopped first, and stays so`), out);
+          const { deployments: [ended] = [] } = await pollTo(world, "succeeded");
+          assert.ok(ended?.message?.includes(`data; stop ${name}; adopted`), ended?.message);
+          assert.equal(await readInside(world, "web2", "/elsewhere/written"), "precious");
+          const after = await states(world);
+          assert.deepEqual([after["web-1"], after["web2-1"]], ["exited", "running"]);
+          assert.equal(await readFile(join(directory, "data/written"), "utf8"), "precious");
+          await pollTo(world, "skipped");
+          const changed = composeFile({ web2: { ...renamed, ports, environment: { A: "1" } } });
+          await commit(world, { "compose.yaml": changed });
+          await pollTo(world, "succeeded");
+          assert.deepEqual(await states(world), { "web2-1": "running" });
+          assert.equal(await readInside(world, "web2", "/elsewhere/written"), "precious");
+        })));
+
+    it("is told to be shared with who mounts a directory around it, and with single containers", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          const other = `${world.stack}-other`;
+          const text = composeFile({ web: service({ volumes: ["./data:/all"] }) });
+          await startByHand(world, text, { directory, project: other });
+          const inner = composeFile({ web: service({ volumes: ["./data/deep:/data"] }) });
+          await startByHand(world, inner, { directory });
+          await commit(world, { "compose.yaml": inner });
+          const single = `${world.stack}-single`;
+          if (engine === "real") {
+            const mount = `${directory}/data/deep:/z:ro`;
+            await docker(world, "create", "--name", single, "-v", mount, IMAGE, "true");
+          }
+          try {
+            const { err } = await commandTo(world, 2, ["plan", world.repository.url]);
+            const who = engine === "real" ? `container ${single}, ${other}` : other;
+            assert.ok(err.includes(`${directory}/data/deep is mounted by ${who}, too: `), err);
+          } finally {
+            if (engine === "real") await docker(world, "rm", single);
+          }
         })));
 
     it("stays where it is, and the plan says so, where it is a file of the commit", () =>

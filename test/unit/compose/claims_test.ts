@@ -52,6 +52,17 @@ describe("clashes()", () => {
     assert.match(clashes(MODEL, ["web"], [{ ...stray, labels: {} }])[0] ?? "", /front holds$/);
   });
 
+  it("says of an orphan of the stack itself how it makes room", () => {
+    const held = { address: "::", port: 53, protocol: "udp" };
+    const orphan = { ...runningContainer("shop", "old"), name: "front", hostPorts: [held] };
+    const [port = "", name = ""] = clashes(MODEL, ["web"], [orphan]);
+    assert.match(
+      port,
+      /front of project shop holds; it is an orphan .*: .* \(docker stop front\)$/,
+    );
+    assert.match(name, /front of project shop has; .* \(docker rename front front-old\)$/);
+  });
+
   it("finds who has the name that a container gets without one of its author's", () => {
     const taker = { ...runningContainer("evil", "x"), name: "shop-range-1" };
     assert.deepEqual(clashes(MODEL, ["range"], [taker]), [

@@ -91,6 +91,39 @@ describe("findOldData()", () => {
     ]);
   });
 
+  it("finds by its path in the copy of the repository what another service has, at first", async () => {
+    const labels = { [COMPOSE_LABELS.workingDirectory]: "/old/o/r/in/dir" };
+    const bind = (source: string, destination: string) => ({ source, destination, writable: true });
+    const binds = [
+      bind("/old/o/r/in/dir/data/", "/a"),
+      bind("/old/o/r/data", "/b"),
+      bind("/old/o/r/in/dir/old", "/new/same"),
+      bind("/srv/in/dir/absolute", "/c"),
+    ];
+    const one = { id: "one", service: "app", labels, state: "running", binds };
+    const unlabelled = { ...one, id: "two", labels: {}, binds: [bind("/in/dir/single", "/d")] };
+    const paths = ["data", "in/dir/absolute", "in/dir/data", "in/dir/single"];
+    const volumes = [...paths, "in/dir/same"].map((path) => (
+      { type: "bind", source: `${LIVE}/${path}`, target: `/new/${path.split("/").at(-1)}` }
+    ));
+    const model = { services: { app: { volumes: volumes.slice(4) }, web: { volumes } } };
+    const place = { ...PLACE, model: model as unknown as ComposeModel };
+    const sources = async (more: readonly unknown[]) => {
+      const containers = [one, unlabelled, ...more] as unknown as ObservedContainer[];
+      const found = await findOldData(NOT_ASKED, place, { containers }, never);
+      return found.map(({ service, source, path }) => `${service}: ${source} to ${path}`).sort();
+    };
+    const renamed = "app: /old/o/r/in/dir/old to in/dir/same";
+    assert.deepEqual(await sources([]), [
+      renamed,
+      "web: /old/o/r/data to data",
+      "web: /old/o/r/in/dir/data/ to in/dir/data",
+    ]);
+    const ours = { ...one, id: "ours", service: "web", binds: [] };
+    const made = { ...ours, labels: { [LABELS.manager]: MANAGER } };
+    assert.deepEqual(await sources([made]), [renamed]);
+  });
+
   it("asks for the stack's containers, once, where they are from a list of everybody's", async () => {
     const listed: unknown[] = [];
     const theirs = (number: number) => (
