@@ -56,6 +56,8 @@ const EXCUSED: Readonly<Record<string, string>> = {
   withMovedMounts: "asks the engine for each thing that it looks at",
   runningModel: "asks the engine for each thing that it looks at",
   othersByService: "looks at each container once",
+  leftOrphans: "looks at each container once",
+  requireRoomBeside: "is clashes(), which is tried",
   networksThere: "asks the engine for each thing that it looks at",
   lookForDrift: "asks the engine for each thing that it looks at",
   removeNetworks: "asks the engine for each thing that it looks at",
