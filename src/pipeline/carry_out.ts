@@ -270,7 +270,9 @@ async function rollOutStack(
     secretRetention: secrets = parts.options.secretRetention,
   } = work.next.release.swarm ?? {};
   const auth = (image: string) => parts.host.images.credentials(image, signal);
-  const swarm = { ...swarmSources(parts), auth, retention: { configs, secrets } };
+  const retention = { configs, secrets };
+  const isAdopted = parts.isAdopted(work.next.release.key);
+  const swarm = { ...swarmSources(parts), auth, retention, isAdopted };
   const requireOwn = (release: Release, within: AbortSignal) =>
     requireNothingForeign(parts, release, release.model, within);
   const asks = { requireOwn, requireAllowed };

@@ -1,4 +1,4 @@
-import type { LiveManifest, ServicePlan } from "../../model/mod.ts";
+import { askingSource, type LiveManifest, type ServicePlan } from "../../model/mod.ts";
 import { ensureStack } from "./ensure_stack.ts";
 import { postServices } from "./post_services.ts";
 import type { StackRelease, StackRolloutParts } from "./stack_words.ts";
@@ -37,7 +37,8 @@ export async function applyStack(
   if (posted.length > 0) {
     await parts.requireOwn(release, signal);
     progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
-    const object = await ensureStack(engine, stack, signal);
+    const source = parts.swarm.isAdopted ? undefined : askingSource(release);
+    const object = await ensureStack(engine, { ...stack, source }, signal);
     await parts.requireAllowed(next, signal);
     await postServices(parts, { stack, next, object, services: posted }, signal);
   }

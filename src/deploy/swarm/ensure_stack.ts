@@ -1,6 +1,7 @@
 import type { Engine } from "../../docker/engine.ts";
 import { errors } from "../../model/mod.ts";
 import { requireInternal } from "../engine/require_internal.ts";
+import { madeForOther } from "./made_for_other.ts";
 import type { StackParts } from "./stack_parts.ts";
 import type { WantedStack } from "./stack_of.ts";
 
@@ -12,12 +13,13 @@ export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
  * Returns a function that finds its configs and secrets.
  *
  * Throws `conflict` when something external is missing, when a network leads outside where an
- * internal one is wanted, and when an existing config has other content: the digest in the name is so
- * short that somebody can prepare a config with the same one.
+ * internal one is wanted, when a config or secret was made for another stack, or for this one of another
+ * `source` (see {@link madeForOther}), and when an existing config has other content: the digest in the
+ * name is so short that somebody can prepare a config with the same one.
  */
 export async function ensureStack(
   { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,
-  stack: WantedStack,
+  stack: WantedStack & { readonly source: string | undefined },
   signal: AbortSignal,
 ): Promise<StackParts["object"]> {
   const missing = (what: string) =>
@@ -41,6 +43,13 @@ export async function ensureStack(
     for (const { key, name, body } of wanted) {
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
+      const madeFor = body && known && madeForOther(known.labels, stack.name, stack.source);
+      if (madeFor !== undefined) {
+        throw errors.conflict(
+          `stack ${stack.name}: ${kind}.${key}: there is ${name}, which was made for ${madeFor}; give ` +
+            "one of them another name",
+        );
+      }
       if (body !== undefined && known?.data !== undefined && known.data !== body.Data) {
         throw errors.conflict(
           `stack ${stack.name}: ${kind}.${key}: there is a config ${name} with other content, which ` +

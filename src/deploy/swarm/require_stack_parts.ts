@@ -3,9 +3,9 @@ import { askingSource, errors, type Release, type StackKey } from "../../model/m
 import { resourcesOf } from "../../compose/mod.ts";
 import { changedNetworks } from "../changed_networks.ts";
 import { lacking } from "../engine/ensure_resources.ts";
-import { readMark } from "../mark.ts";
 import { requireNoNewNetworks } from "../new_networks.ts";
 import { OF_NODES } from "./ensure_stack.ts";
+import { madeForOther } from "./made_for_other.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
 
 /**
@@ -50,7 +50,7 @@ export async function requireStackParts(
       if (found === undefined) {
         throw lacking(kind === "configs" ? "config" : "secret", { key, name });
       }
-      const madeFor = anothers(found.labels, stack, source);
+      const madeFor = madeForOther(found.labels, stack, source);
       if (madeFor === undefined) continue;
       throw errors.conflict(
         `${kind}.${key}: ${name} was made for ${madeFor}, and goes when its content changes, so ` +
@@ -58,20 +58,6 @@ export async function requireStackParts(
       );
     }
   }
-}
-
-/** Whom an object was made for; `undefined` for what the stack has, and for what no stack has. */
-function anothers(
-  labels: Readonly<Record<string, string>>,
-  stack: string,
-  source: string | undefined,
-): string | undefined {
-  const { stack: owner, maker, configuration } = readMark(labels);
-  if (owner !== stack) return owner === "" ? undefined : `stack ${owner}`;
-  // Older versions named no source.
-  const isOwn = maker !== "stackwright" || configuration === undefined || source === undefined ||
-    configuration === source;
-  return isOwn ? undefined : `stack ${owner} of ${configuration}`;
 }
 
 async function requireOwnNames(

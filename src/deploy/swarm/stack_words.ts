@@ -19,6 +19,8 @@ export interface SwarmParts {
   /** Directory of a stack as seen by its engine. */
   stackDirectory(release: Pick<Release, "key">): string;
   readonly retention: Retention;
+  /** Whether a person handed over all that was made for the stack's name. */
+  readonly isAdopted: boolean;
 }
 
 /** Ports of a stack's rollout. */

@@ -3,13 +3,17 @@ import { describe, it } from "node:test";
 import type { ResourceSummary } from "../../../../src/docker/engine.ts";
 import type { ObjectKind, Swarm, SwarmObject } from "../../../../src/docker/swarm.ts";
 import { ensureStack } from "../../../../src/deploy/swarm/ensure_stack.ts";
-import { isStackwrightError } from "../../../../src/model/mod.ts";
+import { isStackwrightError, LABELS, MANAGER } from "../../../../src/model/mod.ts";
 
 const NO_SIGNAL = new AbortController().signal;
 const body = { Name: "shop_c_12345678", Labels: {}, Data: "bWluZQ==" };
 
 /** What a stack with one config is made with, where these objects are there. */
-function ensure(there: readonly SwarmObject[], lan: readonly ResourceSummary[] = []) {
+function ensure(
+  there: readonly SwarmObject[],
+  lan: readonly ResourceSummary[] = [],
+  { kind = "configs", isAdopted = false }: { kind?: ObjectKind; isAdopted?: boolean } = {},
+) {
   const created: string[] = [];
   const swarm: Pick<Swarm, "networks" | "namedObjects" | "createObject"> = {
     networks: () => Promise.resolve([...lan]),
@@ -26,7 +30,8 @@ function ensure(there: readonly SwarmObject[], lan: readonly ResourceSummary[] =
       ...{ key: name, name, external: false },
       body: { Name: name, Internal: true, Labels: {} },
     })),
-    objects: [{ kind: "configs" as const, key: "c", name: body.Name, body }],
+    source: isAdopted ? undefined : "host/me/shop",
+    objects: [{ kind, key: "c", name: body.Name, body }],
     parts: { stack: "shop", model: {}, api: "1.45", replicas: {}, content: {} },
   };
   const engine = { swarm: swarm as Swarm, makeNetwork: () => Promise.reject(new Error()) };
@@ -65,5 +70,41 @@ describe("ensureStack()", () => {
       ensure([{ ...known, data: "ZXZpbA==" }]).found,
       (error) => isStackwrightError(error, "conflict") && /other content/.test(error.message),
     );
+  });
+
+  it("takes no secret or config that was made for another stack, or for another source's of its name", async () => {
+    const made = (deployment: string, configuration?: string) => ({
+      [LABELS.manager]: MANAGER,
+      [LABELS.deployment]: deployment,
+      "com.docker.stack.namespace": deployment,
+      ...(configuration === undefined ? {} : { [LABELS.sourceConfiguration]: configuration }),
+    });
+    const own = "host/me/shop";
+    for (const kind of ["secrets", "configs"] as const) {
+      const there = (labels: Readonly<Record<string, string>>) => [{
+        ...known,
+        labels,
+        ...(kind === "configs" ? { data: body.Data } : {}),
+      }];
+      for (
+        const [labels, whose] of [
+          [made("blog", own), "stack blog"],
+          [{ "com.docker.stack.namespace": "blog" }, "stack blog"],
+          [made("shop", "host/them/shop"), "stack shop of host/them/shop"],
+        ] as const
+      ) {
+        await assert.rejects(ensure(there(labels), [], { kind }).found, {
+          code: "conflict",
+          message:
+            `stack shop: ${kind}.c: there is ${body.Name}, which was made for ${whose}; give ` +
+            "one of them another name",
+        });
+      }
+      for (const labels of [{}, made("shop"), made("shop", own)]) {
+        assert.equal((await ensure(there(labels), [], { kind }).found)(kind, "c").id, "theirs");
+      }
+      const handedOver = there(made("shop", "host/them/shop"));
+      await ensure(handedOver, [], { kind, isAdopted: true }).found;
+    }
   });
 });
