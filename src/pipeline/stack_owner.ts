@@ -98,7 +98,8 @@ export function requireNotAnothers(parts: PipelineParts, target: Target): void {
 
 /**
  * Refuses a target whose stack is another's, by the ledger, by a container, or by a volume where no
- * container of the stack tells, and by {@link joinedThings} where the ledger does not either: two
+ * container of the stack tells, and by {@link joinedThings} where the ledger does not either, or knows
+ * the stack as containers and it becomes a swarm's: two
  * repositories, or two branches, with one stack name would otherwise replace each other for ever, or
  * get each other's data, secrets and networks.
  *
@@ -119,14 +120,19 @@ export async function requireOwnership(
   const { reachedAs } = parts.options;
   const claim = claimOf(ledger, key, { by: claimant, found, reachedAs });
   // A recorded owner that never began to deploy may have been refused by then.
-  const hasBegun = recorded !== undefined && ledger.history(key, 1).length > 0;
+  const last = recorded && ledger.history(key, 1)[0];
+  const hasBegun = last !== undefined;
   // While a container of the stack is there, nobody else can have deployed under its name.
   const needsVolumes = !claim.isAdopted &&
     (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
+  // Its swarm may have told nothing when it began as containers: it had no leader.
+  const isNewInSwarm = !claim.isAdopted && hasBegun && target.swarm !== undefined &&
+    last.swarm === undefined;
+  const needsJoined = isNewInSwarm || (needsVolumes && !hasBegun);
   const { engine } = parts.host;
   const left = [
     ...needsVolumes ? await dataVolumes(engine, key, signal) : [],
-    ...needsVolumes && !hasBegun ? await joinedThings(engine, key, signal) : [],
+    ...needsJoined ? await joinedThings(engine, target, signal) : [],
   ];
   const theirs = findAnothers(claim, { containers, left });
   if (found !== undefined && theirs?.isRepository === true) throw fromElsewhere(found, theirs);

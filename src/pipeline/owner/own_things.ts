@@ -14,6 +14,7 @@ import {
   type StackKey,
   type StackOwner,
   type StackwrightError,
+  type ToldTarget,
 } from "../../model/mod.ts";
 import type { Ledger } from "../../record/ledger.ts";
 import type { OthersSay } from "../../record/mod.ts";
@@ -86,16 +87,22 @@ export async function dataVolumes(
     .map((each) => ({ ...each, kind: "volume" }));
 }
 
-/** Networks under a stack's name, and secrets and configs of a swarm: the next one of that name would get them. */
+/**
+ * Networks under a stack's name, and secrets and configs of a swarm: the next one of that name would get
+ * them. A swarm without a leader tells nothing, which throws only where the stack is to be one of it.
+ */
 export async function joinedThings(
   engine: Pick<Engine, "info" | "listNetworks" | "swarm">,
-  key: StackKey,
+  { key, swarm: wanted }: Pick<ToldTarget, "key"> & { readonly swarm?: object },
   signal: AbortSignal,
 ): Promise<readonly ThingOfStack[]> {
   const networks = await networksOf(engine, key, signal);
   const { swarm } = await engine.info(signal);
-  const objects = swarm === "manager"
-    ? await objectsOf(engine, key, signal).catch(noneLeaderless)
+  const ofSwarm = () => objectsOf(engine, key, signal);
+  const objects = wanted !== undefined
+    ? await ofSwarm()
+    : swarm === "manager"
+    ? await ofSwarm().catch(noneLeaderless)
     : [];
   return [...networks.map((each) => ({ ...each, kind: "network" as const })), ...objects];
 }
