@@ -160,7 +160,7 @@ class JobBoard {
     return read;
   }
 
-  #read({ key, service, container, executions, swarm }: FoundJob): ScheduledJob {
+  #read({ key, service, container, scale, executions, swarm }: FoundJob): ScheduledJob {
     const job = {
       key,
       service,
@@ -170,6 +170,9 @@ class JobBoard {
       isRunning: container.state === "running",
       executions: executions.map(({ id }) => id),
     } as const;
+    if (scale === 0) {
+      return { ...job, problem: "it is gone, but for a run that goes on to its end" };
+    }
     try {
       const spec = readJobLabels(container.labels, { project: key.name, service });
       const { clock } = this.#parts;

@@ -29,6 +29,8 @@ export const LABELS = {
   name: "stackwright.name",
   /** Id of the run, on a container that was made for one run of a job. */
   jobRun: "stackwright.job.run",
+  /** Branch of the owner in whose name a run was made, where that has one; on what was made for the run. */
+  jobReference: "stackwright.job.reference",
   /** Containers to start when the run has ended, as JSON; on the container of the run. */
   jobStops: "stackwright.job.stops",
   /** Name of the job's own service, on a service that was made for one run. */

@@ -176,7 +176,7 @@ function createRun(
   const checks = { ready, requireStartable: startable };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
   const making: InTurn = (make, within) => jobs.making.run(who, make, within);
-  const facts = { ...jobs, making, clock, log, found, spec, progress, ...checks };
+  const facts = { ...jobs, making, clock, log, found, spec, progress, owner, ...checks };
   if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;
   const auth = (image: string) => jobCredentials(parts, work, image, signal);
@@ -238,7 +238,7 @@ async function lookUpJob(
 
 async function findJob(
   { host: { engine, info }, ledger }: PipelineParts,
-  { key, service }: RunJob,
+  { key, service, adopts }: RunJob,
   signal: AbortSignal,
 ): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
   const isManager = (await info(signal)).swarm === "manager";
@@ -249,7 +249,9 @@ async function findJob(
   const its = all.filter((each) => each.key.name === key.name && each.service === service);
   const [found] = await calledJobs(ledger, its);
   const spec = found && readJobLabels(found.container.labels, own);
-  if (found && spec) return { found: withoutLabels(found), spec };
+  if (spec && (found.scale > 0 || adopts !== undefined)) {
+    return { found: withoutLabels(found), spec };
+  }
   throw errors.not_found(`${key.name} has no job ${service} any more`);
 }
 

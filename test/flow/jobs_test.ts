@@ -206,6 +206,20 @@ describe("scheduled jobs on the fake engine", () => {
       assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });
     }));
 
+  it("are put away as well where somebody removed the job's own container meanwhile", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, { "compose.yaml": composeFile({ web: service(), backup: job("") }) });
+      await pollTo(world, "succeeded");
+      const between = async ({ engine, containers }: World) => {
+        const { signal } = new AbortController();
+        const own = (await containers()).find((each) => each.name.endsWith("backup-1"));
+        await engine.removeContainer(own?.id ?? "", { force: true, volumes: false }, signal);
+      };
+      await takenOver(world, world.stack, { between });
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      assert.deepEqual(await jobsOf(world), []);
+    }));
+
   it("start again what they stopped, also where its encrypted files cannot be decrypted any more", async () => {
     const keys = await createAgeKeys();
     await inWorld("fake", async (world) => {

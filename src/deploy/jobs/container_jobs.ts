@@ -1,5 +1,5 @@
 import type { EngineClient } from "../../docker/mod.ts";
-import { COMPOSE_LABELS, errors } from "../../model/mod.ts";
+import { COMPOSE_LABELS, errors, type StackOwner } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
@@ -15,6 +15,7 @@ interface ContainerJobFacts {
   readonly found: FoundJob;
   readonly spec: JobOrder;
   readonly nextId: () => string;
+  readonly owner?: StackOwner | undefined;
 }
 
 /** Runs jobs in containers: the job's own container again, or a new one made like it. */
@@ -52,7 +53,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     async make(told, files, signal) {
       const stops = await toStop(signal);
-      const execution = { runId: facts.nextId(), stops };
+      const execution = { runId: facts.nextId(), stops, owner: facts.owner };
       const { id } = await facts.making(
         () => makeExecution(engine, container.id, execution, signal),
         signal,

@@ -1,6 +1,8 @@
 import type { Engine } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
+  isSameOwner,
+  LABELS,
   type ObservedContainer,
   type StackKey,
   type StackOwner,
@@ -9,20 +11,21 @@ import { readMark } from "../mark.ts";
 import { isJobRun } from "../running_jobs.ts";
 import { activeSwarmJobs } from "./find_swarm_jobs.ts";
 
-/** The owner of a stack, as far as runs of its jobs are told from others'. */
-type Owner = Pick<StackOwner, "source"> & { readonly adopted: boolean };
+/** The owner of a stack, which tells runs of its jobs from others'. */
+type Owner = StackOwner & { readonly adopted: boolean };
 
 /**
- * Whether something runs a job of another source than the stack's owner, to whom a person handed it
- * over: the process that began it has ended, and left it under way.
+ * Whether something runs a job of another source or branch than the stack's owner, to whom a person
+ * handed it over: the process that began it has ended, and left it under way.
  */
 export function isFormerRun(
   container: Pick<ObservedContainer, "name" | "labels">,
   owner: Owner | undefined,
 ): boolean {
-  const { maker, configuration } = readMark(container.labels);
+  const { maker, configuration: source } = readMark(container.labels);
+  const { [LABELS.jobReference]: reference = "" } = container.labels;
   return owner?.adopted === true && isJobRun(container) && maker === "stackwright" &&
-    configuration !== undefined && configuration !== owner.source;
+    source !== undefined && !isSameOwner({ source, reference }, owner);
 }
 
 /**

@@ -1,11 +1,32 @@
 import type { ContainerRecipe, Engine } from "../../docker/engine.ts";
-import { COMPOSE_LABELS, errors, JOB_INFIX, LABELS, listOf, parseJson } from "../../model/mod.ts";
+import {
+  COMPOSE_LABELS,
+  errors,
+  JOB_INFIX,
+  LABELS,
+  listOf,
+  parseJson,
+  type StackOwner,
+} from "../../model/mod.ts";
 import { asRecord, asText } from "../../docker/json.ts";
 
 interface ExecutionFacts {
   readonly runId: string;
   /** Ids of stopped containers that are started again after the run. */
   readonly stops: readonly string[];
+  /** In whose name it is made. */
+  readonly owner?: StackOwner | undefined;
+}
+
+/** The labels on a container or service for a run that tell of the run. */
+export function labelsOfRun(
+  { runId, stops, owner }: Omit<ExecutionFacts, "stops"> & { readonly stops: readonly unknown[] },
+): Readonly<Record<string, string>> {
+  return {
+    [LABELS.jobRun]: runId,
+    [LABELS.jobStops]: JSON.stringify(stops),
+    ...(owner ? { [LABELS.jobReference]: owner.reference } : {}),
+  };
 }
 
 /**
@@ -17,19 +38,18 @@ interface ExecutionFacts {
 export async function makeExecution(
   engine: Engine,
   source: string,
-  { runId, stops }: ExecutionFacts,
+  execution: ExecutionFacts,
   signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly name: string }> {
   const recipe = await engine.containerRecipe(source, signal);
   if (recipe === undefined) {
     throw errors.not_found("the container of the job is gone");
   }
-  const name = `${recipe.name}${JOB_INFIX}${runId}`;
+  const name = `${recipe.name}${JOB_INFIX}${execution.runId}`;
   const labels = {
     ...recipe.labels,
     [COMPOSE_LABELS.oneOff]: "True",
-    [LABELS.jobRun]: runId,
-    [LABELS.jobStops]: JSON.stringify(stops),
+    ...labelsOfRun(execution),
   };
   const image = asText(recipe.body["Image"]);
   const imageId = await engine.imageId(recipe.imageId, signal) ??

@@ -65,7 +65,8 @@ function jobOf(context: string, all: readonly ObservedContainer[]): FoundJob[] {
   const containers = ours.length > 0 ? ours : all;
   const own = containers.filter((each) => !isOneOff(each))
     .sort((a, b) => byText(a.name, b.name));
-  const container = own.find(({ state }) => state === "running") ?? own[0];
+  const executions = containers.filter(isExecution);
+  const container = own.find(({ state }) => state === "running") ?? own[0] ?? executions[0];
   if (container === undefined) return [];
   const name = container.labels[COMPOSE_LABELS.project] ?? "";
   return [{
@@ -73,7 +74,7 @@ function jobOf(context: string, all: readonly ObservedContainer[]): FoundJob[] {
     service: container.service,
     container,
     scale: own.length,
-    executions: containers.filter(isExecution),
+    executions,
   }];
 }
 

@@ -30,26 +30,31 @@ export async function findSwarmJobs(
   const own = stack === undefined ? {} : { [STACK_LABELS.namespace]: stack };
   const all = await swarm.services(own, signal);
   const jobs = all.filter((each) => !isRunOfJob(each) && isCalled(each));
-  if (jobs.length === 0) return [];
+  const runs = Map.groupBy(all.filter(isRunOfJob), ({ labels }) => labels[LABELS.jobOf] ?? "");
+  const known = new Set(jobs.map(({ name }) => name));
+  // Of a job whose service is gone, its runs are left.
+  const left = [...runs].flatMap(([name, [run]]) => run && !known.has(name) ? run : []);
+  const found = [...jobs, ...left];
+  if (found.length === 0) return [];
   // Tasks of jobs only: those of all stacks may be too many to read.
   const label = { [LABELS.jobTasks]: undefined };
   const stackOf = ({ labels }: SwarmService) => labels[STACK_LABELS.namespace] ?? [];
   const tasksOf = tasksByService(
     stack === undefined
-      ? await tasksOfAll({ swarm }, [...new Set(jobs.flatMap(stackOf))], label, signal)
+      ? await tasksOfAll({ swarm }, [...new Set(found.flatMap(stackOf))], label, signal)
       : await swarm.tasks({ ...own, ...label }, signal),
   );
-  const runs = Map.groupBy(all.filter(isRunOfJob), ({ labels }) => labels[LABELS.jobOf]);
-  return jobs.map((service) => {
-    const name = service.labels[STACK_LABELS.namespace] ?? "";
+  return found.map((each) => {
+    const stack = each.labels[STACK_LABELS.namespace] ?? "";
+    const name = isRunOfJob(each) ? each.labels[LABELS.jobOf] ?? "" : each.name;
+    const service = shortName(stack, name);
     return {
-      key: { context, name },
-      service: shortName(name, service.name),
-      container: asContainer(service, tasksOf(service)),
-      scale: 1,
-      executions: (runs.get(service.name) ?? [])
-        .map((each) => asContainer(each, tasksOf(each))),
-      swarm: service.id,
+      key: { context, name: stack },
+      service,
+      container: { ...asContainer(each, tasksOf(each)), service },
+      scale: isRunOfJob(each) ? 0 : 1,
+      executions: (runs.get(name) ?? []).map((run) => asContainer(run, tasksOf(run))),
+      swarm: each.id,
     };
   }).sort((a, b) => a.container.name < b.container.name ? -1 : 1);
 }

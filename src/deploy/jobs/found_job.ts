@@ -4,8 +4,9 @@ import type { ObservedContainer, StackKey } from "../../model/mod.ts";
 export interface FoundJob {
   readonly key: StackKey;
   readonly service: string;
-  /** The container that represents the service: a running one, if any. */
+  /** The container that represents the service: a running one, if any, or that of a run that is left. */
   readonly container: ObservedContainer;
+  /** Number of its own containers; 0 where only runs are left, which are taken over to their end. */
   readonly scale: number;
   /** Containers made for a run, including finished ones that nobody removed yet. */
   readonly executions: readonly ObservedContainer[];

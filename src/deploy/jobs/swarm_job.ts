@@ -1,9 +1,18 @@
 import { asList, asRecord, asText, type JsonRecord } from "../../docker/json.ts";
 import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
-import { errors, JOB_INFIX, LABELS, listOf, parseJson, recordOf } from "../../model/mod.ts";
+import {
+  errors,
+  JOB_INFIX,
+  LABELS,
+  listOf,
+  parseJson,
+  recordOf,
+  type StackOwner,
+} from "../../model/mod.ts";
 import type { KnownMount } from "../mounts_inside.ts";
 import { currentTasks, isWanted } from "../swarm/observed_services.ts";
 import { withoutUpdates } from "../swarm/stack_actions.ts";
+import { labelsOfRun } from "./execution.ts";
 import { EVERY_NODE, LAST_RUN } from "../swarm/stack_parts.ts";
 
 /** A service that is stopped for a run, and its number of tasks afterwards. */
@@ -15,6 +24,7 @@ export interface StoppedService {
 interface SwarmExecution {
   readonly runId: string;
   readonly stops: readonly StoppedService[];
+  readonly owner?: StackOwner | undefined;
   /** Number of tasks, run at once, that must end well; unless the job runs on every node. */
   readonly completions: number;
 }
@@ -44,7 +54,7 @@ const NOWHERE = "node.id==stackwright-nowhere";
  */
 export function executionBody(
   { name, spec }: SwarmService,
-  { runId, stops, completions }: SwarmExecution,
+  execution: SwarmExecution,
 ): JsonRecord {
   const labels = asRecord(spec["Labels"]);
   const template = asRecord(spec["TaskTemplate"]);
@@ -53,22 +63,21 @@ export function executionBody(
     return rest;
   });
   const { EndpointSpec: _ports, Networks: _old, ...rest } = withoutUpdates(spec);
-  const end = `${JOB_INFIX}${runId.slice(-DIGITS)}`;
+  const end = `${JOB_INFIX}${execution.runId.slice(-DIGITS)}`;
   return {
     ...rest,
     Name: `${name.slice(0, LONGEST_NAME - end.length)}${end}`,
     Labels: {
       ...labels,
       [LABELS.jobOf]: name,
-      [LABELS.jobRun]: runId,
-      [LABELS.jobStops]: JSON.stringify(stops),
+      ...labelsOfRun(execution),
     },
     TaskTemplate: {
       ...template,
       RestartPolicy: { Condition: "none" },
       ...(networks.length === 0 ? {} : { Networks: networks }),
     },
-    Mode: isOnEveryNode(labels, spec) ? { GlobalJob: {} } : ending(completions),
+    Mode: isOnEveryNode(labels, spec) ? { GlobalJob: {} } : ending(execution.completions),
   };
 }
 

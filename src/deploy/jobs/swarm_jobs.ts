@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../docker/json.ts";
 import type { EngineClient, SwarmService } from "../../docker/mod.ts";
-import { errors } from "../../model/mod.ts";
+import { errors, type StackOwner } from "../../model/mod.ts";
 import { withDeadline } from "../../system/mod.ts";
 import { holdsSomething, imageOf } from "../swarm/observed_services.ts";
 import { postAgain } from "../swarm/post_again.ts";
@@ -29,6 +29,7 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "s
   /** Few are made at once. */
   readonly making: InTurn;
   readonly nextId: () => string;
+  readonly owner?: StackOwner | undefined;
   /** Credentials for the registry of an image, in the engine's format. */
   readonly auth: (image: string) => Promise<string>;
 }
@@ -100,9 +101,9 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     _files: readonly unknown[],
     signal: AbortSignal,
   ) {
-    const { swarm, service, auth, making, nextId, spec: { swarmReplicas = 1 } } = this.#facts;
+    const { swarm, service, auth, making, nextId, owner, spec } = this.#facts;
     const stops = await this.toStop(signal);
-    const execution = { runId: nextId(), stops, completions: swarmReplicas };
+    const execution = { runId: nextId(), stops, owner, completions: spec.swarmReplicas ?? 1 };
     const id = await making(async () => {
       const like = await this.#required(service, signal);
       const body = idle(executionBody(like, execution));

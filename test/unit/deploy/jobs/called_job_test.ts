@@ -233,6 +233,29 @@ describe("a container that another tool put into a recorded stack", () => {
   });
 });
 
+describe("a run of a job whose own container is gone", () => {
+  it("stands for the job, to be taken over", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    ledger.succeed(ledger.beginDeploy(release(JOB, "1")), {}, "done");
+    const ours = { ...JOB, [LABELS.manager]: "stackwright", [LABELS.digest]: "1" };
+    const labels = { ...ours, "com.docker.compose.oneoff": "True", [LABELS.jobRun]: "7" };
+    const name = "shop-web-1-stackwright-job-7";
+    const run = runningContainer("shop", "web", { id: "run", name, labels });
+    const never = new AbortController().signal;
+    const find = async (...all: ReturnType<typeof runningContainer>[]) => {
+      const place = { context: SHOP.context, isManager: false };
+      const jobs = await calledJobs(ledger, await findJobs(createMemoryEngine(all), place, never));
+      return jobs.map(({ container, scale, executions }) => [
+        ...[container.id, scale],
+        ...executions.map(({ id }) => id),
+      ]);
+    };
+    assert.deepEqual(await find(run), [["run", 0, "run"]]);
+    const own = runningContainer("shop", "web", { id: "own", state: "created", labels: ours });
+    assert.deepEqual(await find(run, own), [["own", 1, "run"]]);
+  });
+});
+
 describe("a stack of many jobs", () => {
   it("has its releases read once for all of them", async () => {
     const ledger = createMemoryLedger(createFakeClock());

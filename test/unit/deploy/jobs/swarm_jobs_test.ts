@@ -228,3 +228,18 @@ describe("the run of a job in a swarm", () => {
     assert.equal(replicas(engine), 5);
   });
 });
+
+describe("findSwarmJobs()", () => {
+  it("finds a run of a job whose service is gone, to be taken over", async () => {
+    const engine = createMemorySwarm([backup]);
+    const { run, found } = await createWorld(engine, { mode: "one_off", stopServices: [] });
+    await run.begin(never);
+    await engine.swarm.removeService?.(found.swarm ?? "", never);
+    const [left, ...more] = await findSwarmJobs(engine, { context: "default" }, never);
+    assert.deepEqual(more, []);
+    assert.deepEqual([left?.service, left?.scale, left?.key.name], ["backup", 0, "shop"]);
+    assert.equal(left?.container.service, "backup");
+    assert.deepEqual(left?.executions.map(({ id }) => id), [left?.swarm]);
+    assert.notEqual(left?.swarm, found.swarm);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { endFormerRuns } from "../../../../src/deploy/mod.ts";
+import { executionBody } from "../../../../src/deploy/jobs/swarm_job.ts";
+import { labelsOfRun } from "../../../../src/deploy/jobs/execution.ts";
+import type { Engine } from "../../../../src/docker/engine.ts";
+import { serviceOf } from "../../../../src/docker/swarm_calls.ts";
+import { LABELS, MANAGER, stackKey } from "../../../../src/model/mod.ts";
+import { runningContainer } from "../../../fakes/memory_engine.ts";
+
+const MAIN = { source: "host/me/shop", reference: "refs/heads/main" };
+const DEV = { ...MAIN, reference: "refs/heads/dev" };
+const ANY = { ...MAIN, reference: "" };
+const THEIRS = { source: "host/them/shop", reference: "refs/heads/main" };
+const OURS = { [LABELS.manager]: MANAGER, [LABELS.sourceConfiguration]: MAIN.source };
+
+/** The names of the runs that are ended of one that was made in the name of `owner`; older ones say no branch. */
+async function ended(
+  owner: typeof MAIN | undefined,
+  now: typeof MAIN & { readonly adopted?: boolean },
+  isStack = false,
+): Promise<readonly string[]> {
+  const execution = { runId: "7", stops: [], owner, completions: 1 };
+  const run = runningContainer("shop", "a", {
+    name: "shop-a-1-stackwright-job-7",
+    labels: { ...OURS, "com.docker.compose.oneoff": "True", ...labelsOfRun(execution) },
+  });
+  const like = serviceOf({
+    Spec: { Name: "shop_a", Labels: { "com.docker.stack.namespace": "shop", ...OURS } },
+  });
+  const service = serviceOf({ ID: "s", Spec: executionBody(like, execution) });
+  const removed: string[] = [];
+  const remove = (id: string) => Promise.resolve(void removed.push(id));
+  const engine = {
+    listContainers: () => Promise.resolve([run]),
+    removeContainer: remove,
+    swarm: {
+      services: () => Promise.resolve([service]),
+      tasks: () => Promise.resolve([]),
+      removeService: remove,
+    },
+  };
+  const which = { key: stackKey("", "shop"), isStack, owner: { adopted: true, ...now } };
+  const { signal } = new AbortController();
+  const names = await endFormerRuns(engine as unknown as Engine, which, signal);
+  assert.equal(removed.length, names.length);
+  return names;
+}
+
+describe("endFormerRuns()", () => {
+  for (const isStack of [false, true]) {
+    it(`ends runs of another source or branch, ${isStack ? "in a swarm" : "in containers"}`, async () => {
+      const name = isStack ? "shop_a-stackwright-job-7" : "shop-a-1-stackwright-job-7";
+      assert.deepEqual(await ended(MAIN, DEV, isStack), [name]);
+      assert.deepEqual(await ended(MAIN, THEIRS, isStack), [name]);
+      assert.deepEqual(await ended(undefined, THEIRS, isStack), [name]);
+      for (const own of [MAIN, ANY, undefined]) {
+        assert.deepEqual(await ended(own, MAIN, isStack), []);
+      }
+      assert.deepEqual(await ended(MAIN, ANY, isStack), []);
+      assert.deepEqual(await ended(MAIN, { ...DEV, adopted: false }, isStack), []);
+    });
+  }
+});
