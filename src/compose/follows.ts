@@ -7,18 +7,23 @@ import { isObject, type JsonObject, objectAt, textAt } from "./model.ts";
  * old one's namespace would stay in a dead one, and `restart: true` requests it.
  */
 export function followsOf(service: JsonObject): Record<string, string> {
-  const follows: Record<string, string> = {};
+  const follows = byName();
   for (const [name, dependency] of Object.entries(objectAt(service, "depends_on"))) {
     if (isObject(dependency) && dependency["restart"] === true) {
       follows[name] = `depends on ${name} with restart: true`;
     }
   }
-  return { ...follows, ...sharesOf(service) };
+  return Object.assign(follows, sharesOf(service));
+}
+
+/** Reasons by service, of which one may have any name: `__proto__` is one. */
+function byName(): Record<string, string> {
+  return Object.create(null);
 }
 
 /** Services whose namespaces or volumes a service shares, with reasons. */
 export function sharesOf(service: JsonObject): Record<string, string> {
-  const follows: Record<string, string> = {};
+  const follows = byName();
   for (
     const [key, what] of [["network_mode", "network"], ["ipc", "ipc"], ["pid", "pid"]] as const
   ) {

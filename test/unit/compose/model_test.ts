@@ -517,6 +517,17 @@ describe("followsOf(), dependenciesOf(), inOrder()", () => {
     assert.deepEqual(Object.keys(followsOf(service)).sort(), ["a", "b", "c", "d", "e"]);
     assert.deepEqual(dependenciesOf(service), ["a", "b", "c", "d", "e", "f"]);
   });
+  it("know services of any name", () => {
+    const depends = JSON.parse(
+      `{"__proto__": {"restart": true}, "constructor": {"restart": true}}`,
+    );
+    const names = ["__proto__", "constructor"];
+    assert.deepEqual(Object.keys(followsOf({ depends_on: depends })).sort(), names);
+    for (const shared of [{ ipc: "service:__proto__" }, { volumes_from: ["__proto__:ro"] }]) {
+      assert.deepEqual(Object.keys(followsOf(shared)), ["__proto__"]);
+      assert.deepEqual(dependenciesOf(shared), ["__proto__"]);
+    }
+  });
   it("put dependencies first, and break a cycle rather than hang", () => {
     const before: Record<string, string[]> = { web: ["api"], api: ["db"], db: ["web"] };
     assert.deepEqual(inOrder(["web", "api", "db"], (name) => before[name] ?? []).sort(), [
