@@ -14,6 +14,11 @@ const OF_STACK = [
 const GONE_MS = 90 * 24 * 3600 * 1000;
 /** Milliseconds for which a stack is remembered of which only decisions are recorded. */
 const NEVER_MS = 7 * 24 * 3600 * 1000;
+/** The repository that stack `o` was last deployed from: one configuration may discover stacks in many. */
+const REPOSITORY = `coalesce(
+  (SELECT facts ->> '$.revision.source.name' FROM releases
+   WHERE context = o.context AND name = o.name ORDER BY number DESC LIMIT 1),
+  (SELECT repository FROM owners WHERE context = o.context AND name = o.name), '')`;
 /** Most stacks without a release to remember: repositories may name as many as they like. */
 export const MOST_GONE = 1_000;
 
@@ -62,8 +67,8 @@ export function forgetReleases(database: LedgerDatabase, stack: StackKey): void 
  * beyond {@link MOST_GONE}. Their owners and shown trees stay. Stacks that a person holds stay,
  * however many names come after them: they would be deployed otherwise. Stacks that wait for a
  * window stay as well, since nobody may ask for them again; of more than {@link MOST_GONE}, those
- * of the repository with the most go. Call it in a transaction of the ledger; `now` is in
- * milliseconds since 1970.
+ * of the configuration with the most go, and of its repository with the most. Call it in a transaction
+ * of the ledger; `now` is in milliseconds since 1970.
  */
 export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const gone = database.all(
@@ -87,7 +92,7 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
   const isOld = (row: Row) => Number(row["at"]) < now - Number(row["kept"]);
   const [old, late] = [gone.filter(isOld), gone.filter((row) => !isOld(row))];
   const beyond = [0, 1].map((waits) =>
-    fairlyBeyond(late.filter((row) => row["waits"] === waits), MOST_GONE)
+    fairlyBeyond(database, late.filter((row) => row["waits"] === waits), MOST_GONE)
   );
   for (const row of [...old, ...beyond.flat()]) {
     const key = keyIn(row);
@@ -107,38 +112,45 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
 /** Notes with a stack's owner the repository of its last release: other repositories of one configuration own nothing of it. */
 function rememberRepository(database: LedgerDatabase, key: StackKey): void {
   database.run(
-    `UPDATE owners SET repository = coalesce(
-       (SELECT facts ->> '$.revision.source.name' FROM releases
-        WHERE context = owners.context AND name = owners.name ORDER BY number DESC LIMIT 1),
-       repository) WHERE context = ? AND name = ?`,
+    `UPDATE owners AS o SET repository = ${REPOSITORY} WHERE context = ? AND name = ?`,
     key,
   );
 }
 
 /**
  * Keeps owners of stacks without a release: volumes that may be left have no branch in their
- * labels. Of each branch, the newest beyond {@link MOST_GONE} go, so new names push out no known
- * owner.
+ * labels. Of each branch and repository, the newest beyond {@link MOST_GONE} go, so new names push out
+ * no known owner.
  */
 function forgetOwners(database: LedgerDatabase): void {
+  const [counted] = database.all(`SELECT count(*) AS count FROM owners`);
+  if (Number(counted?.["count"]) <= MOST_GONE) return;
   database.run(
     `DELETE FROM owners WHERE rowid IN (SELECT id FROM (
-       SELECT o.rowid AS id, row_number() OVER (PARTITION BY source, reference ORDER BY o.rowid) AS place
+       SELECT o.rowid AS id, row_number() OVER (PARTITION BY source, reference, ${REPOSITORY}
+                                               ORDER BY o.rowid) AS place
        FROM owners o LEFT JOIN stacks s ON s.context = o.context AND s.name = o.name
        WHERE s.release_id IS NULL AND adopted = 0) WHERE place > ?)`,
     MOST_GONE,
   );
 }
 
-/** The rows beyond `most`, each the oldest of the owner with the most rows left. */
-function fairlyBeyond(rows: readonly Row[], most: number): Row[] {
-  const left = Object.values(Object.groupBy(rows, (row) => String(row["whose"])))
-    .map((each = []) => [...each]);
+/** The rows beyond `most`, each the oldest of the owner with the most rows left, and of its repository with the most. */
+function fairlyBeyond(database: LedgerDatabase, rows: readonly Row[], most: number): Row[] {
+  if (rows.length <= most) return [];
+  const of = `SELECT ${REPOSITORY} AS repository FROM (SELECT ? AS context, ? AS name) o`;
+  const left = [...Map.groupBy(rows, (row) => row["whose"]).values()].map((own) => ({
+    count: own.length,
+    parts: [...Map.groupBy(own, (row) => database.all(of, keyIn(row))[0]?.["repository"]).values()],
+  }));
   const beyond: Row[] = [];
   for (let count = rows.length; count > most; count--) {
-    const [largest] = left.toSorted((a, b) => b.length - a.length);
-    const row = largest?.pop();
-    if (row !== undefined) beyond.push(row);
+    const [largest] = left.toSorted((a, b) => b.count - a.count);
+    const [part] = largest?.parts.toSorted((a, b) => b.length - a.length) ?? [];
+    const row = part?.pop();
+    if (largest === undefined || row === undefined) break;
+    largest.count--;
+    beyond.push(row);
   }
   return beyond;
 }

@@ -273,6 +273,38 @@ describe("a bounded ledger", () => {
     assert.deepEqual(["a", "b", "x0"].map((name) => known.includes(name)), [true, true, false]);
   });
 
+  it("keeps the history and owners of each repository that one configuration discovers stacks in", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const source = "example.com/conf";
+    const from = (name: string, repository: string): Release => {
+      const key = stackKey("", name);
+      ledger.owners.settle(key, { source, reference: "refs/heads/main" });
+      const release = releaseOf(key, name);
+      const at = (name: string) => ({
+        ...release.revision,
+        source: { ...release.revision.source, name },
+      });
+      return { ...release, revision: at(repository), configuration: at(source) };
+    };
+    const gone = (name: string) => {
+      deploy(ledger, from(name, "example.com/honest"));
+      const intent = ledger.beginDestroy(stackKey("", name), {});
+      ledger.destroyed(intent, "destroyed", { keepsOwner: true });
+    };
+    gone("honest");
+    for (let name = 0; name < MOST_GONE + 100; name++) {
+      if (name % 50 === 0) await clock.advance(1);
+      fail(ledger, from(`x${name}`, "example.com/other"));
+    }
+    gone("late");
+    assert.deepEqual(numbers(ledger, stackKey("", "honest")), [1]);
+    assert.deepEqual(numbers(ledger, stackKey("", "x0")), []);
+    const owner = (name: string) => ledger.owners.get(stackKey("", name))?.source;
+    assert.deepEqual(["honest", "late", "x0"].map(owner), [source, source, source]);
+    assert.equal(owner(`x${MOST_GONE + 99}`), undefined);
+  });
+
   it("keeps the history of a destroyed stack, however many names were never deployed", async () => {
     const clock = createFakeClock();
     const ledger = createMemoryLedger(clock);
