@@ -1,4 +1,4 @@
-import { awaitedJobs, dataText, endFormerRuns, isFormerRun, runningJobs } from "../deploy/mod.ts";
+import { awaitedJobs, dataText, isFormerRun, runningJobs } from "../deploy/mod.ts";
 import {
   errors,
   isOrphan,
@@ -55,8 +55,6 @@ async function deploy(
 ): Promise<TargetEnd | undefined> {
   const { plan, prepared, observed, images, adopts, isRetry } = decision;
   const { deployment, key } = target;
-  if (parts.ledger.mark(key) !== since) return undefined;
-  await endOthersRuns(parts, target, signal);
   if (adopts) {
     // Left alone until a commit changes the stack, also where drift is repaired.
     const tried = listedDrift(prepared.release.services, observed).filter(isOrphan);
@@ -84,19 +82,6 @@ async function deploy(
     ? `; adopted containers that Stackwright had not made${keeps ? ", orphans were kept" : ""}`
     : "";
   return result && endOf(result, `${plan.message}${adopted}`, plan.message);
-}
-
-/** Ends what jobs of a former owner still run, and says so. */
-async function endOthersRuns(
-  { host: { engine }, ledger, log }: PipelineParts,
-  { key, swarm }: Pick<Target, "key" | "swarm">,
-  signal: AbortSignal,
-): Promise<void> {
-  const which = { key, isStack: swarm !== undefined, owner: recordedOwner(ledger, key) };
-  const ended = await endFormerRuns(engine, which, signal);
-  if (ended.length === 0) return;
-  const text = `ended what jobs of the stack's former owner ran: ${ended.join(", ")}`;
-  log.warning(text, { stack: key.name, context: key.context });
 }
 
 /** Repairs a target. Its end is `skipped`, since what its source wants is still held back. */

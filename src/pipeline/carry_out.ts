@@ -33,6 +33,7 @@ import {
   requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
+import { endOthersRuns } from "./owner/end_others_runs.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./prune_images.ts";
@@ -102,6 +103,7 @@ export async function finishRollout(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { next: { release }, services } = work;
+  await endOthersRuns(parts, release, signal);
   const recorded = parts.ledger.current(release.key);
   const previous = work.isCurrent === true
     // Another object, since plans to go back to a release are told apart by it.
@@ -275,8 +277,7 @@ async function rollOutStack(
   const swarm = { ...swarmSources(parts), auth, retention, isAdopted };
   const requireOwn = (release: Release, within: AbortSignal) =>
     requireNothingForeign(parts, release, release.model, within);
-  const asks = { requireOwn, requireAllowed };
-  const ports = { engine, clock, log, files, progress, replan, ...asks, swarm };
+  const ports = { engine, clock, log, files, progress, replan, requireOwn, requireAllowed, swarm };
   return await rolloutStack(ports, {
     ...work,
     next: { ...work.next, images: work.images ?? {} },
