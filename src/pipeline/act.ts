@@ -8,9 +8,9 @@ import {
   type StackwrightError,
   type TargetEnd,
 } from "../model/mod.ts";
-import { carryOut, endOf } from "./carry_out.ts";
+import { carryOut } from "./carry_out.ts";
 import { listedDrift } from "../plan/mod.ts";
-import type { Decision } from "./decision.ts";
+import { type Decision, endOf } from "./decision.ts";
 import type { HeldDecision } from "./hold.ts";
 import { destroyTarget } from "./destroy_target.ts";
 import type { Slot } from "../system/mod.ts";

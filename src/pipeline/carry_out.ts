@@ -18,7 +18,6 @@ import {
   type Release,
   type ServicePlan,
   type StackKey,
-  type TargetEnd,
   withSequel,
 } from "../model/mod.ts";
 import { NO_SLOT } from "../system/mod.ts";
@@ -185,13 +184,6 @@ async function giveUp(
   const [at, source] = [parts.clock.now(), askingSource(release)];
   const failure = { release: release.digest, source, message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
-}
-
-/** The end of a target after a rollout: `done` for success, else the failure after `tried`. */
-export function endOf(result: RolloutResult, done: string, tried?: string): TargetEnd {
-  if (result.kind === "deployed") return { status: "succeeded", message: done };
-  const message = withSequel(result.error.message, result.text);
-  return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }
 
 /** Records the swarm's verdicts on services so far, since the failure tells them already. */

@@ -4,8 +4,11 @@ import type {
   Plan,
   Release,
   SkipReason,
+  TargetEnd,
   ToldDecision,
 } from "../model/mod.ts";
+import { withSequel } from "../model/mod.ts";
+import type { RolloutResult } from "../deploy/mod.ts";
 import { type HeldDecision, stoppedHold, waitingHold } from "./hold.ts";
 import type { PreparedRelease, Target } from "../prepare/mod.ts";
 import type { Hold } from "../plan/mod.ts";
@@ -88,4 +91,11 @@ export function holdOf(decision: Decision): Pick<Hold, "reason" | "retryAt"> | u
   if (decision.kind !== "skip") return undefined;
   const { plan: { reason }, retryAt } = decision;
   return { reason, ...(retryAt === undefined ? {} : { retryAt }) };
+}
+
+/** The end of a target after a rollout: `done` for success, else the failure after `tried`. */
+export function endOf(result: RolloutResult, done: string, tried?: string): TargetEnd {
+  if (result.kind === "deployed") return { status: "succeeded", message: done };
+  const message = withSequel(result.error.message, result.text);
+  return { status: "failed", message: tried === undefined ? message : `${tried}: ${message}` };
 }

@@ -13,7 +13,8 @@ import {
 } from "../model/mod.ts";
 import { planFor } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
-import { endOf, finishRollout } from "./carry_out.ts";
+import { finishRollout } from "./carry_out.ts";
+import { endOf } from "./decision.ts";
 import { finishDestroy } from "./destroy/finish_destroy.ts";
 import { bringToDisk, placeReleaseFiles } from "./placed_files.ts";
 import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
