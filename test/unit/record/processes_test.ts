@@ -82,7 +82,8 @@ describe("the processes of a data directory", () => {
             assert.deepEqual(ledger.openIntents(), []);
             assert.throws(() => ledger.beginDestroy(WEB, {}), { code: "conflict" });
             const ended = once(child, "exit");
-            child.kill("SIGKILL");
+            // Deno's kill() closes standard input first, at which it would end by itself.
+            process.kill(Number(child.pid), "SIGKILL");
             await ended;
             const deadline = Date.now() + 20_000;
             // The kernel ends what is in the namespace after what made it.
