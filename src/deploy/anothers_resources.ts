@@ -12,11 +12,12 @@ import { readMark } from "./mark.ts";
 import type { VolumeOfTasks } from "./swarm/volumes_of_tasks.ts";
 import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
-interface OwnerFacts {
+/** Facts about whose the stacks of an engine are. */
+export interface OwnerFacts {
   /** The owner of a stack of this engine, as far as that is recorded. */
   readonly ownerOf: (stack: string) => Promise<StackOwner | undefined>;
-  /** Whether a stack of the same owner has authors of its own. */
-  readonly isSeparate: (stack: string) => boolean;
+  /** Whether a thing of a stack of the same owner, labelled as `deployed` from there, has authors of its own. */
+  readonly isSeparate: (stack: string, deployed: string | undefined) => boolean;
 }
 
 interface VolumeFacts extends OwnerFacts {
@@ -109,13 +110,12 @@ async function anothers(
   const { stack, maker, deployed } = readMark(labels);
   if (stack === "" || stack === key.name) return undefined;
   // What has no label of Stackwright's either is left to compose's warning.
-  const labelled = maker === "stackwright" && deployed !== undefined
-    ? { source: deployed, reference: "" }
-    : undefined;
+  const own = maker === "stackwright" ? deployed : undefined;
+  const labelled = own === undefined ? undefined : { source: own, reference: "" };
   const owner = await ownerOf(stack) ?? labelled;
   if (owner === undefined) return undefined;
   if (isSameOwner(owner, claimant)) {
-    return isSeparate(stack) ? `stack ${stack}'s, which has another repository` : undefined;
+    return isSeparate(stack, own) ? `stack ${stack}'s, which has another repository` : undefined;
   }
   return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
 }

@@ -1,4 +1,9 @@
-import { requireOwnNetworks, requireOwnVolumes, volumesOfTasks } from "../deploy/mod.ts";
+import {
+  type OwnerFacts,
+  requireOwnNetworks,
+  requireOwnVolumes,
+  volumesOfTasks,
+} from "../deploy/mod.ts";
 import { resourcesOf } from "../compose/mod.ts";
 import {
   askingSource,
@@ -19,16 +24,11 @@ import {
   type StackwrightError,
   type ToldTarget,
 } from "../model/mod.ts";
-import {
-  deployedFrom,
-  isFoundElsewhere,
-  recordedOwner,
-  requireFreeName,
-  takenByOther,
-} from "../record/mod.ts";
+import { isFoundElsewhere, recordedOwner, requireFreeName, takenByOther } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { claimOf } from "./owner/claim.ts";
+import { isSeparate, wasFound } from "./owner/separate.ts";
 import {
   type Anothers,
   dataVolumes,
@@ -199,28 +199,29 @@ export async function requireNothingForeign(
   const ownerHere = async (stack: StackKey) =>
     recordedOwner(ledger, stack) ??
       (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
-  const found = discovered ?? ledger.discovered.get(key);
   const from = of.revision.source.name;
+  // A target says itself how it was found; of a release that comes back, the ledger does.
+  const isFound = isFoundElsewhere(discovered) || (!owner && wasFound(ledger, key) === true);
   // Authors of repositories in which stacks are discovered are not the configuration's.
-  const isSeparate = (name: string) => {
-    const theirs = deployedFrom(ledger, { ...key, name });
-    const isFound = [found, ledger.discovered.get({ ...key, name })].some(isFoundElsewhere);
-    return isFound && theirs !== undefined && theirs !== from;
-  };
+  const asker = { owner: claimant, from, isFound };
   const ownerOf = (name: string) => {
     const found = known.get(name) ?? ownerHere({ ...key, name });
     known.set(name, found);
     return found;
   };
-  await requireOwnNetworks(key, model, { engine, ownerOf, isSeparate }, claimant, signal);
+  const facts: OwnerFacts = {
+    ownerOf,
+    isSeparate: (name, deployed) => isSeparate(ledger, asker, { ...key, name }, deployed),
+  };
+  await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
   const services = role === "manager"
     ? await engine.swarm.services({}, signal).catch(noneLeaderless)
     : [];
-  const facts = { engine, ownerOf, isSeparate, node, ofTasks: volumesOfTasks(services, hostname) };
-  await requireOwnVolumes(key, model, facts, claimant, signal);
+  const ofTasks = volumesOfTasks(services, hostname);
+  await requireOwnVolumes(key, model, { ...facts, engine, node, ofTasks }, claimant, signal);
 }
 
 /**
@@ -229,11 +230,12 @@ export async function requireNothingForeign(
  */
 export function settleOwner(
   { ledger, secrets }: Pick<PipelineParts, "ledger" | "secrets">,
-  target: Pick<Target, "key" | "configuration" | "revision" | "origin">,
+  target: Pick<Target, "key" | "configuration" | "revision" | "origin" | "discovered">,
 ): void {
-  const { key, configuration, configuration: { source }, revision } = target;
+  const { key, configuration, configuration: { source }, revision, discovered } = target;
   const isFirst = recordedOwner(ledger, key) === undefined;
-  ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wantedOwner(target));
+  const from = { repository: revision.source.name, isFound: isFoundElsewhere(discovered) };
+  ledger.owners.settle(key, isFirst ? ownerFrom(configuration) : wantedOwner(target), from);
   const [own, files] = [sourceAsOwner(source.name), sourceAsOwner(revision.source.name)];
   secrets.settle(stackAsOwner(key), own, files);
 }

@@ -101,20 +101,11 @@ export function forgetGoneStacks(database: LedgerDatabase, now: number): void {
     const asker = [String(row["whose"]), String(row["reference"])];
     if (row["waits"] === 1) database.run(ofOne, key, ...asker);
     if (database.rowOf("deferred", key) !== undefined) continue;
-    rememberRepository(database, key);
     for (const table of OF_STACK) {
       database.run(`DELETE FROM ${table} WHERE context = ? AND name = ?`, key);
     }
   }
   forgetOwners(database);
-}
-
-/** Notes with a stack's owner the repository of its last release: other repositories of one configuration own nothing of it. */
-function rememberRepository(database: LedgerDatabase, key: StackKey): void {
-  database.run(
-    `UPDATE owners AS o SET repository = ${REPOSITORY} WHERE context = ? AND name = ?`,
-    key,
-  );
 }
 
 /**

@@ -15,6 +15,7 @@ type StackTable =
   | "discovered"
   | "drift"
   | "failures"
+  | "former_repositories"
   | "holds"
   | "intents"
   | "owners"

@@ -1,3 +1,5 @@
+import { FORMER_REPOSITORIES } from "./former_repositories.ts";
+
 /**
  * The steps to the newest schema: step `n` migrates a ledger from version `n` to `n + 1`. Steps are
  * never edited, only added.
@@ -305,4 +307,5 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE owners ADD COLUMN repository TEXT NOT NULL DEFAULT '';
   `,
+  FORMER_REPOSITORIES,
 ];

@@ -27,6 +27,13 @@ export interface RecordedOwner extends StackOwner {
 /** An owner by another context. */
 export type OwnerElsewhere = StackOwner & { readonly context: string };
 
+/** What a stack is deployed from in its owner's name. */
+export interface DeployedFrom {
+  readonly repository: string;
+  /** Whether it was discovered there by the configuration of another repository. */
+  readonly isFound: boolean;
+}
+
 interface EngineIdentity {
   readonly id: string;
   /** Id of the swarm that it manages; empty otherwise. */
@@ -35,6 +42,9 @@ interface EngineIdentity {
 
 /** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
+
+/** Former repositories to keep for each stack. */
+const MOST_FORMER = 50;
 
 /**
  * SQL for rows of owners `o` of a name in other contexts than one that are known to lead to its
@@ -78,10 +88,21 @@ export class Owners extends LedgerTable {
     return { ...own, adopted: Number(row["adopted"]) > 0, ...branch, ...contested };
   }
 
-  /** The repository that a stack was last deployed from, where its releases are forgotten and it has an owner. */
-  lastRepository(key: StackKey): string | undefined {
-    const last = this.database.rowOf("owners", key)?.["repository"];
-    return last === undefined || last === "" ? undefined : String(last);
+  /**
+   * The repositories that a stack was deployed from in its owner's name, as far as that is known; the last
+   * one comes first. They are forgotten with the owner.
+   */
+  repositories(key: StackKey): string[] {
+    const last = this.database.rowOf("owners", key)?.["repository"] ?? "";
+    const former = this.database.rowsOf("former_repositories", key, "ORDER BY rowid DESC");
+    const all = [last, ...former.map((row) => row["repository"])].map(String);
+    return [...new Set(all)].filter((each) => each !== "");
+  }
+
+  /** Whether a stack was last {@link DeployedFrom discovered} elsewhere; `undefined` where that is not known. */
+  isFound(key: StackKey): boolean | undefined {
+    const found = this.database.rowOf("owners", key)?.["found"] ?? null;
+    return found === null ? undefined : found === 1;
   }
 
   /** The owners of stacks with the same name in other contexts. */
@@ -109,14 +130,15 @@ export class Owners extends LedgerTable {
   }
 
   /**
-   * Records that `owner` deploys a stack. Adds a branch where only the source was known. Another
-   * recorded owner stays: a person has handed the stack over meanwhile.
+   * Records that `owner` deploys a stack, and what `from`; writes only changes. Adds a branch where only
+   * the source was known. Another recorded owner stays: a person has handed the stack over meanwhile.
    */
-  settle(key: StackKey, owner: StackOwner): void {
+  settle(key: StackKey, owner: StackOwner, from?: DeployedFrom): void {
     const known = this.database.rowOf("owners", key);
-    const learns = known?.["source"] === owner.source && known["reference"] === "" &&
-      owner.reference !== "";
+    if (known !== undefined && !isSameOwner(toOwner(known), owner)) return;
+    const learns = known?.["reference"] === "" && owner.reference !== "";
     if (!known || learns) this.#set(key, owner, Number(known?.["adopted"] ?? 0));
+    if (from !== undefined) this.#note(key, from);
   }
 
   /**
@@ -181,8 +203,29 @@ export class Owners extends LedgerTable {
 
   /** `adopted` counts the hand-overs of the name, in all contexts; 0 is none. */
   #set(key: StackKey, { source, reference }: StackOwner, adopted: number): void {
-    const repository = this.lastRepository(key) ?? "";
-    this.database.put("owners", key, { source, reference, adopted, repository });
+    // Replacing the row would forget the former repositories.
+    this.database.run(
+      `INSERT INTO owners (context, name, source, reference, adopted) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (context, name) DO UPDATE SET source = excluded.source,
+         reference = excluded.reference, adopted = excluded.adopted`,
+      key,
+      source,
+      reference,
+      adopted,
+    );
+  }
+
+  #note(key: StackKey, { repository, isFound }: DeployedFrom): void {
+    const known = this.database.rowOf("owners", key);
+    const found = Number(isFound);
+    if (known?.["repository"] === repository && known["found"] === found) return;
+    const add = "INSERT OR REPLACE INTO former_repositories VALUES (?, ?, ?)";
+    // Not in one transaction with the next statement: one that is noted twice does no harm.
+    const former = String(known?.["repository"] ?? "");
+    if (former !== "" && former !== repository) this.database.run(add, key, former);
+    this.database.keepNewest("former_repositories", key, MOST_FORMER);
+    const set = "UPDATE owners SET repository = ?, found = ? WHERE context = ? AND name = ?";
+    this.database.run(set, repository, found, key);
   }
 
   #rowsBeside({ context, name }: StackKey): Row[] {

@@ -72,7 +72,7 @@ async function withRepositories(
 function settle(world: World, context: string, reference: string): void {
   const database = new DatabaseSync(join(world.dataDir, "state.db"));
   const source = `local${world.repository.path}`;
-  database.prepare("INSERT INTO owners VALUES (?, ?, ?, ?, 0, '')")
+  database.prepare("INSERT INTO owners VALUES (?, ?, ?, ?, 0, '', NULL)")
     .run(context, world.stack, source, reference);
   database.close();
 }

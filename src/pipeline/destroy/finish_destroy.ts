@@ -7,7 +7,6 @@ import {
   networksOf,
   NOTHING_REMOVED,
   objectsOf,
-  readMark,
   type RemovedData,
   removePlacedFiles,
   removeWritten,
@@ -26,7 +25,7 @@ import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
 import { partsOf } from "../owner/own_things.ts";
-import { keeping, whose } from "../owner/whose.ts";
+import { keeping } from "../owner/whose.ts";
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
@@ -74,20 +73,19 @@ export async function finishDestroy(
   const ofSwarm = isManager
     ? await destroyServices({ engine, clock }, destroy, signal)
     : NOTHING_REMOVED;
-  const used = isManager ? await objectsLeft(engine, destroy, signal) : [];
-  const isUsed = await tellNetworksLeft(parts, destroy, signal) || used.length > 0;
+  const objects = isManager ? await objectsOf(engine, key, signal) : [];
+  const networks = await tellNetworksLeft(parts, destroy, signal);
   requireStill();
   if (!parts.host.sharesFiles) await removePlacedFiles(engine, key, new Set(), signal);
   const { isKept, deleted } = await removeFiles(parts, destroy, signal);
   const data = {
     deleted: [...own.deleted, ...ofSwarm.deleted, ...deleted],
-    kept: [...own.kept, ...ofSwarm.kept, ...used],
+    kept: [...own.kept, ...ofSwarm.kept, ...usedByOthers(objects, destroy)],
   };
-  // Volume labels cannot stand in: they name no branch, and the owner before a hand-over. A hand-over
-  // since the last of it went is of the name that it leaves.
-  const isLeft = (await volumesOf(engine, key, signal))
-    .some(({ name, labels }) => whose(readMark(labels), claim, name).kind !== "anothers");
-  const keepsOwner = isKept || isUsed || isLeft || parts.ledger.owners.mark(key) !== since;
+  // Labels cannot stand in, also where they are another's: they name no branch, and the owner before a
+  // hand-over. A hand-over since the last of it went is of the name that it leaves.
+  const left = [...networks, ...objects, ...await volumesOf(engine, key, signal)];
+  const keepsOwner = isKept || left.length > 0 || parts.ledger.owners.mark(key) !== since;
   parts.ledger.destroyed(intent, `destroyed${dataText("deleted", data)}`, { keepsOwner });
   parts.secrets.forget(stackAsOwner(key));
   return data;
@@ -97,26 +95,24 @@ export async function finishDestroy(
  * The secrets and configs of the stack that stay, in words: a swarm keeps what services of others use.
  * Those of older versions name nobody, so the ledger must say whose they are.
  */
-async function objectsLeft(
-  engine: Parameters<typeof objectsOf>[0],
+function usedByOthers(
+  objects: Awaited<ReturnType<typeof objectsOf>>,
   { key, whyKept }: Pick<Destroy, "key" | "whyKept">,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const all = await objectsOf(engine, key, signal);
-  return all.filter(({ kind, ...each }) => whyKept?.(each, kind) === undefined).map((each) =>
+): readonly string[] {
+  return objects.filter(({ kind, ...each }) => whyKept?.(each, kind) === undefined).map((each) =>
     `${each.kind} ${each.name}: services of others use it, so ${key.name} keeps its owner`
   );
 }
 
 /**
- * Tells of the networks that stay, and returns whether there are any: their labels name the deployed
+ * Tells of the networks that stay in use, and returns all that are left: their labels name the deployed
  * repository alone, which gives no right to them, so the ledger must say whose they are.
  */
 async function tellNetworksLeft(
   { host: { engine }, log }: Pick<PipelineParts, "host" | "log">,
   { key, whyKept }: Pick<Destroy, "key" | "whyKept">,
   signal: AbortSignal,
-): Promise<boolean> {
+): ReturnType<typeof networksOf> {
   const networks = await networksOf(engine, key, signal);
   const left = sortedOut("network", networks, whyKept).goes;
   for (const { name } of left) {
@@ -124,7 +120,7 @@ async function tellNetworksLeft(
       `network ${name} stays: containers of others are connected to it; so ${key.name} keeps its owner`;
     log.warning(text, { stack: key.name, context: key.context });
   }
-  return left.length > 0;
+  return networks;
 }
 
 /**

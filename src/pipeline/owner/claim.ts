@@ -47,7 +47,10 @@ export function claimOf(
     isAdopted,
     repository: isFoundElsewhere(found) ? found.repository : undefined,
     sources: once(() =>
-      new Set(own().flatMap((each) => [each.revision.source.name, askingSource(each)]))
+      new Set([
+        ...ledger.owners.repositories(key),
+        ...own().flatMap((each) => [each.revision.source.name, askingSource(each)]),
+      ])
     ),
     // A first release that failed put back what was there before it.
     hasDeployed: once(() => own().some(({ status }) => status === "deployed")),

@@ -135,10 +135,10 @@ describe("jobCredentials()", () => {
   });
 });
 
-/** A ledger in which a stack has an owner. */
+/** A ledger in which a stack has an owner, who deploys the repository of the configuration. */
 function ledgerWith(key: StackKey, owner: StackOwner) {
   const ledger = createMemoryLedger(createFakeClock());
-  ledger.owners.settle(key, owner);
+  ledger.owners.settle(key, owner, { repository: owner.source, isFound: false });
   return ledger;
 }
 
@@ -294,11 +294,18 @@ describe("requireNothingForeign()", () => {
     const ledger = ledgerWith(stackKey("", "shop"), OURS);
     const given = { ...parts, ledger };
     await askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given);
-    ledger.discovered.set(foundIn("host/third/app", "shop"));
+    const from = { repository: "host/third/app", isFound: true };
+    ledger.discovered.set(foundIn(from.repository, "shop"));
+    ledger.owners.settle(stackKey("", "shop"), OURS, from);
     await assert.rejects(askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given), {
       message: /is stack shop's, which has another repository, and was not mounted/,
     });
     await askFor("shop_db", "host/third/app", {}, { owner: OURS }, given);
+    // Its removal forgets that it was discovered, and not the owner.
+    ledger.discovered.remove(stackKey("", "shop"));
+    await assert.rejects(askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given), {
+      code: "conflict",
+    });
     ledger.discovered.set({ ...foundIn(OURS.source, "shop"), repository: OURS.source });
     await askFor("shop_db", DEPLOYED, {}, { owner: OURS }, given);
     await assert.rejects(

@@ -25,7 +25,8 @@ const shop = (repository?: string) =>
 describe("requireFreeName()", () => {
   const deployed = (repository: string, clock = createFakeClock()) => {
     const ledger = createMemoryLedger(clock);
-    ledger.owners.settle(KEY, { source: "h/conf", reference: "refs/heads/main" });
+    const owner = { source: "h/conf", reference: "refs/heads/main" };
+    ledger.owners.settle(KEY, owner, { repository, isFound: false });
     const release = { ...RELEASE, revision: at(repository), configuration: at("h/conf") };
     ledger.succeed(ledger.beginDeploy(release), {}, "done");
     return ledger;

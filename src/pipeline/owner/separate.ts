@@ -1,0 +1,55 @@
+import type { StackKey, StackOwner } from "../../model/mod.ts";
+import type { Ledger } from "../../record/ledger.ts";
+import { deployedFrom, isFoundElsewhere } from "../../record/mod.ts";
+import { claimOf } from "./claim.ts";
+
+type Parts = Pick<Ledger, "owners" | "current" | "history" | "open" | "discovered">;
+
+/** Who asks for a thing of another stack of the same owner. */
+interface Asker {
+  readonly owner: StackOwner;
+  /** The repository that is deployed. */
+  readonly from: string;
+  /** Whether the stack that asks was discovered in another repository than the configuration's. */
+  readonly isFound: boolean;
+}
+
+/**
+ * Whether a thing of another stack of the same owner has authors of its own: one of the two stacks is, or
+ * was, discovered in a repository that is not the configuration's, and the other is from another one. All
+ * contexts of the engine are asked, and the thing itself (`deployed`, by its label) where they do not know
+ * or that is none of the stack's; a repository that nobody knows is another one.
+ */
+export function isSeparate(
+  ledger: Parts,
+  { owner, from, isFound }: Asker,
+  stack: StackKey,
+  deployed: string | undefined,
+): boolean {
+  const contexts = [stack.context, ...ledger.owners.beside(stack).map(({ context }) => context)];
+  const keys = contexts.map((context) => ({ ...stack, context }));
+  const known = keys.flatMap((key) => deployedFrom(ledger, key) ?? []);
+  const isKnown = known.length > 0 &&
+    (deployed === undefined || keys.some((key) => isStacks(ledger, key, deployed)));
+  const repositories = isKnown ? known : [...known, deployed];
+  if (repositories.every((each) => each === from)) return false;
+  const told = keys.flatMap((key) => wasFound(ledger, key) ?? []);
+  const mayBeFound = told.length > 0
+    ? told.includes(true)
+    : repositories.some((each) => each !== owner.source);
+  return isFound || mayBeFound;
+}
+
+/** Whether a label that names a repository is one of a stack's: of its owner, or of any before a hand-over. */
+function isStacks(ledger: Parts, key: StackKey, deployed: string): boolean {
+  const { isAdopted, sources } = claimOf(ledger, key);
+  return isAdopted || sources().has(deployed);
+}
+
+/** Whether a stack is, or was, discovered elsewhere; `undefined` where nothing tells. */
+export function wasFound(ledger: Parts, key: StackKey): boolean | undefined {
+  const found = ledger.discovered.get(key);
+  if (found !== undefined) return isFoundElsewhere(found);
+  const adopted = ledger.owners.get(key)?.adopted === true;
+  return ledger.owners.isFound(key) ?? (adopted ? false : undefined);
+}
