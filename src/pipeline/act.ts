@@ -43,6 +43,8 @@ export async function act(
     case "repair":
       return await repair(parts, target, { decision, since, slot }, signal);
     case "destroy":
+      // A person may have held the stack while this waited for the slot.
+      if (parts.ledger.mark(target.key) !== since) return undefined;
       return await destroy(parts, target, signal);
   }
 }

@@ -207,9 +207,13 @@ async function remove(
     const message = whyObsolete(directory);
     const { configuration, origin, request, trigger } = run;
     const repositories = [stack.repository, configuration.source.name];
-    const closed = windowHold(parts, { key, repositories, origin }, []);
     const asked = { target: { key, trigger, origin, configuration }, request };
-    noteDeferred(parts, asked, closed);
+    const closedNow = () => {
+      const closed = windowHold(parts, { key, repositories, origin }, []);
+      noteDeferred(parts, asked, closed);
+      return closed;
+    };
+    const closed = closedNow();
     if (closed !== undefined) return deferRemoval(teller, closed);
     const decision = { kind: "destroy", message, changes: [], services: [] } as const;
     try {
@@ -217,23 +221,27 @@ async function remove(
       const on = await partsFor(parts, key, signal);
       const work = () => stage(parts, teller.target, "deploy", destroy);
       const destroy = async () => {
+        // A wait for the slot is as long as others' deployments take.
+        const waits = personHold(parts, key) ?? closedNow();
+        if (waits !== undefined) return deferRemoval(teller, waits);
         teller.tell({ kind: "started" });
         return await destroyObsolete(on, { run, removal, because: message }, signal);
       };
       const holder = { ...stack, configuration };
       const end = await deploying(parts, holder, work, signal);
-      teller.tell({ kind: "ended", end });
+      if (end !== undefined) teller.tell({ kind: "ended", end });
     } catch (thrown) {
       const error = teller.fail(`removing ${key.name}`, thrown, signal);
       signal.throwIfAborted();
+      const isHeld = personHold(parts, key) !== undefined;
       // Another owner has taken the stack over and decides about it now.
-      if (isStackwrightError(error, "conflict")) parts.ledger.discovered.remove(key);
+      if (isStackwrightError(error, "conflict") && !isHeld) parts.ledger.discovered.remove(key);
     }
   }, signal);
 }
 
-/** Tells of a removal that waits until a sync window opens. */
-function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): void {
+/** Tells of a removal that waits until a sync window opens, or for a person. */
+function deferRemoval(teller: Teller, { reason, message, retryAt }: Hold): undefined {
   const when = retryAt === undefined ? {} : { retryAt };
   const told = { kind: "skip", reason, message, changes: [], services: [], ...when } as const;
   teller.tell({ kind: "decided", decision: told });

@@ -3,6 +3,7 @@ import {
   formerOwner,
   isSameOwner,
   type Release,
+  requireNotHeld,
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
@@ -67,7 +68,10 @@ export class Ledger extends LedgerTables {
     return intent;
   }
 
-  /** Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. */
+  /**
+   * Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. Throws
+   * `conflict` as well while a person holds it: whoever decided may have waited since.
+   */
   beginDestroy(
     key: StackKey,
     options: Readonly<Record<string, boolean>>,
@@ -77,6 +81,7 @@ export class Ledger extends LedgerTables {
     const whose = by && { by: toOwner(by) };
     const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
     this.database.transaction(() => {
+      requireNotHeld(key.name, this.holds.get(key), "removed");
       this.#takeOver(key);
       this.intents.add(intent, this.#now());
     });

@@ -15,7 +15,12 @@ import {
   volumesOf,
   writtenData,
 } from "../../deploy/mod.ts";
-import { isStackwrightError, type StackKey, type StackwrightError } from "../../model/mod.ts";
+import {
+  isStackwrightError,
+  requireNotHeld,
+  type StackKey,
+  type StackwrightError,
+} from "../../model/mod.ts";
 import type { Intent } from "../../record/ledger.ts";
 import { ownerOfIntent, recordedOwner } from "../../record/mod.ts";
 import { stackAsOwner } from "../../system/mod.ts";
@@ -29,7 +34,7 @@ import { keeping } from "../owner/whose.ts";
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
- * became of the data. Throws `conflict` when the stack is handed over meanwhile.
+ * became of the data. Throws `conflict` when the stack is handed over meanwhile, or a person holds it.
  */
 export async function finishDestroy(
   parts: PipelineParts,
@@ -48,6 +53,7 @@ export async function finishDestroy(
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
   const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
   const requireStill = () => {
+    requireNotHeld(key.name, parts.ledger.holds.get(key), "removed further");
     if (by === undefined) return;
     const now = claimOf(parts.ledger, key);
     requireOwner(key, by, { parts: [], claim: now, takes: true }, "destroyed further");
