@@ -81,7 +81,7 @@ export class Ledger extends LedgerTables {
     const whose = by && { by: toOwner(by) };
     const intent: Intent = { id, key, kind: "destroy", ...whose, options, ranBefore: [] };
     this.database.transaction(() => {
-      requireNotHeld(key.name, this.holds.get(key), "removed");
+      requireNotHeld(key, this.holds.get(key), "removed");
       this.#takeOver(key);
       this.intents.add(intent, this.#now());
     });

@@ -53,7 +53,7 @@ export async function finishDestroy(
   const seen = current === undefined ? partsOf(await observeAnyway(parts, key, signal)) : [];
   const claim = withSeen(claimOf(parts.ledger, key, { reachedAs }), seen);
   const requireStill = () => {
-    requireNotHeld(key.name, parts.ledger.holds.get(key), "removed further");
+    requireNotHeld(key, parts.ledger.holds.get(key), "removed further");
     if (by === undefined) return;
     const now = claimOf(parts.ledger, key);
     requireOwner(key, by, { parts: [], claim: now, takes: true }, "destroyed further");

@@ -279,7 +279,8 @@ describe("a bounded ledger", () => {
     const source = "example.com/conf";
     const from = (name: string, repository: string): Release => {
       const key = stackKey("", name);
-      ledger.owners.settle(key, { source, reference: "refs/heads/main" });
+      const owner = { source, reference: "refs/heads/main" };
+      ledger.owners.settle(key, owner, { repository, isFound: true });
       const release = releaseOf(key, name);
       const at = (name: string) => ({
         ...release.revision,
