@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { checkedValue, isEncryptedValue, openValue } from "./cipher.ts";
+import { clip } from "../../model/mod.ts";
 import type { SopsMetadata } from "./metadata.ts";
 import {
   commentText,
@@ -83,16 +84,16 @@ export function withSealed<T extends Pick<PlainValue, "type">>(
   work: (text: string) => T,
 ): T | undefined {
   if (!isToBeOpened(path, text, metadata)) return undefined;
-  const where = path.join(".") || "the document";
+  const where = () => clip(path.join("."), 1000) || "the document";
   if (text === undefined || (text !== "" && !isEncryptedValue(text))) {
-    throw new SopsFormatError(`${where} is not encrypted although the file says that it is`);
+    throw new SopsFormatError(`${where()} is not encrypted although the file says that it is`);
   }
   try {
     const found = work(text);
     if (found.type !== "comment" || mayBeComment === true) return found;
     throw new SopsFormatError("is a comment, not a value");
   } catch (error) {
-    if (error instanceof SopsFormatError) throw new SopsFormatError(`${where} ${error.message}`);
+    if (error instanceof SopsFormatError) throw new SopsFormatError(`${where()} ${error.message}`);
     throw error;
   }
 }

@@ -36,7 +36,28 @@ export function readSopsText(kind: FileKind, bytes: Uint8Array): SopsText | unde
   }
   const file = candidates.map((read) => read(text)).find((each) => each !== undefined);
   if (file === undefined || !isSopsMetadata(file.metadata)) return undefined;
+  requireShortNames(file);
   return kind === "other" ? asBinary(file) ?? file : file;
+}
+
+/** Limit of the characters of the keys above all values; a comment is tried below several of them. */
+const MOST_NAMED = 16 * 1024 ** 2;
+/** What it takes to try a comment, besides the characters that it may be bound to. */
+const OF_A_TRY = 200;
+
+/** Each value and each comment is bound to all keys above it, which have any length. */
+function requireShortNames({ leaves, comments }: SopsText): void {
+  let named = 0;
+  const add = (path: readonly string[], more = 0) => {
+    named += path.reduce((sum, each) => sum + each.length + 1, more);
+    if (named <= MOST_NAMED) return;
+    throw new SopsFormatError(
+      `the names of the keys above its values and comments have more than ${MOST_NAMED} characters ` +
+        "(each counts for each of these)",
+    );
+  };
+  for (const { path } of leaves) add(path);
+  for (const { paths } of comments) for (const path of paths) add(path, OF_A_TRY);
 }
 
 /** The beginning of metadata, in any of the formats. */

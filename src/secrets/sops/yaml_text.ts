@@ -204,19 +204,24 @@ function withoutMetadata(text: string, document: Document.Parsed): Replacement[]
 }
 
 /** Encrypted comments, with the maps around the values next to them. */
+const ROOT: readonly string[] = [];
+
 function commentsOf(text: string, places: readonly Place[]) {
   const pattern = new RegExp(`#[ \\t]*${ENCRYPTED_COMMENT.source}`, "g");
+  const prefixesOf = new Map<readonly string[], string[][]>();
   return [...text.matchAll(pattern)].flatMap((match) => {
     const start = match.index;
     const next = places.findIndex((each) => rangeOf(each.node)[1] > start);
     const after = places[next];
     if (after !== undefined && rangeOf(after.node)[0] < start) return [];
     const before = places.at(next < 0 ? -1 : next - 1);
-    const paths = [after, next === 0 ? undefined : before].flatMap((each) => prefixes(each?.path));
+    const paths = [after, next === 0 ? undefined : before].flatMap((each) =>
+      prefixesOf.getOrInsertComputed(each?.path ?? ROOT, prefixes)
+    );
     return [{ start, end: start + match[0].length, text: match[0].slice(1).trim(), paths }];
   });
 }
 
-function prefixes(path: readonly string[] = []): string[][] {
+function prefixes(path: readonly string[]): string[][] {
   return [...path, ""].map((_, length) => path.slice(0, length)).reverse();
 }

@@ -12,9 +12,14 @@ import {
 import { createSops } from "../../../../src/secrets/mod.ts";
 import { createAgeKeys } from "../../../../src/secrets/sops/age_keys.ts";
 import { checkedValue } from "../../../../src/secrets/sops/cipher.ts";
+import { readSopsText } from "../../../../src/secrets/sops/detect.ts";
 import { SopsFormatError } from "../../../../src/secrets/sops/sops_text.ts";
 import { createRedactor, createTurns, systemClock } from "../../../../src/system/mod.ts";
-import { createAgeKeys as createTestKeys, encryptYaml } from "../../../fakes/sops_encryptor.ts";
+import {
+  createAgeKeys as createTestKeys,
+  encryptJson,
+  encryptYaml,
+} from "../../../fakes/sops_encryptor.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -108,6 +113,31 @@ describe("age keys", () => {
       assert.equal(await dataKey([{ recipient, enc: long }]), undefined);
     });
     assert.deepEqual(tried, []);
+  });
+});
+
+describe("keys with long names", () => {
+  const read = (text: string) => readSopsText("json", bytesOf(text));
+  const sealed = (name: string, count: number) =>
+    encryptJson({
+      [name]: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, "secret"])),
+    }, { recipients: [] });
+
+  it("count for each value below them", async () => {
+    assert.equal(read(await sealed("a".repeat(200_000), 80))?.leaves.length, 80);
+    const text = await sealed("a".repeat(200_000), 84);
+    assert.throws(() => read(text), /^SopsFormatError: the names of the keys .* 16777216 /);
+  });
+
+  it("count for each comment that may be below them", async () => {
+    const text = await encryptYaml({ a: "secret" }, { recipients: [] });
+    const keys = Array.from({ length: 50 }, (_, at) => `"${at}${"a".repeat(8000)}": `);
+    const nested = `b: {${keys.join("{")}1${"}".repeat(50)}\n`;
+    const comment = "#ENC[AES256_GCM,data:aaaa,iv:aaaa,tag:aaaa,type:comment]\n";
+    const withComments = (count: number) =>
+      readSopsText("yaml", bytesOf(nested + comment.repeat(count) + text));
+    assert.equal(withComments(1)?.comments.length, 1);
+    assert.throws(() => withComments(2), /^SopsFormatError: the names of the keys .* comments/);
   });
 });
 
