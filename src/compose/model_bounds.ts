@@ -102,11 +102,21 @@ function isOfPort(at: readonly string[]): boolean {
 
 function longText(text: string, at: readonly string[]): string | undefined {
   if (text.length > BOUNDS.text) return many(placeOf(at), "characters", BOUNDS.text, text.length);
-  const isPath = PATHS.has(at.at(-1) ?? "") && !NAMED.has(at.at(-2) ?? "");
+  const isPath = PATHS.has(at.at(-1) ?? "") && !NAMED.has(at.at(-2) ?? "") || isDevice(at);
   if (!isPath && !isName(at)) return undefined;
   if (text.length > BOUNDS.path) return many(placeOf(at), "characters", BOUNDS.path, text.length);
   const parts = text.split("/").length;
   return parts > BOUNDS.parts ? many(placeOf(at), "directories", BOUNDS.parts, parts) : undefined;
+}
+
+/** Whether a place is that of a volume's device, which may be a path whatever its driver is. */
+function isDevice(at: readonly string[]): boolean {
+  return at.length === 4 && at[0] === "volumes" && at[2] === "driver_opts" && at[3] === "device";
+}
+
+/** Whether a path is beyond {@link BOUNDS}. */
+export function isLongPath(path: string): boolean {
+  return path.length > BOUNDS.path || path.split("/").length > BOUNDS.parts;
 }
 
 function many(place: string, what: string, most: number, found?: number): string {

@@ -1,7 +1,8 @@
-import { join, resolve } from "node:path/posix";
+import { resolve } from "node:path/posix";
 import { type ComposeModel, errors, partsOfPath, type StackwrightError } from "../model/mod.ts";
 import { type JsonObject, objectAt, objectsAt, servicesOf, textAt } from "./model.ts";
 import type { FollowedPath, FollowedPaths } from "./followed_path.ts";
+import { isLongPath } from "./model_bounds.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** Reason for refusing a path that {@link climbsBack}. */
@@ -33,6 +34,7 @@ export function volumesOf(
   return resourcesOf(model, "volumes").map(({ key, name, definition }) => {
     const options = objectAt(definition, "driver_opts");
     const add = (what: string, written: string, everywhere: boolean) => {
+      if (isLongPath(written)) return void refused.push(`${what} by a path that is too long`);
       const path = resolve("/", written);
       if (climbsBack(written)) refused.push(`${what} ${CLIMBS_BACK}`);
       paths.push({ what, path, by: "engine", everywhere, ofVolume: true });
@@ -40,8 +42,11 @@ export function volumesOf(
     if (options["type"] === "proc") refused.push(`volumes.${key} ${SHOWS_PROCESSES}`);
     const device = textAt(options, "device");
     if (device !== "") add(`volumes.${key}`, device, false);
+    const outer = resolve("/", isLongPath(device) ? "" : device);
+    const inside = { by: "engine", everywhere: false, ofVolume: true } as const;
     for (const part of device === "" ? [] : parts.get(key) ?? []) {
-      add(`volumes.${key}: subpath`, join(device, part), false);
+      const path = pathBelow(outer, part);
+      paths.push({ what: `volumes.${key}: subpath`, path, ...inside });
     }
     for (const path of pathsInOptions(options)) {
       if (--left < 0) throw tooManyPaths(key);
@@ -51,12 +56,24 @@ export function volumesOf(
   });
 }
 
+/** A path below a directory, whose long text is not read again for each of many. */
+function pathBelow(directory: string, path: string): string {
+  let found = directory === "/" ? "" : directory;
+  for (const part of partsOfPath(path)) {
+    found = part === ".."
+      ? found.slice(0, Math.max(0, found.lastIndexOf("/")))
+      : `${found}/${part}`;
+  }
+  return found || "/";
+}
+
 /** Subpaths that services mount instead of a whole volume, by the volume's key. */
 function partsOfVolumes(model: ComposeModel): ReadonlyMap<string, ReadonlySet<string>> {
   const parts = new Map<string, Set<string>>();
   for (
     const mount of Object.values(servicesOf(model)).flatMap((each) => objectsAt(each, "volumes"))
   ) {
+    if (mount["type"] !== "volume") continue;
     const part = textAt(objectAt(mount, "volume"), "subpath");
     const volume = textAt(mount, "source");
     if (part !== "") parts.getOrInsertComputed(volume, () => new Set()).add(part);

@@ -48,6 +48,14 @@ describe("beyondBounds()", () => {
     const nested = { deep: list(2000, list(2000)) };
     assert.match(beyondBounds(nested) ?? "", /values besides ports/);
   });
+  it("refuses a long device of a volume, which is taken as a path", () => {
+    const device = (text: string) =>
+      beyondBounds({ volumes: { a: { driver_opts: { device: text, o: "x".repeat(5000) } } } });
+    assert.equal(device("/a".repeat(255)), undefined);
+    const place = "volumes.a.driver_opts.device";
+    assert.equal(device("/a".repeat(256)), `${place} has 257 directories, the most is 256`);
+    assert.equal(device("a".repeat(4097)), `${place} has 4097 characters, the most is 4096`);
+  });
   it("refuses a long text, name or key, without telling it", () => {
     assert.equal(of({ labels: { a: "x".repeat(200_000) } }), undefined);
     const text = of({ labels: { "a.b": "secret".repeat(50_000) } });
