@@ -19,23 +19,28 @@ interface ServiceClaims {
 }
 
 /**
- * Services of `held` whose claims clash with those of another service in `needed`. A shared
- * writable path or volume is a clash: two processes on the same data can destroy it.
+ * Services of `held` whose claims clash with those of another service in `needed`, each with the first
+ * of those. A shared writable path or volume is a clash: two processes on the same data can destroy it.
  *
  * Uses indexes instead of comparing pairs, since projects may have any number of ports and paths.
  */
 export function clashing(
   held: readonly ServiceClaims[],
   needed: readonly ServiceClaims[],
-): ReadonlySet<string> {
-  const needs = new Needs();
-  for (const { name, claims } of needed) for (const key of neededKeys(claims)) needs.add(key, name);
-  const written = clashingPaths(held, needed);
-  return new Set(
-    held.filter(({ name, claims }) =>
-      written.has(name) || heldKeys(claims).some((key) => needs.hasOther(key, name))
-    ).map(({ name }) => name),
-  );
+): ReadonlyMap<string, string> {
+  const firstOther = (takers: readonly number[], name: string) =>
+    takers.find((each) => needed[each]?.name !== name) ?? Infinity;
+  const needs = new Map<string, number[]>();
+  for (const [at, { claims }] of needed.entries()) {
+    for (const key of neededKeys(claims)) addTaker(needs.getOrInsertComputed(key, () => []), at);
+  }
+  const writtenBy = clashingPaths(held, needed, firstOther);
+  return new Map(held.flatMap(({ name, claims }) => {
+    const keys = heldKeys(claims).map((key) => firstOther(needs.get(key) ?? [], name));
+    const first = keys.reduce((a, b) => Math.min(a, b), writtenBy.get(name) ?? Infinity);
+    const taker = needed[first];
+    return taker === undefined ? [] : [[name, taker.name]];
+  }));
 }
 
 /** A function that finds the holders of ports that clash with given ones, with each one's first. */
@@ -59,25 +64,11 @@ export function portHolders<Holder extends { readonly hostPorts?: readonly HostP
   };
 }
 
-/** The services that need a claim; two names are enough to tell whether another one does. */
-class Needs {
-  readonly #names = new Map<string, string[]>();
-
-  add(key: string, name: string): void {
-    addName(this.#names.getOrInsertComputed(key, () => []), name);
-  }
-
-  hasOther(key: string, name: string): boolean {
-    return hasOther(this.#names.get(key) ?? [], name);
-  }
-}
-
-function addName(names: string[], name: string): void {
-  if (names.length < 2 && !names.includes(name)) names.push(name);
-}
-
-function hasOther(names: readonly string[], name: string): boolean {
-  return names.some((each) => each !== name);
+/** Keeps the first two, which are enough to tell the first one besides any given. */
+function addTaker(takers: number[], taker: number): void {
+  if (takers.includes(taker) || (takers.length === 2 && taker > (takers[1] ?? 0))) return;
+  takers.push(taker);
+  takers.sort((a, b) => a - b).splice(2);
 }
 
 function neededKeys({ names, addresses, ports, hostNetwork }: Claims): string[] {
@@ -130,14 +121,18 @@ function addressesAt(address: string) {
 /** A written path, with services that need it (`own`), or also an outer (`around`) or inner one. */
 interface Written {
   readonly path: string;
-  readonly own: string[];
-  readonly inside: string[];
+  readonly own: number[];
+  readonly inside: number[];
   parent: Written | undefined;
-  around: readonly string[];
+  around: readonly number[];
 }
 
-/** Services that hold a volume or path which another one needs, or an outer or inner path of it. */
-function clashingPaths(held: readonly ServiceClaims[], needed: readonly ServiceClaims[]) {
+/** Holders of a volume or path which another service needs, or an outer or inner path of it. */
+function clashingPaths(
+  held: readonly ServiceClaims[],
+  needed: readonly ServiceClaims[],
+  firstOther: (takers: readonly number[], name: string) => number,
+): ReadonlyMap<string, number> {
   const nodes = new Map<string, Written>();
   const nodeOf = (write: string): Written => {
     // With a final slash, a path is sorted directly before everything inside of it.
@@ -145,19 +140,19 @@ function clashingPaths(held: readonly ServiceClaims[], needed: readonly ServiceC
     const make = () => ({ path, own: [], inside: [], parent: undefined, around: [] });
     return nodes.getOrInsertComputed(path, make);
   };
-  for (const { name, claims } of needed) {
-    for (const each of claims.writes) addName(nodeOf(each).own, name);
+  for (const [at, { claims }] of needed.entries()) {
+    for (const each of claims.writes) addTaker(nodeOf(each).own, at);
   }
   for (const each of held.flatMap(({ claims }) => claims.writes)) nodeOf(each);
   link([...nodes.values()].sort((a, b) => a.path < b.path ? -1 : 1));
-  return new Set(
-    held.filter(({ name, claims }) =>
-      claims.writes.some((each) => {
-        const { around, inside } = nodeOf(each);
-        return hasOther(around, name) || hasOther(inside, name);
-      })
-    ).map(({ name }) => name),
-  );
+  return new Map(held.map(({ name, claims }) => [
+    name,
+    claims.writes.map(nodeOf).reduce(
+      (first, { around, inside }) =>
+        Math.min(first, firstOther(around, name), firstOther(inside, name)),
+      Infinity,
+    ),
+  ]));
 }
 
 /** Fills in, for sorted paths, the services that need outer and inner paths. */
@@ -167,12 +162,12 @@ function link(sorted: readonly Written[]): void {
     while (above !== undefined && !node.path.startsWith(above.path)) above = above.parent;
     node.parent = above;
     const around = [...node.own];
-    for (const name of above?.around ?? []) addName(around, name);
+    for (const taker of above?.around ?? []) addTaker(around, taker);
     node.around = around;
     above = node;
   }
   for (const node of [...sorted].reverse()) {
-    for (const name of node.own) addName(node.inside, name);
-    for (const name of node.inside) addName(node.parent?.inside ?? [], name);
+    for (const taker of node.own) addTaker(node.inside, taker);
+    for (const taker of node.inside) addTaker(node.parent?.inside ?? [], taker);
   }
 }

@@ -4,7 +4,6 @@ import {
   type ComposeModel,
   errors,
   listOf,
-  own,
 } from "../model/mod.ts";
 import { expectationOf, replicasOf } from "./expectation.ts";
 import { sharesOf } from "./follows.ts";
@@ -42,6 +41,7 @@ export function isRequired(service: JsonObject): boolean {
  * Throws `config_invalid` with the obstacle for each one that cannot.
  */
 export function requireStartFirst(model: ComposeModel): void {
+  const obstacleOf = startFirstObstacles(model);
   const problems = Object.entries(servicesOf(model)).flatMap(([name, service]) => {
     const label = BEHAVIOUR_LABELS.updateRequire;
     const value = behaviourLabel(labelsOf(service), label);
@@ -49,7 +49,7 @@ export function requireStartFirst(model: ComposeModel): void {
     if (value !== "start-first") {
       return [`service ${name}: the label ${label} may only be start-first`];
     }
-    const obstacle = startFirstObstacle(model, name);
+    const obstacle = obstacleOf(name);
     return obstacle === undefined ? [] : [startFirstRefused(name, obstacle)];
   });
   if (problems.length > 0) throw errors.config_invalid(problems.join("; "));
@@ -61,11 +61,17 @@ export function startFirstRefused(name: string, obstacle: string): string {
     `impossible: ${obstacle}; change that, or take the label away`;
 }
 
-/** Why a second container of a service cannot run beside the first, as far as the model tells. */
-export function startFirstObstacle(model: ComposeModel, name: string): string | undefined {
-  const service = serviceOf(model, name);
-  return ends(model, name) ?? fixedPort(service) ?? fixedAddress(service) ?? sharing(service) ??
-    sharedBy(model, name) ?? writing(service);
+/**
+ * A function that says why a second container of a service cannot run beside the first, as far as the
+ * model tells.
+ */
+export function startFirstObstacles(model: ComposeModel): (name: string) => string | undefined {
+  const sharedBy = sharers(model);
+  return (name) => {
+    const service = serviceOf(model, name);
+    return ends(model, name) ?? fixedPort(service) ?? fixedAddress(service) ?? sharing(service) ??
+      sharedBy.get(name) ?? writing(service);
+  };
 }
 
 /** Obstacle: a service that ends by itself, or is not started by deployments, serves nothing. */
@@ -113,14 +119,16 @@ function sharing(service: JsonObject): string | undefined {
   return key === undefined ? undefined : `${key} is ${textAt(service, key)}`;
 }
 
-function sharedBy(model: ComposeModel, name: string): string | undefined {
+/** Obstacles by service: the first other one that shares a namespace or the volumes of it. */
+function sharers(model: ComposeModel): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
   for (const [other, definition] of Object.entries(servicesOf(model))) {
-    if (other === name) continue;
     // Services with a mere `restart: true` are no obstacle: they are replaced in any case.
-    const how = own(sharesOf(definition), name);
-    if (how !== undefined) return `${other} ${how}`;
+    for (const [name, how] of Object.entries(sharesOf(definition))) {
+      if (name !== other && !found.has(name)) found.set(name, `${other} ${how}`);
+    }
   }
-  return undefined;
+  return found;
 }
 
 /** Obstacle: two processes that write to the same data can destroy it; irrelevant with replicas. */

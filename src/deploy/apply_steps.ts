@@ -2,7 +2,7 @@ import { isOurs, type ReleaseService, type ServicePlan } from "../model/mod.ts";
 import { servicesOf } from "../compose/mod.ts";
 import type { UpArguments } from "./compose/command.ts";
 import { conditionsOf, type StartCondition } from "./conditions.ts";
-import { exchange, inTheWay, type Neighbours } from "./in_the_way.ts";
+import { type Neighbours, waysOf } from "./in_the_way.ts";
 import { groupChanges } from "./step_groups.ts";
 
 /** One step that changes an engine while a plan is carried out. */
@@ -65,23 +65,25 @@ function startSteps(
     const kind = kindOf(each, input);
     return kind === undefined || ended.includes(each.name) ? [] : [{ name: each.name, kind }];
   });
-  const dependsOn = (name: string) =>
-    input.desired.find((each) => each.name === name)?.dependsOn ?? [];
-  const later = new Set(changes.filter(({ kind }) => isReplace(kind)).map((each) => each.name));
+  const dependencies = new Map(input.desired.map((each) => [each.name, each.dependsOn]));
+  const groups = groupChanges(changes, KINDS, (name) => dependencies.get(name) ?? []);
+  const groupOf = new Map(groups.flatMap(({ names }, at) => names.map((name) => [name, at])));
+  const replaced = changes.filter(({ kind }) => isReplace(kind)).map((each) => each.name);
+  const leaving = [...removed, ...orphans(input, removed), ...replaced];
+  const ways = waysOf(input);
+  // Each is stopped for the first that needs what it holds; what is replaced before that is not.
+  const takers = ways.inTheWay(leaving, groups.flatMap(({ names }) => names));
+  const leavingFor = Map.groupBy(leaving, (name) => groupOf.get(takers.get(name) ?? ""));
   const stopped = new Set(ended);
-  return groupChanges(changes, KINDS, dependsOn).flatMap(({ kind, names }) => {
-    names.forEach((name) => later.delete(name));
+  return groups.flatMap(({ kind, names }, at) => {
     const staysDown = kind.endsWith("stopped");
-    const holders = [
-      ...removed,
-      ...orphans(input, removed),
-      ...later,
-    ].filter((each) => !stopped.has(each));
     const freed = [
-      ...inTheWay(holders, names, input),
+      ...(leavingFor.get(at) ?? []).filter((each) =>
+        !stopped.has(each) && (groupOf.get(each) ?? Infinity) > at
+      ),
       // Update rules may start one service long before another's old containers are stopped.
-      ...(modeOf(kind) === "roll" ? inTheWay(names, names, input) : []),
-      ...(modeOf(kind) === "replace" ? exchange(names, input) : []),
+      ...(modeOf(kind) === "roll" ? ways.inTheWay(names, names).keys() : []),
+      ...(modeOf(kind) === "replace" ? ways.exchange(names).keys() : []),
     ];
     freed.forEach((name) => stopped.add(name));
     return [
@@ -119,7 +121,8 @@ function orphans(input: ApplyInput, removed: readonly string[]): string[] {
   const ours = input.containers.filter(isOurs);
   const names = [...new Set(ours.map((each) => each.service))];
   const wanted = servicesOf(input.model);
-  return names.filter((name) => wanted[name] === undefined && !removed.includes(name));
+  const known = new Set(removed);
+  return names.filter((name) => wanted[name] === undefined && !known.has(name));
 }
 
 function servicesStep(kind: "remove" | "stop", services: readonly string[]): ApplyStep[] {

@@ -9,47 +9,52 @@ export interface Neighbours {
   readonly containers: readonly ObservedContainer[];
 }
 
-/** Services among `holders`, which are removed or replaced, that hold what one of `started` needs. */
-export function inTheWay(
-  holders: readonly string[],
-  started: readonly string[],
-  neighbours: Neighbours,
-): string[] {
-  const { model } = neighbours;
-  const needed = started.map((name) => ({ name, claims: claimsOf(model, name) }));
-  const held = holders.map((name) => {
-    const claims = heldBy(name, neighbours);
-    // Data that a service keeps writing to after this deployment is shared on purpose.
-    const keeps = new Set(claimsOf(model, name).writes);
-    return {
-      name,
-      claims: { ...claims, writes: claims.writes.filter((each) => !keeps.has(each)) },
+/** A function that answers who is in the way of whom. */
+interface InTheWay {
+  /**
+   * Services among `holders`, which are removed or replaced, that hold what one of `started` needs,
+   * each with the first of those.
+   */
+  inTheWay(holders: readonly string[], started: readonly string[]): ReadonlyMap<string, string>;
+  /** Services of `names`, replaced together, that hold a container name which another one needs. */
+  exchange(names: readonly string[]): ReadonlyMap<string, string>;
+}
+
+/** Answers who is in whose way, with the containers sorted by service once. */
+export function waysOf({ model, previousModel, containers }: Neighbours): InTheWay {
+  const byService = Map.groupBy(containers, ({ service }) => service);
+  const neededBy = (name: string) => ({ name, claims: claimsOf(model, name) });
+  /** Claims of a service's existing containers: of the release that made them, and of the engine. */
+  const heldBy = (name: string) => {
+    const known = claimsOf(previousModel ?? {}, name);
+    const mine = byService.get(name) ?? [];
+    const claims: Claims = {
+      ...known,
+      names: [...known.names, ...mine.map((each) => each.name)],
+      ports: [...known.ports, ...mine.flatMap((each) => each.hostPorts ?? [])],
     };
-  });
-  const found = clashing(held, needed);
-  return holders.filter((each) => found.has(each));
-}
-
-/** Services of `names`, replaced together, that hold a container name which another one needs. */
-export function exchange(names: readonly string[], neighbours: Neighbours): string[] {
-  const onlyNames = (name: string, claims: Claims) => ({
-    name,
-    claims: { ...claims, ports: [], addresses: [], hostNetwork: false, writes: [] },
-  });
-  const found = clashing(
-    names.map((name) => onlyNames(name, heldBy(name, neighbours))),
-    names.map((name) => onlyNames(name, claimsOf(neighbours.model, name))),
-  );
-  return names.filter((each) => found.has(each));
-}
-
-/** Claims of a service's existing containers: of the release that made them, and of the engine. */
-function heldBy(name: string, { previousModel, containers }: Neighbours): Claims {
-  const known = claimsOf(previousModel ?? {}, name);
-  const mine = containers.filter((each) => each.service === name);
+    return { name, claims };
+  };
   return {
-    ...known,
-    names: [...known.names, ...mine.map((each) => each.name)],
-    ports: [...known.ports, ...mine.flatMap((each) => each.hostPorts ?? [])],
+    inTheWay(holders, started) {
+      const held = holders.map(heldBy).map(({ name, claims }) => {
+        // Data that a service keeps writing to after this deployment is shared on purpose.
+        const keeps = new Set(claimsOf(model, name).writes);
+        const writes = claims.writes.filter((each) => !keeps.has(each));
+        return { name, claims: { ...claims, writes } };
+      });
+      return clashing(held, started.map(neededBy));
+    },
+    exchange(names) {
+      const nothing = { ports: [], addresses: [], hostNetwork: false, writes: [] };
+      const onlyNames = ({ name, claims }: ReturnType<typeof heldBy>) => ({
+        name,
+        claims: { ...nothing, names: claims.names },
+      });
+      return clashing(
+        names.map((name) => onlyNames(heldBy(name))),
+        names.map((name) => onlyNames(neededBy(name))),
+      );
+    },
   };
 }

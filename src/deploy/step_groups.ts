@@ -22,40 +22,42 @@ export function groupChanges(
   dependsOn: (name: string) => readonly string[],
 ): ChangeGroup[] {
   const groups: ChangeGroup[] = [];
-  let left = changes;
-  while (left.length > 0) {
-    const possible = kinds.map((kind) => ({ kind, names: ready(kind, left, dependsOn) }))
-      .filter(({ names }) => names.length > 0);
-    const whole = possible.find(({ kind, names }) =>
-      names.length === left.filter((each) => each.kind === kind).length
-    );
+  const left = new Map(changes.map(({ name, kind }) => [name, kind]));
+  const dependents = new Map<string, string[]>(changes.map(({ name }) => [name, []]));
+  for (const { name } of changes) {
+    for (const each of dependsOn(name)) dependents.get(each)?.push(name);
+  }
+  while (left.size > 0) {
+    const waiting = waitingOf(left, dependents);
+    const all = Map.groupBy(left.keys(), (name) => left.get(name) ?? "");
+    const possible = kinds.flatMap((kind) => {
+      const names = all.get(kind)?.filter((each) => !waiting.has(each)) ?? [];
+      return names.length === 0 ? [] : [{ kind, names }];
+    });
+    const whole = possible.find(({ kind, names }) => names.length === all.get(kind)?.length);
     // No kind is possible only in a dependency cycle, which compose refuses by itself.
-    const group = whole ?? possible[0] ?? circle(left);
+    const [[kind = "", names = []] = []] = all;
+    const group = whole ?? possible[0] ?? { kind, names };
     groups.push(group);
-    left = left.filter((each) => !group.names.includes(each.name));
+    group.names.forEach((each) => left.delete(each));
   }
   return groups;
 }
 
-/** The changes of one kind that wait for no change of another kind. */
-function ready(
-  kind: string,
-  left: readonly Change[],
-  dependsOn: (name: string) => readonly string[],
-): string[] {
-  let names = left.filter((each) => each.kind === kind).map((each) => each.name);
-  for (;;) {
-    const waits = (name: string) =>
-      dependsOn(name).some((each) =>
-        !names.includes(each) && left.some((other) => other.name === each)
-      );
-    const rest = names.filter((name) => !waits(name));
-    if (rest.length === names.length) return names;
-    names = rest;
+/** The changes that wait for one of another kind, which one of their own kind may wait for. */
+function waitingOf(
+  left: ReadonlyMap<string, string>,
+  dependents: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const waiting = new Set<string>();
+  for (const [name, kind] of left) {
+    for (const each of dependents.get(name) ?? []) {
+      if ((left.get(each) ?? kind) !== kind) waiting.add(each);
+    }
   }
-}
-
-function circle(left: readonly Change[]): ChangeGroup {
-  const kind = left[0]?.kind ?? "";
-  return { kind, names: left.filter((each) => each.kind === kind).map((each) => each.name) };
+  // Those that are found are looked at as well.
+  for (const name of waiting) {
+    for (const each of dependents.get(name) ?? []) if (left.has(each)) waiting.add(each);
+  }
+  return waiting;
 }

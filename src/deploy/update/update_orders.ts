@@ -3,6 +3,7 @@ import {
   type ComposeModel,
   errors,
   listOf,
+  type ObservedContainer,
   type ObservedStack,
   own,
   type Plan,
@@ -17,7 +18,7 @@ import {
   objectsAt,
   serviceOf,
   sharesWrites,
-  startFirstObstacle,
+  startFirstObstacles,
   startFirstRefused,
   textAt,
 } from "../../compose/mod.ts";
@@ -25,7 +26,7 @@ import { applySteps } from "../apply_steps.ts";
 import { addressKeepers, networksThere } from "../engine/gate.ts";
 import { notMapped, notMappedResource } from "../engine/mapped_keys.ts";
 import { withPlainDollars } from "../engine/plain_dollars.ts";
-import { inTheWay } from "../in_the_way.ts";
+import { waysOf } from "../in_the_way.ts";
 import { type ServiceUpdate, updateOf, type Way } from "./update_config.ts";
 import { resourceName } from "../../compose/resources.ts";
 
@@ -62,6 +63,9 @@ export async function findUpdates(
 ): Promise<ReadonlyMap<string, FoundUpdate>> {
   const { release, services, observed, remade = [], way = "forward" } = question;
   const model = withPlainDollars(release.model);
+  const obstacleOf = startFirstObstacles(model);
+  const resource = notMappedResource(model);
+  const containers = Map.groupBy(observed.containers, ({ service }) => service);
   const found = new Map<string, FoundUpdate>();
   for (const { name } of services.filter((each) => each.action === "recreate")) {
     const update = updateOf(model, name, way);
@@ -70,17 +74,19 @@ export async function findUpdates(
       found.set(name, update);
       continue;
     }
-    const obstacle = startFirstObstacle(model, name) ?? leftToCompose(model, name) ??
-      await changedProxyLabels(engine, { model, name, observed }, signal) ??
+    const path = resource ?? notMapped(model, name);
+    const mine = containers.get(name) ?? [];
+    const obstacle = obstacleOf(name) ?? leftToCompose(path) ??
+      await changedProxyLabels(engine, { model, name, containers: mine }, signal) ??
       remade.filter(({ key }) => Object.hasOwn(objectAt(serviceOf(model, name), "networks"), key))
         .map(({ key }) => `network ${key} is made anew`)[0] ??
       await imageVolume(engine, { model, name }, signal);
     found.set(name, obstacle === undefined ? update : { ...update, obstacle });
   }
-  const names = new Set(found.keys());
+  const handedOver = handOvers(question, found);
   for (const [name, update] of found) {
     if (update.order === "stop-first") continue;
-    const obstacle = update.obstacle ?? handOver(question, name, names);
+    const obstacle = update.obstacle ?? handedOver.get(name);
     if (obstacle === undefined) continue;
     // A rollback matters more than the order in which containers are replaced.
     if (way === "forward" && isRequired(serviceOf(model, name))) {
@@ -91,22 +97,30 @@ export async function findUpdates(
   return found;
 }
 
-/** Obstacle: another service needs what this one holds, and starts while this one still runs. */
-function handOver(
+/** Obstacles by service: another one needs what it holds, and starts while it still runs. */
+function handOvers(
   { release, services, observed: { containers }, previousModel }: UpdateQuestion,
-  name: string,
-  rolled: ReadonlySet<string>,
-): string | undefined {
+  updates: ReadonlyMap<string, FoundUpdate>,
+): ReadonlyMap<string, string> {
+  const asking = [...updates].filter(([, { order, obstacle }]) =>
+    order === "start-first" && obstacle === undefined
+  ).map(([name]) => name);
+  if (asking.length === 0) return new Map();
   const neighbours = { model: release.model, previousModel: previousModel?.(), containers };
-  const taker = services.find((each) => inTheWay([name], [each.name], neighbours).length > 0);
-  if (taker === undefined) return undefined;
+  const takers = waysOf(neighbours).inTheWay(asking, services.map((each) => each.name));
+  if (takers.size === 0) return new Map();
   const running = new Set(containers.map((each) => each.service));
+  const rolled = new Set(updates.keys());
   const input = { ...neighbours, services, desired: release.services, running, rolled };
-  const isStopped = applySteps(input).before.some((step) =>
-    step.kind === "stop" && step.services.includes(name)
+  const stopped = new Set(
+    applySteps(input).before.flatMap((step) => step.kind === "stop" ? step.services : []),
   );
-  if (!isStopped) return undefined;
-  return `${taker.name} needs a port, a name, an address or data that it holds until it is stopped`;
+  return new Map(
+    [...takers].filter(([name]) => stopped.has(name)).map(([name, taker]) => [
+      name,
+      `${taker} needs a port, a name, an address or data that it holds until it is stopped`,
+    ]),
+  );
 }
 
 /** The plan, with the update order services ask for as a reason. Throws as {@link findUpdates} does. */
@@ -121,19 +135,23 @@ export async function withUpdateOrders(
   const updates = await findUpdates(engine, { ...question, services }, signal);
   if (updates.size === 0) return plan;
   const startsFirst = [...updates.values()].some((each) => each.order === "start-first");
-  const losing = startsFirst ? await addressLosers(engine, question.release.model, signal) : [];
+  const { model } = question.release;
+  const losing = startsFirst ? await addressLosers(engine, model, signal) : [];
+  const serving = new Set(
+    question.observed.containers.filter(({ state }) => state === "running")
+      .map(({ service }) => service),
+  );
   return {
     ...plan,
     services: services.map((each) => {
       const update = updates.get(each.name);
-      const { model } = question.release;
-      const joined = Object.keys(objectAt(serviceOf(model, each.name), "networks"))
-        .map((key) => resourceName(model, "networks", key));
-      const rough = losing.find((network) => joined.includes(network));
-      const serves = question.observed.containers.some(({ service, state }) =>
-        service === each.name && state === "running"
+      if (update === undefined) return each;
+      const joined = new Set(
+        Object.keys(objectAt(serviceOf(model, each.name), "networks"))
+          .map((key) => resourceName(model, "networks", key)),
       );
-      const text = update === undefined ? undefined : orderText(update, { rough, serves });
+      const rough = losing.find((network) => joined.has(network));
+      const text = orderText(update, { rough, serves: serving.has(each.name) });
       return text === undefined ? each : { ...each, because: [...each.because, text] };
     }),
   };
@@ -160,8 +178,7 @@ async function addressLosers(engine: PlanEngine, model: ComposeModel, signal: Ab
   return networks.map((each) => each.name).filter((name) => !keepers.has(name));
 }
 
-function leftToCompose(model: ComposeModel, name: string): string | undefined {
-  const path = notMappedResource(model) ?? notMapped(model, name);
+function leftToCompose(path: string | undefined): string | undefined {
   return path === undefined ? undefined : `${path} is left to docker compose, which stops first`;
 }
 
@@ -170,15 +187,16 @@ const PROXY_LABEL = /^(?:traefik|caddy(?:_\d+)?)(?:\.|$)/;
 
 async function changedProxyLabels(
   engine: UpdateEngine,
-  { model, name, observed }: {
+  { model, name, containers }: {
     readonly model: ComposeModel;
     readonly name: string;
-    readonly observed: ObservedStack;
+    /** Those of the service. */
+    readonly containers: readonly ObservedContainer[];
   },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const wanted = labelsOf(serviceOf(model, name));
-  for (const container of observed.containers.filter((each) => each.service === name)) {
+  for (const container of containers) {
     // Lists leave out the labels that authors write.
     const { imageId, labels } = (await engine.inspectContainer(container.id, signal))?.container ??
       container;
@@ -206,8 +224,8 @@ async function imageVolume(
   if (sharesWrites(service)) return undefined;
   const mounted = objectsAt(service, "volumes").map((each) => textAt(each, "target"));
   const temporary = listOf(service["tmpfs"]).map(String);
-  const covered = [...mounted, ...temporary.map((each) => each.split(":")[0])];
+  const covered = new Set([...mounted, ...temporary.map((each) => each.replace(/:[^]*/, ""))]);
   const volumes = await engine.imageVolumes(imageReference(model, name), signal);
-  const path = volumes.find((each) => !covered.includes(each));
+  const path = volumes.find((each) => !covered.has(each));
   return path === undefined ? undefined : `its image declares the volume ${path}, of one container`;
 }

@@ -49,10 +49,10 @@ describe("clashing()", () => {
     const claims = { names: ["x"], ports: [tcp(80)], writes: ["/a"] };
     assert.deepEqual([...clashing([service("a", claims)], [service("a", claims)])], []);
     const both = [service("a", claims), service("b", claims)];
-    assert.deepEqual([...clashing(both, both)], ["a", "b"]);
+    assert.deepEqual([...clashing(both, both)], [["a", "b"], ["b", "a"]]);
   });
 
-  it("finds the same as comparing everything with everything", () => {
+  it("finds the same as comparing everything with everything, and who is the first", () => {
     const below = numbers(4711);
     const path = () => `/${Array.from({ length: 1 + below(3) }, () => "ab-"[below(3)]).join("/")}`;
     const some = <T>(make: () => T) => Array.from({ length: below(3) }, make);
@@ -67,8 +67,8 @@ describe("clashing()", () => {
     for (let round = 0; round < 500; round++) {
       const held = ["a", "b", "c"].map(random);
       const needed = ["b", "c", "d"].map(random);
-      const expected = held.filter((one) =>
-        needed.some((other) =>
+      const expected = held.flatMap((one) => {
+        const taker = needed.find((other) =>
           one.name !== other.name && (
             one.claims.names.some((each) => other.claims.names.includes(each)) ||
             portHolders([{ hostPorts: one.claims.ports }])(other.claims.ports).size > 0 ||
@@ -76,8 +76,9 @@ describe("clashing()", () => {
               other.claims.writes.some((path) => overlap(each, path))
             )
           )
-        )
-      ).map(({ name }) => name);
+        );
+        return taker === undefined ? [] : [[one.name, taker.name]];
+      });
       assert.deepEqual([...clashing(held, needed)], expected, JSON.stringify({ held, needed }));
     }
   });

@@ -5,7 +5,7 @@ import {
   claimsOf,
   requireStartFirst,
   sharesWrites,
-  startFirstObstacle,
+  startFirstObstacles,
 } from "../../../src/compose/mod.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
@@ -69,10 +69,10 @@ const TABLE: readonly (readonly [what: string, web: Part, obstacle: string])[] =
   ],
 ];
 
-describe("startFirstObstacle()", () => {
+describe("startFirstObstacles()", () => {
   for (const [what, web, obstacle] of TABLE) {
     it(`${obstacle === "" ? "is not" : "is"} ${what}`, () => {
-      const found = startFirstObstacle(modelOf(web), "web") ?? "";
+      const found = startFirstObstacles(modelOf(web))("web") ?? "";
       assert.equal(found.startsWith(obstacle) && (found === "") === (obstacle === ""), true, found);
     });
   }
@@ -85,7 +85,7 @@ describe("startFirstObstacle()", () => {
   ];
   for (const [side, obstacle] of sharers) {
     it(`is ${obstacle ?? "not what only depends on it"}`, () => {
-      const found = startFirstObstacle(modelOf({}, { side }), "web");
+      const found = startFirstObstacles(modelOf({}, { side }))("web");
       assert.equal(
         obstacle === undefined ? found === undefined : found?.startsWith(obstacle),
         true,
@@ -97,7 +97,7 @@ describe("startFirstObstacle()", () => {
     const mixed = TABLE.flatMap(([, one]) => TABLE.map(([, other]) => ({ ...one, ...other })));
     for (const web of mixed) {
       const model = modelOf(web);
-      if (startFirstObstacle(model, "web") !== undefined) continue;
+      if (startFirstObstacles(model)("web") !== undefined) continue;
       const { ports, addresses, hostNetwork, writes } = claimsOf(model, "web");
       assert.deepEqual([ports, addresses, hostNetwork], [[], [], false], JSON.stringify(web));
       assert.equal(writes.length === 0 || sharesWrites(web), true, JSON.stringify(web));
