@@ -15,6 +15,10 @@ import { requireNoStrangers, withNewNetworks } from "../../src/deploy/new_networ
 import { pathsBelow } from "../../src/deploy/live_inside.ts";
 import { modelMounts } from "../../src/deploy/moved_mounts.ts";
 import { replaceLost } from "../../src/deploy/lost_networks.ts";
+import { applySteps } from "../../src/deploy/apply_steps.ts";
+import { waysOf } from "../../src/deploy/in_the_way.ts";
+import { groupChanges } from "../../src/deploy/step_groups.ts";
+import { findUpdates } from "../../src/deploy/update/update_orders.ts";
 import { readiness } from "../../src/deploy/readiness.ts";
 import { imagesByService } from "../../src/deploy/rollout.ts";
 import { startAgain } from "../../src/deploy/put_back.ts";
@@ -186,6 +190,8 @@ function resourcesOf(model: ComposeModel): ResourceSummary[] {
 const engine = {
   findNetworks: () => Promise.resolve([]),
   findVolumes: () => Promise.resolve([]),
+  inspectContainer: () => Promise.resolve(undefined),
+  imageVolumes: () => Promise.resolve([]),
 } as never;
 const forEach = (call: (name: string, made: Saturated) => unknown) => (made: Saturated) => {
   for (const name of made.names) attempt(() => call(name, made));
@@ -317,7 +323,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   askedOrder: forServices((service) => compose.askedOrder(service)),
   isRequired: forServices((service) => compose.isRequired(service)),
   requireStartFirst: ({ model }) => compose.requireStartFirst(requiring(model)),
-  startFirstObstacle: forEach((name, { model }) => compose.startFirstObstacle(model, name)),
+  startFirstObstacles: ({ model, names }) => names.map(compose.startFirstObstacles(model)),
   sharesWrites: forServices((service) => compose.sharesWrites(service)),
   treeUses: ({ model }) => compose.treeUses(model, TREE),
   volumesFrom: ({ model }) => compose.volumesFrom(model),
@@ -384,6 +390,48 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   imagesByService: ({ stopped }) => imagesByService({ containers: stopped }),
   startAgain: ({ release: { services }, names, stopped }) =>
     startAgain([], names, { desired: services, observed: { containers: stopped } }),
+  groupChanges: ({ release: { services }, names }) => {
+    const before = new Map(services.map((each) => [each.name, each.dependsOn]));
+    // Each waits for one of another kind, or only the first one does.
+    return [(at: number) => at % 2, (at: number) => Math.min(at, 1)].map((kindOf) => {
+      const changes = names.map((name, at) => ({ name, kind: `k${kindOf(at)}` }));
+      return groupChanges(changes, ["k1", "k0"], (name) => before.get(name) ?? []);
+    });
+  },
+  waysOf: ({ model, names, containers }) => {
+    const ways = waysOf({ model, previousModel: model, containers });
+    return [ways.inTheWay(names, names), ways.exchange(names)];
+  },
+  applySteps: ({ model, names, containers, release: { services: desired } }) =>
+    (["recreate", "create"] as const).map((other) =>
+      applySteps({
+        services: names.map((name, at) => ({
+          name,
+          action: at % 2 === 0 ? "recreate" : other,
+          because: [],
+        })),
+        desired,
+        model,
+        previousModel: model,
+        containers,
+        running: new Set(),
+        rolled: new Set(names.filter((_, at) => at % 3 === 0)),
+      })
+    ),
+  findUpdates: ({ model, names, containers, release: { services } }) => {
+    const asking = compose.mapServices(model, (each) => ({
+      ...each,
+      labels: { "stackwright.update.shares_writes": "true" },
+      deploy: { update_config: { order: "start-first" } },
+    }));
+    const asked = {
+      release: { model: asking, services },
+      services: names.map((name) => ({ name, action: "recreate" as const, because: [] })),
+      observed: { containers },
+      previousModel: () => asking,
+    };
+    return findUpdates(engine, asked, signal);
+  },
   watchPeriod: forEach((name, { model }) => watchPeriod(model, name, 0)),
   actingCall: ({ model }) => actingCall({}, {}, model, { makesContainers: false }),
   configHash: forServices((service) => configHash(service, "2.26.1")),
@@ -465,7 +513,7 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
 function requiring(model: ComposeModel): ComposeModel {
   const services = Object.entries(compose.servicesOf(model)).map(([name, service]) => [name, {
     ...service,
-    labels: { "stackwright.deployment.update.require": "start-first" },
+    labels: { "stackwright.update.require": "start-first" },
   }]);
   return { ...model, services: Object.fromEntries(services) };
 }

@@ -146,6 +146,26 @@ export const SATURATED: Readonly<Record<string, () => Json>> = {
       }
     ),
   }),
+  "services that mount the volumes of a few": () => ({
+    services: services((at) =>
+      at < 48 ? { volumes_from: list(1950, (index) => `s${index % 48}:a${index}`) } : {}
+    ),
+  }),
+  "mounts of parts of a volume": () => ({
+    services: services((at) => ({
+      volumes: list(8, (index) => ({
+        type: "volume",
+        source: "volumes-0",
+        target: `/data/${index}`,
+        volume: { subpath: `${at}/${index}` },
+      })),
+    })),
+    volumes: {
+      "volumes-0": {
+        driver_opts: { device: `${"/d".repeat(250)}/${"d".repeat(3500)}`, o: "bind" },
+      },
+    },
+  }),
   "services in networks": () => ({
     services: services((at) => ({
       networks: map(share(3 * RESOURCES), () => null, "networks-"),
