@@ -18,7 +18,7 @@ export const BOUNDS = {
   values: 100_000,
   /** Characters of one text, and of a whole compose file. */
   text: 256 * 1024,
-  /** Characters in the name of a service, network, volume, config or secret. */
+  /** Characters in the name of a service, network, volume, config, secret or container. */
   name: 255,
   /** Characters of all names, with images, containers and hosts: secrets are searched in them. */
   names: 256 * 1024,
@@ -59,7 +59,9 @@ export function beyondBounds(model: ComposeModel): string | undefined {
     if (!isOfPort(at) && ++values > BOUNDS.values) {
       return many("the project", "values besides ports", BOUNDS.values);
     }
-    if (typeof value === "string") return longText(value, at) ?? named(isName(at) ? value : "");
+    if (typeof value === "string") {
+      return longText(value, at) ?? controlIn(value, at) ?? named(isName(at) ? value : "");
+    }
     if (typeof value !== "object" || value === null) return undefined;
     const entries = Object.entries(value);
     if (isPorts(at)) ports += entries.length;
@@ -71,7 +73,7 @@ export function beyondBounds(model: ComposeModel): string | undefined {
     for (const [key, inner] of entries) {
       const found = key.length > longest
         ? many(placeOf(at), "characters in a key", longest, key.length)
-        : named(parts === undefined ? "" : key) ?? look(inner, [...at, key]);
+        : controlIn(key, at) ?? named(parts === undefined ? "" : key) ?? look(inner, [...at, key]);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -104,7 +106,8 @@ function longText(text: string, at: readonly string[]): string | undefined {
   if (text.length > BOUNDS.text) return many(placeOf(at), "characters", BOUNDS.text, text.length);
   const isPath = PATHS.has(at.at(-1) ?? "") && !NAMED.has(at.at(-2) ?? "") || isDevice(at);
   if (!isPath && !isName(at)) return undefined;
-  if (text.length > BOUNDS.path) return many(placeOf(at), "characters", BOUNDS.path, text.length);
+  const most = at.length === 3 && at[2] === "container_name" ? BOUNDS.name : BOUNDS.path;
+  if (text.length > most) return many(placeOf(at), "characters", most, text.length);
   const parts = text.split("/").length;
   return parts > BOUNDS.parts ? many(placeOf(at), "directories", BOUNDS.parts, parts) : undefined;
 }
@@ -117,6 +120,19 @@ function isDevice(at: readonly string[]): boolean {
 /** Whether a path is beyond {@link BOUNDS}. */
 export function isLongPath(path: string): boolean {
   return path.length > BOUNDS.path || path.split("/").length > BOUNDS.parts;
+}
+
+/** Characters of which an engine writes six for each. */
+// deno-lint-ignore no-control-regex
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
+
+/**
+ * Says that a text of a network, volume, config or secret has a control character: a swarm lists a volume's
+ * definition with each mount, and what is too long there cannot be read. Contents are not listed.
+ */
+function controlIn(text: string, at: readonly string[]): string | undefined {
+  const isDefinition = at[0] !== "services" && MOST_OF.has(at[0] ?? "") && at[2] !== "content";
+  return isDefinition && CONTROL.test(text) ? `${placeOf(at)} has a control character` : undefined;
 }
 
 function many(place: string, what: string, most: number, found?: number): string {

@@ -63,7 +63,10 @@ describe("beyondBounds()", () => {
     const name = beyondBounds({ volumes: { ["x".repeat(256)]: {} } });
     assert.equal(name, "volumes has 256 characters in a key, the most is 255");
     assert.match(of({ environment: { ["x".repeat(1001)]: "" } }) ?? "", /1001 characters in a key/);
-    for (const key of ["container_name", "image", "hostname"]) {
+    const named = (length: number) => of({ container_name: "x".repeat(length) });
+    const said = "services.web.container_name has 256 characters, the most is 255";
+    assert.deepEqual([named(255), named(256)], [undefined, said]);
+    for (const key of ["image", "hostname"]) {
       const said = `services.web.${key} has 4097 characters, the most is 4096`;
       assert.equal(of({ [key]: "x".repeat(4097) }), said);
     }
@@ -78,6 +81,19 @@ describe("beyondBounds()", () => {
     assert.match(beyondBounds({ configs: { a: { file: "/a".repeat(300) } } }) ?? "", /directories/);
     const free = { source: "/a".repeat(3000), path: "x".repeat(5000) };
     assert.equal(of({ environment: free, labels: free, command: ["/a".repeat(3000)] }), undefined);
+  });
+  it("refuses what an engine lists with six characters for one in what services name", () => {
+    const said = (place: string) => `volumes.data.${place} has a control character`;
+    const volume = (data: Record<string, unknown>) => beyondBounds({ volumes: { data } });
+    assert.equal(volume({ labels: { x: "\x01" } }), said("labels.x"));
+    assert.equal(volume({ labels: { "\x1f": "" } }), said("labels"));
+    assert.equal(volume({ driver_opts: { o: "a\0" } }), said("driver_opts.o"));
+    for (const kind of ["networks", "configs", "secrets"]) {
+      assert.match(beyondBounds({ [kind]: { a: { labels: ["\b"] } } }) ?? "", /control character/);
+    }
+    assert.equal(volume({ labels: { x: "a\tb\r\nc" } }), undefined);
+    assert.equal(beyondBounds({ configs: { a: { content: "\x01" } } }), undefined);
+    assert.equal(of({ environment: { A: "\x01" }, labels: { a: "\x01" } }), undefined);
   });
   it("looks at what ports say as well", () => {
     const port = (more: Record<string, unknown>) => of({ ports: [{ target: 80, ...more }] });
