@@ -19,7 +19,7 @@ const input = stackInput.extend({
 
 /**
  * Rolls a stack back to an earlier release and keeps it there, in a run. A call throws `not_found`
- * when there is no such release, and `conflict` when it is a former owner's.
+ * when there is no such release, and `conflict` when it is not this owner's and repository's.
  */
 export function rollBackOperation(
   { ledger, ...parts }: RunWorkParts & Pick<StackParts, "ledger">,

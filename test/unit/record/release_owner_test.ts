@@ -103,6 +103,47 @@ describe("whose a release is", () => {
     }
   });
 
+  describe("where one configuration deploys from several repositories", () => {
+    const CONF: StackOwner = { source: "host/me/conf", reference: MAIN };
+    /** A ledger in which releases of these repositories followed each other, discovered or written down. */
+    const following = (...from: readonly (readonly [StackOwner, "found" | "written"])[]) => {
+      const ledger = createMemoryLedger(createFakeClock());
+      for (const [at, [source, how]] of from.entries()) {
+        if (at > 0 && how === "found") destroy(ledger);
+        ledger.owners.settle(KEY, CONF);
+        const labels = how === "found" ? { "stackwright.auto_discovery": "true" } : {};
+        const model = { services: { web: { image: "a", labels } } };
+        const configuration = revisionOf(CONF, "c");
+        const more = { revision: revisionOf(source, `r${at}`), configuration, model };
+        ledger.succeed(ledger.beginDeploy(releaseOf(KEY, `r${at}`, more)), {}, "done");
+      }
+      return ledger;
+    };
+
+    it("is that of the repository in which it was discovered, as long as data may be another's", () => {
+      for (const how of ["found", "written"] as const) {
+        for (
+          const ledger of [following([A, "found"], [B, how]), following([A, how], [B, "found"])]
+        ) {
+          assert.throws(() => chosen(ledger), { code: "not_found" });
+          assert.throws(() => chosen(ledger, 1), {
+            code: "conflict",
+            message:
+              /^release 1 of shop is of host\/a\/shop, and .* from host\/b\/shop now.*: it was not put back$/,
+          });
+        }
+      }
+      const back = following([A, "found"], [B, "found"], [A, "found"]);
+      assert.deepEqual([chosen(back), chosen(back, 1)], [1, 1]);
+      assert.throws(() => chosen(back, 2), { code: "conflict" });
+    });
+
+    it("stays the configuration's where that names another repository", () => {
+      const ledger = following([A, "written"], [B, "written"]);
+      assert.deepEqual([chosen(ledger), chosen(ledger, 1)], [1, 1]);
+    });
+  });
+
   it("is told by its source, where an older version recorded no owner", () => {
     const ledger = createMemoryLedger(createFakeClock());
     const old = releaseOf(KEY, "o1", { revision: revisionOf(A, "o1") });
