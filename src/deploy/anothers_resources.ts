@@ -24,8 +24,8 @@ interface VolumeFacts extends OwnerFacts {
   readonly engine: Parameters<typeof volumesThere>[0];
   /** Name of this node, where the stack is a swarm's, which evaluates templates in names. */
   readonly node: string | undefined;
-  /** What tasks of the engine's swarm make when they start; none by default. */
-  readonly ofTasks?: readonly VolumeOfTasks[];
+  /** What tasks of the engine's swarm make when they start, as far as it matters; none by default. */
+  readonly ofTasks?: (matters: (name: string) => boolean) => Promise<readonly VolumeOfTasks[]>;
 }
 
 /**
@@ -45,7 +45,7 @@ interface VolumeFacts extends OwnerFacts {
 export async function requireOwnVolumes(
   key: StackKey,
   model: ComposeModel,
-  { engine, node, ofTasks = [], ...facts }: VolumeFacts,
+  { engine, node, ofTasks, ...facts }: VolumeFacts,
   claimant: StackOwner,
   signal: AbortSignal,
 ): Promise<void> {
@@ -53,8 +53,9 @@ export async function requireOwnVolumes(
   const known = (name: string) => isStack ? withKnownNames(name, { stack: key.name, node }) : name;
   const wanted = resourcesOf(model, "volumes").filter(({ external }) => !external)
     .map((each) => ({ key: each.key, name: known(each.name) }));
-  const later = laterOf(ofTasks);
-  for (const { key: at, ...each } of await volumesThere(engine, wanted, isStack, signal)) {
+  const there = await volumesThere(engine, wanted, isStack, signal);
+  const later = laterOf(await ofTasks?.(mayBeOf(there)) ?? []);
+  for (const { key: at, ...each } of there) {
     const { name, fits } = each;
     const all = [...fits, ...later(each)];
     const isOwn = ({ name: volume, labels }: VolumeOfTasks) =>
@@ -118,6 +119,15 @@ async function anothers(
     return isSeparate(stack, own) ? `stack ${stack}'s, which has another repository` : undefined;
   }
   return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
+}
+
+/** Whether a volume of tasks, by its name, is, or may become, one of these. */
+function mayBeOf(there: readonly VolumeThere[]): (name: string) => boolean {
+  const names = new Set(there.map(({ name }) => name));
+  const templates = there.filter(({ isTemplate }) => isTemplate);
+  return (name) =>
+    names.has(name) || templates.some((each) => fitsTemplate(each.name, name)) ||
+    name.includes("{{") && there.some((each) => fitsTemplate(name, each.name));
 }
 
 /** Finds the volumes of tasks that a wanted one is, or may become. */

@@ -6,7 +6,7 @@ import { volumesThere } from "./volumes_there.ts";
 
 /** Ports for looking where mounts lead. */
 interface MountParts {
-  readonly engine: Pick<Engine, "findVolumes" | "listVolumes">;
+  readonly engine: Pick<Engine, "everyVolume" | "findVolumes">;
   readonly files: Pick<Files, "listAtMost" | "realPath" | "stat">;
   /** The data directory as this process sees it. */
   readonly dataDir: string;

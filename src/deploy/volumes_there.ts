@@ -19,7 +19,7 @@ export type VolumeThere = Pick<Resource, "key" | "name"> & {
  * Throws `unsupported` for too many names with templates, and what the engine throws.
  */
 export async function volumesThere(
-  engine: Pick<Engine, "findVolumes" | "listVolumes">,
+  engine: Pick<Engine, "everyVolume" | "findVolumes">,
   volumes: readonly Pick<Resource, "key" | "name">[],
   isStack: boolean,
   signal: AbortSignal,
@@ -32,8 +32,12 @@ export async function volumesThere(
     );
   }
   if (volumes.length === 0) return [];
+  const names = new Set(volumes.map(({ name }) => name));
+  const written = [...names].filter(isTemplate);
+  const isWanted = (name: string) =>
+    names.has(name) || written.some((each) => fitsTemplate(each, name));
   const existing = templates > 0
-    ? await engine.listVolumes({}, signal)
+    ? await engine.everyVolume(isWanted, signal)
     : await engine.findVolumes(volumes.map(({ name }) => name), signal);
   const byName = new Map(existing.map((each) => [each.name, [each]]));
   return volumes.map(({ key, name }) => ({

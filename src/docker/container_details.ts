@@ -16,7 +16,7 @@ import {
 } from "./json.ts";
 import { parseContainerStatus } from "./status.ts";
 import { boundPorts, networksOf } from "./observed_container.ts";
-import { asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
+import { asAnyName, asLabels, asName, asShown, LONGEST_ID } from "./told.ts";
 
 /** Seconds that the engine gives a container without a grace period of its own. */
 const DEFAULT_GRACE_SECONDS = 10;
@@ -52,11 +52,11 @@ function inspected(answer: JsonRecord): ObservedContainer {
   const labels = asLabels(asRecord(answer["Config"])["Labels"]);
   return {
     id: asName(answer["Id"], LONGEST_ID),
-    name: asName(answer["Name"]).replace(/^\//, ""),
+    name: asAnyName(asText(answer["Name"]).replace(/^\//, "")),
     service: labels[COMPOSE_LABELS.service] ?? "",
     ...inspectedStatus(asText(state["Status"]), asText(asRecord(state["Health"])["Status"])),
     exitCode: exitCodeOf(state),
-    imageId: asName(answer["Image"]),
+    imageId: asAnyName(answer["Image"]),
     labels,
     hostPorts: boundPorts(asRecord(asRecord(answer["NetworkSettings"])["Ports"])),
     ...networksOf(answer),
@@ -69,9 +69,9 @@ function endpointsOf(answer: JsonRecord): Record<string, ContainerEndpoint> {
     Object.entries(networks).map(([name, each]) => {
       const endpoint = asRecord(each);
       const [ipv4, ipv6] = [endpoint["IPAddress"], endpoint["GlobalIPv6Address"]].map((each) =>
-        asName(each)
+        asAnyName(each)
       );
-      const aliases = asTextList(endpoint["Aliases"]).map((each) => asName(each));
+      const aliases = asTextList(endpoint["Aliases"]).map(asAnyName);
       return [name, { ipv4: ipv4 ?? "", ipv6: ipv6 ?? "", aliases }];
     }),
   );
@@ -87,15 +87,15 @@ function mountOf(mount: JsonRecord): ContainerMount {
   const type = asText(mount["Type"]);
   return {
     kind: type === "bind" || type === "volume" ? type : "other",
-    name: asName(mount["Name"]),
-    source: asName(mount["Source"]),
-    destination: asName(mount["Destination"]),
+    name: asAnyName(mount["Name"]),
+    source: asAnyName(mount["Source"]),
+    destination: asAnyName(mount["Destination"]),
     writable: mount["RW"] !== false,
   };
 }
 
 function upperDirectoryOf(layer: JsonRecord): Pick<ContainerDetails, "upperDirectory"> {
-  const upperDirectory = asName(layer["UpperDir"]);
+  const upperDirectory = asAnyName(layer["UpperDir"]);
   return upperDirectory === "" ? {} : { upperDirectory };
 }
 

@@ -1,9 +1,9 @@
 import { COMPOSE_LABELS, LABELS } from "../model/mod.ts";
 import type { EngineApi } from "./api.ts";
-import { asList, asRecord, asText, asTextList } from "./json.ts";
+import { asList, asRecord, asText } from "./json.ts";
 import { members, short } from "./kept_parts.ts";
 import { nameOf } from "./observed_container.ts";
-import { asName, LONGEST_ID } from "./told.ts";
+import { asAnyName, asName, LONGEST_ID } from "./told.ts";
 
 /** Mounts of a container in any state. */
 export interface ContainerMounts {
@@ -38,12 +38,12 @@ export async function containerMounts(
     keep: KEEP,
     of: (entry) => ({
       id: asName(entry["Id"], LONGEST_ID),
-      name: nameOf(asTextList(entry["Names"])),
+      name: nameOf(asList(entry["Names"])),
       state: asText(entry["State"]),
-      deployment: asName(asRecord(entry["Labels"])[LABELS.deployment]),
-      project: asName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
+      deployment: asAnyName(asRecord(entry["Labels"])[LABELS.deployment]),
+      project: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
       mounts: asList(entry["Mounts"]).map(asRecord)
-        .map((mount) => asName(mount["Name"]) || asName(mount["Source"])),
+        .map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])),
     }),
   }, signal);
 }

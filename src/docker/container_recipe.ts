@@ -1,6 +1,6 @@
 import { type EngineApi, pathName } from "./api.ts";
 import { asList, asRecord, asText, asTextList, type JsonRecord } from "./json.ts";
-import { asLabels, asName, LONGEST_ID } from "./told.ts";
+import { asAnyName, asLabels, asName, LONGEST_ID } from "./told.ts";
 
 /** Everything needed to make a removed container again; never show it, as it may hold secrets. */
 export interface ContainerRecipe {
@@ -27,10 +27,10 @@ export async function containerRecipe(
   const NetworkingConfig = { EndpointsConfig: endpointsOf(answer) };
   return {
     id: fullId,
-    name: asName(answer["Name"]).replace(/^\//, ""),
+    name: asAnyName(asText(answer["Name"]).replace(/^\//, "")),
     runs: asRecord(answer["State"])["Running"] === true,
     labels: asLabels(config["Labels"]),
-    imageId: asName(answer["Image"]),
+    imageId: asAnyName(answer["Image"]),
     body: { ...config, HostConfig: hostConfigOf(answer), NetworkingConfig },
   };
 }

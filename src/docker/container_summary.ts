@@ -5,7 +5,7 @@ import { readingContainers } from "./observed_container.ts";
 import type { LabelFilter } from "./engine.ts";
 import { labelFilters } from "./filters.ts";
 import { asList, asNumber, asRecord, asText, asTime, type JsonRecord } from "./json.ts";
-import { asName, asShown } from "./told.ts";
+import { asAnyName, asShown } from "./told.ts";
 
 /** A port of a container, and its published port on the host. */
 interface ContainerPort {
@@ -65,11 +65,11 @@ function summary(
     ...observed,
     labels: { ...observed.labels, ...ofImage },
     program: /^"?([^\s"]*)/.exec(asShown(entry["Command"]))?.[1] ?? "",
-    image: asName(entry["Image"]),
+    image: asAnyName(entry["Image"]),
     createdAt: asTime((asNumber(entry["Created"]) ?? 0) * 1000),
     status: asShown(entry["Status"]),
     ports: asList(entry["Ports"]).map((port) => containerPort(asRecord(port))),
-    mounts: mounts.map((mount) => asName(mount["Name"]) || asName(mount["Source"])).sort(),
+    mounts: mounts.map((mount) => asAnyName(mount["Name"]) || asAnyName(mount["Source"])).sort(),
     localVolumes:
       mounts.filter((mount) => mount["Type"] === "volume" && mount["Driver"] === "local").length,
   };
@@ -95,9 +95,9 @@ function withoutImages(labels: JsonRecord): [JsonRecord, Record<string, string>]
 
 function containerPort(port: JsonRecord): ContainerPort {
   return {
-    address: asName(port["IP"]),
+    address: asAnyName(port["IP"]),
     targetPort: asNumber(port["PrivatePort"]) ?? 0,
     publishedPort: asNumber(port["PublicPort"]) ?? 0,
-    protocol: asName(port["Type"]),
+    protocol: asAnyName(port["Type"]),
   };
 }

@@ -29,6 +29,10 @@ export function containerCalls(api: EngineApi) {
       });
       return api.list({ ...LIST, query }, reading, signal);
     }),
+    everyContainer: (of, signal) => {
+      const reading = readingContainers({}, {}, (entry, read) => of(read(entry)));
+      return api.list({ ...LIST, query: { all: true } }, { ...reading, isWhole: true }, signal);
+    },
     inspectContainer: async (id, signal) => {
       const answer = await inspect(api, id, signal);
       const details = answer && detailed(answer);

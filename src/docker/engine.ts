@@ -32,9 +32,15 @@ export interface Engine {
   apiVersion(signal: AbortSignal): Promise<string>;
   /**
    * Containers in any state that carry all `labels`. Of a compose project without the tasks of a
-   * swarm, which have that label where their image's author set it.
+   * swarm, which have that label where their image's author set it. Of everybody's without those of whom
+   * there are too many to read; where a label has a value, throws `engine_refused` rather than leave one out.
    */
   listContainers(labels: LabelFilter, signal: AbortSignal): Promise<ObservedContainer[]>;
+  /** What `of` makes of each container; throws `engine_refused` rather than leave one out. */
+  everyContainer<T>(
+    of: (container: ObservedContainer) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<T[]>;
   /** One container; `undefined` when there is none. */
   inspectContainer(id: string, signal: AbortSignal): Promise<ContainerDetails | undefined>;
   /** Mounts of all containers; throws `engine_refused` rather than leave some out. */
@@ -110,9 +116,12 @@ export interface Engine {
   removeImage(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Points a reference such as `registry/app:1` at an image. */
   tagImage(id: string, reference: string, signal: AbortSignal): Promise<void>;
+  /** Volumes with all `labels`; of everybody's without those of whom there are too many to read. */
   listVolumes(labels: LabelFilter, signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Those of the named volumes that exist. */
   findVolumes(names: readonly string[], signal: AbortSignal): Promise<ResourceSummary[]>;
+  /** The volumes whose names are wanted; throws `engine_refused` rather than leave one out. */
+  everyVolume(isWanted: (name: string) => boolean, signal: AbortSignal): Promise<ResourceSummary[]>;
   /** Mutating. Does not change an existing volume, whatever its settings are. */
   makeVolume(body: VolumeBody, signal: AbortSignal): Promise<void>;
   /** Mutating. May be gone already. */

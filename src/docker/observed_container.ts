@@ -6,21 +6,12 @@ import {
   sharedContainer,
   SWARM_TASK,
 } from "../model/mod.ts";
-import {
-  asList,
-  asNumber,
-  asRecord,
-  asText,
-  asTextList,
-  asTexts,
-  type Json,
-  type JsonRecord,
-} from "./json.ts";
+import { asList, asNumber, asRecord, asText, asTexts, type Json, type JsonRecord } from "./json.ts";
 import type { EntryReading } from "./answer.ts";
 import type { LabelFilter } from "./engine_facts.ts";
-import { everybodys } from "./filters.ts";
+import { everybodys, isEverybodys } from "./filters.ts";
 import { anyMembers, FEW_LABELS, members, type Part, short, USED_LABELS } from "./kept_parts.ts";
-import { asFewLabels, asLabels, asName, LONGEST_ID, LONGEST_NAME } from "./told.ts";
+import { asAnyName, asFewLabels, asLabels, asName, LONGEST_ID, LONGEST_NAME } from "./told.ts";
 import { parseContainerStatus } from "./status.ts";
 
 /** Members of an entry in the list of containers that {@link observedContainer} reads, besides labels. */
@@ -33,13 +24,13 @@ const OBSERVED = {
 
 /**
  * The reading of a list of containers that was asked for by `filter`. A project's own labels are as many
- * as its author is allowed; and it has no tasks of a swarm, whose images may name any project. `of` reads
- * further members `more`.
+ * as its author is allowed; and it has no tasks of a swarm, whose images may name any project. All of
+ * somebody's are told or the call fails. `of` reads further members `more`.
  */
 export function readingContainers<T>(
   filter: LabelFilter,
   more: Readonly<Record<string, Part>>,
-  of: (entry: JsonRecord, read: (entry: JsonRecord) => ObservedContainer) => T,
+  of: (entry: JsonRecord, read: (entry: JsonRecord) => ObservedContainer) => T | undefined,
 ): EntryReading<T> {
   const isOwn = filter[COMPOSE_LABELS.project] !== undefined;
   const hasTasks = !(COMPOSE_LABELS.project in filter);
@@ -51,6 +42,7 @@ export function readingContainers<T>(
         ? of(entry, (each) => observedContainer(each, read))
         : undefined,
     ...everybodys(filter, (entry) => entry["Labels"]),
+    isWhole: !isEverybodys(filter),
   };
 }
 
@@ -70,15 +62,19 @@ export function observedContainer(
   const labels = readLabels(entry["Labels"]);
   return {
     id: asName(entry["Id"], LONGEST_ID),
-    name: nameOf(asTextList(entry["Names"])),
+    name: nameOf(asList(entry["Names"])),
     service: labels[COMPOSE_LABELS.service] ?? "",
     ...parseContainerStatus(asText(entry["State"]), asText(entry["Status"])),
-    imageId: asName(entry["ImageID"]),
+    imageId: asAnyName(entry["ImageID"]),
     labels,
     hostPorts: asList(entry["Ports"]).map(asRecord).flatMap((port) => {
       const published = asNumber(port["PublicPort"]);
       if (published === undefined) return [];
-      return [{ address: asName(port["IP"]), port: published, protocol: asName(port["Type"]) }];
+      return [{
+        address: asAnyName(port["IP"]),
+        port: published,
+        protocol: asAnyName(port["Type"]),
+      }];
     }),
     ...networksOf(entry),
   };
@@ -89,17 +85,17 @@ export function networksOf(
   answer: JsonRecord,
 ): Required<Pick<ObservedContainer, "networkIds" | "networkNames">> {
   const networks = asRecord(asRecord(answer["NetworkSettings"])["Networks"]);
-  const ids = Object.values(networks).map((each) => asName(asRecord(each)["NetworkID"]));
+  const ids = Object.values(networks).map((each) => asAnyName(asRecord(each)["NetworkID"]));
   return {
     networkIds: ids.filter((id) => id !== ""),
-    networkNames: Object.keys(networks).map((each) => asName(each)).sort(),
+    networkNames: Object.keys(networks).map(asAnyName).sort(),
   };
 }
 
 /** The container's own name: names of legacy links contain a second slash. */
-export function nameOf(names: readonly string[]): string {
-  const own = names.find((name) => !name.slice(1).includes("/")) ?? names[0] ?? "";
-  return asName(own).replace(/^\//, "");
+export function nameOf(names: readonly Json[]): string {
+  const own = names.find((name) => !asText(name).slice(1).includes("/")) ?? names[0];
+  return asAnyName(own === false ? own : asText(own).replace(/^\//, ""));
 }
 
 /** The member of an entry that {@link joinsOf} reads. */
@@ -107,7 +103,7 @@ export const JOINS = { HostConfig: members(short("NetworkMode")) };
 
 /** The container whose network a container shares, by its entry in the engine's list. */
 export function joinsOf(entry: JsonRecord): Pick<ObservedContainer, "joins"> {
-  const joins = sharedContainer(asName(asRecord(entry["HostConfig"])["NetworkMode"]));
+  const joins = sharedContainer(asAnyName(asRecord(entry["HostConfig"])["NetworkMode"]));
   return joins === undefined ? {} : { joins };
 }
 
@@ -132,9 +128,9 @@ export function bindsOf(entry: JsonRecord): ObservedBind[] {
 export function boundPorts(ports: JsonRecord): HostPort[] {
   return Object.entries(ports).flatMap(([key, places]) =>
     asList(places).map(asRecord).map((place) => ({
-      address: asName(place["HostIp"]),
+      address: asAnyName(place["HostIp"]),
       port: Number(asText(place["HostPort"])),
-      protocol: asName(key).split("/")[1] ?? "tcp",
+      protocol: asAnyName(key).split("/")[1] ?? "tcp",
     }))
   );
 }

@@ -29,6 +29,7 @@ export function resourceCalls(api: EngineApi) {
       const filters = { name: exactly(names) };
       return await volumes({ filters }, wanted(names, volumeSummary), signal);
     },
+    everyVolume: (isWanted, signal) => volumes({}, wantedBy(isWanted, volumeSummary), signal),
     removeVolume: (name, signal) => api.remove(`/volumes/${pathName(name)}`, signal),
     listNetworks: sharingLists((labels, signal) =>
       networks(labelFilters(labels), listed(labels), signal)
@@ -68,8 +69,12 @@ const ID = /^[0-9a-f]{64}$/;
  */
 function wanted<T>(references: readonly string[], of: (entry: JsonRecord) => T) {
   const all = new Set(references);
-  const isWanted = ({ Name, Id }: JsonRecord) => all.has(asText(Name)) || all.has(asText(Id));
-  return { isWhole: true, of: (entry: JsonRecord) => isWanted(entry) ? of(entry) : undefined };
+  return wantedBy((each) => all.has(each), of);
+}
+
+function wantedBy<T>(isWanted: (each: string) => boolean, of: (entry: JsonRecord) => T) {
+  const has = ({ Name, Id }: JsonRecord) => isWanted(asText(Name)) || isWanted(asText(Id));
+  return { isWhole: true, of: (entry: JsonRecord) => has(entry) ? of(entry) : undefined };
 }
 
 /** Reads the things of everybody, or the whole of what one stack has. */

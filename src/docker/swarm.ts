@@ -8,7 +8,10 @@ export interface SwarmService extends Omit<SwarmObject, "data"> {
   readonly updatedAt: Date;
   /** Specification, with the engine's additions; a change posts it as a whole. */
   readonly spec: JsonRecord;
-  /** Specification before the last update; absent when the engine has none to roll back to. */
+  /**
+   * Specification before the last update; absent when the engine has none to roll back to. In lists with
+   * its configs and secrets alone.
+   */
   readonly previousSpec?: JsonRecord;
   readonly mode: ServiceMode;
   /** Published ports, including those that the engine chose. */
@@ -91,10 +94,15 @@ export interface ServiceChange {
   readonly auth: string;
 }
 
-/** Calls for managers of a swarm; they throw like an engine's. Some are marked mutating. */
+/**
+ * Calls for managers of a swarm; they throw like an engine's. Some are marked mutating. Lists leave nothing
+ * out, but for {@link Swarm.services} without labels: they throw `engine_refused` instead.
+ */
 export interface Swarm {
   /** Services with all `labels`; without any, the `spec` of each has only a part of its container. */
   services(labels: LabelFilter, signal: AbortSignal): Promise<SwarmService[]>;
+  /** What `of` makes of each service, as in a list of all; throws rather than leave one out. */
+  everyService<T>(of: (service: SwarmService) => T | undefined, signal: AbortSignal): Promise<T[]>;
   /** The existing services with these names, with as little as in a list of all. */
   namedServices(names: readonly string[], signal: AbortSignal): Promise<SwarmService[]>;
   /** Tasks of services with all `labels`, including ended ones that the swarm remembers. */

@@ -30,14 +30,13 @@ export function swarmCalls(api: EngineApi): Swarm {
       const shape = Object.keys(labels).length === 0 ? SERVICES_IN_SHORT : SERVICES;
       return api.list({ ...get("/services"), query: labelFilters(labels) }, shape, signal);
     }),
-    namedServices: async (names, signal) => {
-      const query = { filters: { name: names } };
-      return await api.list(
-        { ...get("/services"), query },
-        named(SERVICES_IN_SHORT, names),
-        signal,
-      );
+    everyService: (of, signal) => {
+      const shape = { ...SERVICES_IN_SHORT, isWhole: true };
+      const reading = { ...shape, of: (entry: JsonRecord) => of(serviceOf(entry)) };
+      return api.list(get("/services"), reading, signal);
     },
+    namedServices: (names, signal) =>
+      named(api, "services", { ...SERVICES_IN_SHORT, names }, signal),
     tasks: sharingLists((labels, signal) =>
       api.list({ ...get("/tasks"), query: labelFilters(labels) }, TASKS, signal)
     ),
@@ -65,10 +64,7 @@ export function swarmCalls(api: EngineApi): Swarm {
     removeService: (id, signal) => api.remove(`/services/${pathName(id)}`, signal),
     objects: async (kind, labels, signal) =>
       await api.list({ ...get(`/${kind}`), query: labelFilters(labels) }, OBJECTS, signal),
-    namedObjects: async (kind, names, signal) => {
-      const query = { filters: { name: names } };
-      return await api.list({ ...get(`/${kind}`), query }, named(OBJECTS, names), signal);
-    },
+    namedObjects: (kind, names, signal) => named(api, kind, { ...OBJECTS, names }, signal),
     createObject: async (kind, body, signal) => {
       const request = { method: "POST", path: `/${kind}/create`, json: body } as const;
       return asName(asRecord(await api.json(request, signal))["ID"], LONGEST_ID);
@@ -232,11 +228,18 @@ function versionOf(object: JsonRecord): number {
   return asNumber(asRecord(object["Version"])["Index"]) ?? 0;
 }
 
-/** As a list, with the entries of these names: a swarm also finds others that begin so. */
-function named<T>({ keep, of }: EntryReading<T>, names: readonly string[]): EntryReading<T> {
+/** What has one of these names, all of it: a swarm also finds others that begin so. */
+async function named<T>(
+  api: EngineApi,
+  kind: "services" | ObjectKind,
+  { keep, of, names }: EntryReading<T> & { readonly names: readonly string[] },
+  signal: AbortSignal,
+): Promise<T[]> {
   const wanted = new Set(names);
   const isWanted = (entry: JsonRecord) => wanted.has(asText(asRecord(entry["Spec"])["Name"]));
-  return { keep, of: (entry) => isWanted(entry) ? of(entry) : undefined };
+  const ofWanted = (entry: JsonRecord) => isWanted(entry) ? of(entry) : undefined;
+  const request = { ...get(`/${kind}`), query: { filters: { name: names } } };
+  return await api.list(request, { keep, isWhole: true, of: ofWanted }, signal);
 }
 
 const OF_SERVICES = {
@@ -248,8 +251,18 @@ const OF_SERVICES = {
   UpdateStatus: "whole",
   JobStatus: "whole",
 } as const;
+/** What a rollback by the swarm would use again; specs are as long as what their authors wrote. */
+const BEFORE = members({
+  TaskTemplate: members({
+    ContainerSpec: members({
+      Configs: members(short("ConfigID")),
+      Secrets: members(short("SecretID")),
+    }),
+  }),
+});
 const SERVICES = {
-  keep: members({ ...OF_SERVICES, Spec: "whole", PreviousSpec: "whole" }),
+  keep: members({ ...OF_SERVICES, Spec: "whole", PreviousSpec: BEFORE }),
+  isWhole: true,
   of: serviceOf,
 };
 const MOUNTS = members({
@@ -277,10 +290,12 @@ const TASKS = {
     Spec: "whole",
     JobIteration: "whole",
   }),
+  isWhole: true,
   of: taskOf,
 };
 const OF_OBJECTS = { Name: "short", Labels: USED_LABELS } as const;
 const OBJECTS = {
   keep: members({ ID: "short", Version: "whole", Spec: members({ ...OF_OBJECTS, Data: "whole" }) }),
+  isWhole: true,
   of: objectOf,
 };

@@ -54,6 +54,15 @@ export function asName(value: Json | undefined, most: number = LONGEST_NAME): st
 }
 
 /**
+ * As {@link asName}, with a text that nothing has in the place of one that is too long. Never throws: a
+ * container with it is there, and is stopped and removed by its id.
+ */
+export function asAnyName(value: Json | undefined): string {
+  const name = value === false ? TOO_LONG : asText(value);
+  return name.length <= LONGEST_NAME ? name : TOO_LONG;
+}
+
+/**
  * Labels that an engine tells. Of more than {@link MOST_LABELS}, those that decide and the first others; a
  * name that is too long becomes one that nothing has. Never throws: an author who writes labels must not
  * make a thing invisible to those who ask whose it is.

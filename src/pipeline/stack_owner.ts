@@ -5,6 +5,7 @@ import {
   volumesOfTasks,
 } from "../deploy/mod.ts";
 import { resourcesOf } from "../compose/mod.ts";
+import type { SwarmService } from "../docker/swarm.ts";
 import {
   askingSource,
   type ComposeModel,
@@ -217,10 +218,14 @@ export async function requireNothingForeign(
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
   const { hostname, swarm: role } = await host.info(signal);
   const node = swarm === undefined ? undefined : hostname;
-  const services = role === "manager"
-    ? await engine.swarm.services({}, signal).catch(noneLeaderless)
-    : [];
-  const ofTasks = volumesOfTasks(services, hostname);
+  const ofTasks = async (matters: (name: string) => boolean) => {
+    if (role !== "manager") return [];
+    const of = (each: SwarmService) => {
+      const found = volumesOfTasks([each], hostname).filter(({ name }) => matters(name));
+      return found.length === 0 ? undefined : found;
+    };
+    return (await engine.swarm.everyService(of, signal).catch(noneLeaderless)).flat();
+  };
   await requireOwnVolumes(key, model, { ...facts, engine, node, ofTasks }, claimant, signal);
 }
 

@@ -13,7 +13,7 @@ const OWN_VOLUME = /\/volumes\/([^/]+)\/_data(?:\/|$)/;
 export interface PlaceParts {
   readonly files: Pick<Files, "listAtMost" | "readIfExists" | "readLink" | "realPath" | "stat">;
   readonly host: Pick<Host, "own" | "dataDir" | "socket" | "isHere"> & {
-    readonly engine: Pick<Engine, "findVolumes" | "inspectContainer" | "listVolumes">;
+    readonly engine: Pick<Engine, "everyVolume" | "findVolumes" | "inspectContainer">;
   };
   readonly options: Pick<PrepareOptions, "dataDir" | "protectedPaths">;
 }

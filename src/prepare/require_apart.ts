@@ -98,11 +98,13 @@ async function runningPlaces(
   starts: ComposeStarts,
   signal: AbortSignal,
 ): Promise<Place[]> {
-  const found: Place[] = [];
-  for (const { id, state, service, labels } of await parts.host.engine.listContainers({}, signal)) {
+  const running = await parts.host.engine.everyContainer(({ id, state, service, labels }) => {
     // What is replaced has ended when compose starts what comes after it.
     const isOwn = labels[COMPOSE_LABELS.project] === name && starts.services.includes(service);
-    if (!RUNS.includes(state) || isOwn) continue;
+    return RUNS.includes(state) && !isOwn ? id : undefined;
+  }, signal);
+  const found: Place[] = [];
+  for (const id of running) {
     found.push(...await mountedBy(parts, id, ({ writable }) => writable, signal));
   }
   return found;

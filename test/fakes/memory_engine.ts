@@ -102,6 +102,8 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       engine.onList();
       return Promise.resolve(engine.containers.filter((each) => matches(each.labels, labels)));
     },
+    everyContainer: async (of, signal) =>
+      (await engine.listContainers({}, signal)).map(of).filter((each) => each !== undefined),
     inspectContainer(id) {
       engine.onInspect();
       const container = engine.containers.find((each) => each.id === id);
@@ -171,6 +173,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     },
     listVolumes: (labels) =>
       Promise.resolve(engine.volumes.filter((each) => matches(each.labels, labels))),
+    everyVolume: (isWanted) => Promise.resolve(engine.volumes.filter(({ name }) => isWanted(name))),
     findVolumes: (names) =>
       Promise.resolve(engine.volumes.filter((each) => names.includes(each.name))),
     makeVolume: ({ Name }) => call(`make volume ${Name}`),
@@ -200,6 +203,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
 const refuse = () => Promise.reject(new Error("This node is not a swarm manager."));
 const NO_SWARM: Swarm = {
   services: refuse,
+  everyService: refuse,
   namedServices: refuse,
   service: refuse,
   tasks: refuse,

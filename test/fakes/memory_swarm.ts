@@ -63,6 +63,8 @@ export function createMemorySwarm(services: readonly MemoryService[] = []): Memo
           });
         }),
       ),
+    everyService: async (of, signal) =>
+      (await engine.swarm.services({}, signal)).map(of).filter((each) => each !== undefined),
     namedServices: async (names, signal) =>
       (await engine.swarm.services({}, signal)).filter(({ name }) => names.includes(name)),
     tasks: (labels) =>

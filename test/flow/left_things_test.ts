@@ -42,6 +42,39 @@ for (const engine of await engines()) {
   });
 }
 
+for (const engine of (await engines()).filter((each) => each === "real")) {
+  describe(`a container with the longest name that the ${engine} engine takes`, () => {
+    it("is seen, and ends with its service, or with its stack", () =>
+      inWorld(engine, async (world) => {
+        const alone = service({ network_mode: "none" });
+        const compose = (...names: readonly string[]) => ({
+          "compose.yaml": composeFile(Object.fromEntries(names.map((each) => [each, alone]))),
+        });
+        const running = async () => {
+          const label = `label=com.docker.compose.project=${world.stack}`;
+          const listed = await docker(world, "ps", "--no-trunc", "-q", "--filter", label);
+          return listed.trim().split("\n").filter((each) => each !== "");
+        };
+        const rename = async (name: string) => {
+          const { [name]: id = assert.fail(name) } = await ids(world);
+          await docker(world, "rename", id, `${world.stack}-`.padEnd(4096, "a"));
+          return id;
+        };
+        await commit(world, compose("web", "old"));
+        await pollTo(world, "succeeded");
+        const old = await rename("old-1");
+        await commit(world, compose("web"));
+        await pollTo(world, "succeeded");
+        const [web = assert.fail("web"), ...others] = await running();
+        assert.deepEqual([web === old, others], [false, []]);
+        assert.equal(await rename("web-1"), web);
+        await commit(world, compose("web"), { destroy: true });
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await running(), []);
+      }));
+  });
+}
+
 leftObjectsSuite("fake");
 
 async function empty(world: World, name: string): Promise<string> {

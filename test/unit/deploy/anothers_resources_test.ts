@@ -43,7 +43,8 @@ async function check(
   const engine = {
     findVolumes: (names: readonly string[]) =>
       Promise.resolve(existing.filter((each) => names.includes(each.name))),
-    listVolumes: () => Promise.resolve(existing),
+    everyVolume: (isWanted: (name: string) => boolean) =>
+      Promise.resolve(existing.filter((each) => isWanted(each.name))),
   };
   const ownerOf = (of: string) => {
     const owner = owners[of];
@@ -152,7 +153,7 @@ describe("requireOwnVolumes()", () => {
     );
     const engine = {
       findVolumes: () => assert.fail("asked"),
-      listVolumes: () => assert.fail("asked"),
+      everyVolume: () => assert.fail("asked"),
     };
     const facts = { ownerOf: () => Promise.resolve(undefined), isSeparate: () => false };
     const parts = { engine, ...facts, node: "h1" };

@@ -46,7 +46,7 @@ describe("thousands of volumes, networks and aliases", () => {
         {
           engine: {
             findVolumes: () => Promise.resolve([...existing]),
-            listVolumes: () => assert.fail("all volumes"),
+            everyVolume: () => assert.fail("all volumes"),
           },
           ownerOf: () => Promise.resolve(undefined),
           isSeparate: () => false,

@@ -26,7 +26,7 @@ describe("requireMountsInside()", () => {
       {
         engine: {
           findVolumes: (names) => Promise.resolve(names.includes("leads") ? [leads] : []),
-          listVolumes: () => Promise.resolve([leads]),
+          everyVolume: (isWanted) => Promise.resolve(isWanted("leads") ? [leads] : []),
         },
         files: systemFiles,
         dataDir,

@@ -24,6 +24,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   listContainers: (engine, signal) => engine.listContainers({ a: "b" }, signal),
   describeContainers: (engine, signal) => engine.describeContainers({}, signal),
   containerMounts: (engine, signal) => engine.containerMounts(signal),
+  everyContainer: (engine, signal) => engine.everyContainer(({ id }) => id, signal),
   inspectContainer: (engine, signal) => engine.inspectContainer("1", signal),
   containerRecipe: (engine, signal) => engine.containerRecipe("1", signal),
   createContainer: (engine, signal) =>
@@ -61,6 +62,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   imagesInUse: (engine, signal) => engine.imagesInUse(signal),
   removeImage: (engine, signal) => engine.removeImage("1", signal),
   tagImage: (engine, signal) => engine.tagImage("1", "a:b", signal),
+  everyVolume: (engine, signal) => engine.everyVolume(() => true, signal),
   listVolumes: (engine, signal) => engine.listVolumes({}, signal),
   findVolumes: (engine, signal) => engine.findVolumes(["a"], signal),
   makeVolume: (engine, signal) => engine.makeVolume({ Name: "a" } as never, signal),
@@ -77,6 +79,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 /** The same of a manager of a swarm. */
 const SWARM_CALLS: Readonly<Record<string, Call>> = {
   services: ({ swarm }, signal) => swarm.services({}, signal),
+  everyService: ({ swarm }, signal) => swarm.everyService(({ id }) => id, signal),
   namedServices: ({ swarm }, signal) => swarm.namedServices(["a"], signal),
   namedObjects: ({ swarm }, signal) => swarm.namedObjects("configs", ["a"], signal),
   tasks: ({ swarm }, signal) => swarm.tasks({}, signal),

@@ -35,6 +35,12 @@ function engineThatTells(value: unknown, lines = false) {
   return { api, leftOut };
 }
 
+/** Texts of so many characters together, by names that begin with `name`. */
+function texts(length: number, name: string): Record<string, string> {
+  const all = Array.from({ length: Math.ceil(length / 60_000) }, (_, at) => `${name}${at}`);
+  return Object.fromEntries(all.map((each) => [each, "x".repeat(60_000)]));
+}
+
 type Reads = (api: EngineApi) => Promise<readonly unknown[]>;
 const containers: Reads = (api) => containerCalls(api).listContainers({}, signal);
 const described: Reads = (api) => describeContainers(api, {}, signal);
@@ -42,28 +48,18 @@ const volumes: Reads = (api) => resourceCalls(api).listVolumes({}, signal);
 const networks: Reads = (api) => resourceCalls(api).listNetworks({}, signal);
 const images: Reads = (api) => imageCalls(api).listImages(signal);
 const services: Reads = (api) => swarmCalls(api).services({}, signal);
-const tasks: Reads = (api) => swarmCalls(api).tasks({}, signal);
-const configs: Reads = (api) => swarmCalls(api).objects("configs", {}, signal);
 const PROJECT = "com.docker.compose.project";
 
 /** Members with a name that is too long, by the list that they are in. */
 const TOO_LONG: readonly (readonly [string, Reads, JsonRecord])[] = [
   ["a container's id", containers, { Id: "1".repeat(129) }],
-  ["a container's name", containers, { Names: [`/${LONG}`] }],
-  ["a container's image", containers, { ImageID: LONG }],
-  ["a container's network", containers, { NetworkSettings: { Networks: { [LONG]: {} } } }],
-  ["a container's address", containers, { Ports: [{ IP: LONG, PublicPort: 1 }] }],
-  ["the image of a described container", described, { Image: LONG }],
-  ["a mount of a described container", described, { Mounts: [{ Source: LONG }] }],
+  ["the id of a described container", described, { Id: "1".repeat(129) }],
   ["a volume's name", volumes, { Name: LONG }],
   ["a volume's driver", volumes, { Driver: LONG }],
   ["a network's id", networks, { Id: LONG }],
   ["a network's range", networks, { IPAM: { Config: [{ Subnet: LONG }] } }],
   ["an image's tag", images, { RepoTags: [LONG] }],
   ["a service's name", services, { Spec: { Name: LONG } }],
-  ["a task's node", tasks, { NodeID: LONG }],
-  ["a task's state", tasks, { Status: { State: LONG } }],
-  ["a config's name", configs, { Spec: { Name: LONG } }],
 ];
 
 describe("what an engine tells", () => {
@@ -130,6 +126,83 @@ describe("what an engine tells", () => {
     assert.deepEqual(await ofNetworks.findNetworks(["b"], signal), []);
   });
 
+  it("never leaves a container out for what it is called, runs, mounts or is connected to", async () => {
+    for (const long of [LONG, "x".repeat(100_000)]) {
+      const Networks = long === LONG ? { [long]: { NetworkID: long } } : { a: { NetworkID: long } };
+      const entry = {
+        ...{ Id: "a", Names: [`/${long}`], Image: long, ImageID: long },
+        Ports: [{ IP: long, PublicPort: 1, Type: long }],
+        ...{ NetworkSettings: { Networks }, HostConfig: { NetworkMode: `container:${long}` } },
+        ...{ Mounts: [{ Source: long }], Labels: { [PROJECT]: "shop" } },
+      };
+      const { api, leftOut } = engineThatTells([entry]);
+      for (const filter of [{}, { [PROJECT]: "shop" }]) {
+        const [listed] = await containerCalls(api).listContainers(filter, signal);
+        const [shown] = await describeContainers(api, filter, signal);
+        for (const found of [listed, shown]) {
+          assert.deepEqual([found?.id, found?.name, found?.imageId], ["a", "…", "…"]);
+          assert.equal(found?.labels[PROJECT], "shop");
+        }
+        assert.deepEqual([shown?.image, shown?.mounts], ["…", ["…"]]);
+      }
+      assert.deepEqual(leftOut, []);
+    }
+  });
+
+  it("tells all containers of a project, or none", async () => {
+    const other = { Id: "b", Labels: { [PROJECT]: "shop" } };
+    const large = { Id: "a", Labels: texts(9 << 20, "stackwright.x"), Names: ["/a"] };
+    for (const entry of [{ Id: "1".repeat(129) }, large]) {
+      const { api } = engineThatTells([entry, other]);
+      const all = await containerCalls(api).listContainers({}, signal);
+      assert.deepEqual(all.map(({ id }) => id), ["b"]);
+      const refused = { code: "engine_refused" };
+      const calls = containerCalls(api);
+      await assert.rejects(calls.listContainers({ [PROJECT]: "shop" }, signal), refused);
+      await assert.rejects(describeContainers(api, { [PROJECT]: "shop" }, signal), refused);
+      await assert.rejects(calls.everyContainer(({ id }) => id, signal), refused);
+    }
+  });
+
+  it("tells all of a stack in a swarm, or nothing, and of the spec before as much as is read", async () => {
+    const name = "com.docker.stack.namespace";
+    const long = texts(9 << 20, "x");
+    const TaskTemplate = {
+      ContainerSpec: { Configs: [{ ConfigID: "c", File: {} }], Labels: long },
+    };
+    const service = { ID: "1", Spec: { Name: "shop_web" }, PreviousSpec: { TaskTemplate } };
+    const { services: listed } = swarmCalls(engineThatTells([service]).api);
+    const [found] = await listed({ [name]: "shop" }, signal);
+    assert.deepEqual(found?.previousSpec, {
+      TaskTemplate: { ContainerSpec: { Configs: [{ ConfigID: "c" }] } },
+    });
+    const Spec = { Name: "shop_web", Labels: texts(9 << 20, "stackwright.x"), TaskTemplate };
+    const { api, leftOut } = engineThatTells([{ ID: "1", Spec, Data: "" }]);
+    const swarm = swarmCalls(api);
+    const calls: readonly Promise<unknown>[] = [
+      swarm.services({ [name]: "shop" }, signal),
+      swarm.namedServices(["shop_web"], signal),
+      swarm.everyService(({ id }) => id, signal),
+      swarm.tasks({ [name]: "shop" }, signal),
+      swarm.tasksOf("1", signal),
+      swarm.objects("configs", { [name]: "shop" }, signal),
+      swarm.namedObjects("secrets", ["shop_web"], signal),
+    ];
+    for (const call of calls) await assert.rejects(call, { code: "engine_refused" });
+    assert.deepEqual([await swarm.services({}, signal), leftOut.length], [[], 1]);
+  });
+
+  it("finds a wanted volume, however many others their authors made", async () => {
+    const options = (at: number) => ({ Name: `v${at}`, Options: { o: "x".repeat(60_000) } });
+    const many = Array.from({ length: 2300 }, (_, at) => options(at));
+    const { api, leftOut } = engineThatTells({ Volumes: [...many, { Name: "data-1" }] });
+    const calls = resourceCalls(api);
+    const found = await calls.everyVolume((name) => ["v1", "data-1"].includes(name), signal);
+    assert.deepEqual([found.map(({ name }) => name), leftOut], [["v1", "data-1"], []]);
+    await assert.rejects(calls.everyVolume(() => true, signal), { code: "engine_refused" });
+    assert.deepEqual(await calls.listVolumes({}, signal), []);
+  });
+
   for (const [what, read, entry] of TOO_LONG) {
     it(`leaves an entry alone for ${what}, says so once, and reads the others`, async () => {
       const list = [{ Id: "a", Name: "a" }, entry, { Id: "b", Name: "b" }, entry];
@@ -147,22 +220,30 @@ describe("what an engine tells", () => {
   it("keeps names of 4,096 characters, and of a project all labels that are used, whole", async () => {
     const labels = { [PROJECT]: LONGEST, "stackwright.job.stops": "y".repeat(60_000) };
     const all = { ...labels, other: "z", "com.docker.compose.depends_on": "x".repeat(70_000) };
-    const entry = { Id: "1".repeat(128), Names: [`/${LONGEST.slice(1)}`], Labels: all };
+    const entry = { Id: "1".repeat(128), Names: [`/${LONGEST}`], Labels: all };
     const { api, leftOut } = engineThatTells([entry]);
     const [container] = await containerCalls(api).listContainers({ [PROJECT]: "a" }, signal);
     assert.deepEqual(
       [container?.id, container?.name, container?.labels],
-      [entry.Id, LONGEST.slice(1), labels],
+      [entry.Id, LONGEST, labels],
     );
     assert.deepEqual(leftOut, []);
   });
 
   it("refuses a single thing with a name that is too long", async () => {
-    const { api } = engineThatTells({ Id: "a", Name: LONG, ID: LONG });
+    const { api } = engineThatTells({ Id: LONG, Name: "a", ID: LONG });
     const refused = { code: "engine_refused" };
     await assert.rejects(containerCalls(api).inspectContainer("a", signal), refused);
     const change = { body: {}, auth: "" };
     await assert.rejects(swarmCalls(api).createService(change, signal), refused);
+  });
+
+  it("tells a container that has a name, an image or an alias that is too long", async () => {
+    const NetworkSettings = { Networks: { a: { Aliases: [LONG], IPAddress: LONG } } };
+    const { api } = engineThatTells({ Id: "a", Name: `/${LONG}`, Image: LONG, NetworkSettings });
+    const found = await containerCalls(api).inspectContainer("a", signal);
+    assert.deepEqual([found?.container.id, found?.container.name], ["a", "…"]);
+    assert.deepEqual(found?.endpoints, { a: { ipv4: "…", ipv6: "", aliases: ["…"] } });
   });
 
   it("keeps the beginning of texts for people", () => {

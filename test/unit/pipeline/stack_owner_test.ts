@@ -180,8 +180,12 @@ describe("requireNothingForeign()", () => {
     host: {
       info: () => Promise.resolve({ ...E1, hostname: "h1", swarm: "manager" }),
       engine: {
-        swarm: { services: () => Promise.resolve(services) },
-        listVolumes: () => Promise.resolve(there),
+        swarm: {
+          everyService: (of: (service: object) => object | undefined) =>
+            Promise.resolve(services.map(of).filter((each) => each !== undefined)),
+        },
+        everyVolume: (isWanted: (name: string) => boolean) =>
+          Promise.resolve(there.filter(({ name }) => isWanted(name))),
         findNetworks: () => Promise.resolve([]),
         findVolumes: (names: string[]) =>
           Promise.resolve(there.filter((each) => names.includes(each.name))),
@@ -246,8 +250,8 @@ describe("requireNothingForeign()", () => {
   it("asks a swarm without a leader nothing: it starts no tasks, and containers need none", async () => {
     const { engine } = parts.host;
     const says = (message: string) => {
-      const services = () => Promise.reject(errors.engine_refused(message));
-      return { ...parts, host: { ...parts.host, engine: { ...engine, swarm: { services } } } };
+      const everyService = () => Promise.reject(errors.engine_refused(message));
+      return { ...parts, host: { ...parts.host, engine: { ...engine, swarm: { everyService } } } };
     };
     const leaderless = says(
       "500 rpc error: code = Unknown desc = The swarm does not have a leader.",

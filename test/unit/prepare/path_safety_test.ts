@@ -49,7 +49,8 @@ describe("requireSafeModel()", () => {
             Promise.resolve(
               existing.filter((each) => names.includes((each as { name: string }).name)),
             ),
-          listVolumes: () => Promise.resolve(existing),
+          everyVolume: (isWanted: (name: string) => boolean) =>
+            Promise.resolve(existing.filter((each) => isWanted((each as { name: string }).name))),
           inspectContainer: (name: string) =>
             Promise.resolve(
               ids.has(name) ? { container: { id: ids.get(name) }, mounts: [] } : undefined,

@@ -48,7 +48,7 @@ describe("requireNothingOurs()", () => {
             calls.push(`volumes ${names.join()}`);
             return Promise.resolve(volumes.filter(({ name }) => names.includes(name)));
           },
-          listVolumes: () => assert.fail("all volumes are asked for"),
+          everyVolume: () => assert.fail("all volumes are asked for"),
           inspectContainer: (name) => {
             const all = [more.own ?? "", ...more.others ?? []].filter((each) => each !== "");
             const id = all.find((each) => each === name) ??

@@ -44,10 +44,10 @@ describe("requireApart()", () => {
       options: { device: `${LIVE}/data/sub`, o: "bind", type: "none" },
     };
     const engine = {
-      listContainers: () =>
-        Promise.resolve([
-          { id: "o", service: "", labels: {}, state: other?.state ?? "running" },
-        ]),
+      everyContainer: (of: (container: object) => string | undefined) => {
+        const id = of({ id: "o", service: "", labels: {}, state: other?.state ?? "running" });
+        return Promise.resolve(id === undefined ? [] : [id]);
+      },
       inspectContainer: () =>
         Promise.resolve({
           container: { name: "other" },
