@@ -44,7 +44,8 @@ interface RollbackRequest {
  * for a process that is changing the stack. Nothing that runs is touched before files and images
  * are there.
  *
- * Throws `not_found` when there is no such release, `conflict` when it is a former owner's, `source_invalid` when its files cannot be had,
+ * Throws `not_found` when there is no such release, `conflict` when it is a former owner's or another
+ * repository's, `source_invalid` when its files cannot be had,
  * `deploy_failed` when it does not become healthy; then what ran before is restored.
  */
 export async function rollBack(
