@@ -23,7 +23,6 @@ import {
 } from "../model/mod.ts";
 import { requireNotStopped } from "../prepare/mod.ts";
 import {
-  handedOver,
   type Ledger,
   locksOfJob,
   type OthersSay,
@@ -36,6 +35,7 @@ import {
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses } from "../system/mod.ts";
+import { startableBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";
@@ -166,14 +166,8 @@ function createRun(
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
   const owner = ownerOfWhatRuns(parts.ledger, key);
-  const startable = async (stack: string, within: AbortSignal) => {
-    const other = { ...key, name: stack };
-    await requireStartable(parts, other, { needsFiles: false }, within);
-    const over = handedOver(parts.ledger, other, [owner]);
-    if (over !== undefined) throw over;
-  };
   const { clock, log } = parts;
-  const checks = { ready, requireStartable: startable };
+  const checks = { ready, requireStartable: startableBy(parts, key, owner) };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
   const making: InTurn = (make, within) => jobs.making.run(who, make, within);
   const facts = { ...jobs, making, clock, log, found, spec, progress, owner, ...checks };

@@ -28,6 +28,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { type Owned, requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
+import { endRunsWith } from "./owner/end_others_runs.ts";
 import { keeping } from "./owner/whose.ts";
 import { wantedOwner } from "./stack_owner.ts";
 
@@ -264,20 +265,23 @@ export async function pointImages(
 
 /** Removes what runs of a stack in the mode of a release, but its volumes. */
 async function removeMode(
-  { host, clock, log, ledger }: PipelineParts,
+  parts: PipelineParts,
   { key, swarm, services }: Pick<Release, "key" | "swarm" | "services">,
   { progress }: Pick<DecidedRollout, "progress">,
   signal: AbortSignal,
 ): Promise<void> {
+  const { host, clock, log, ledger } = parts;
   const { engine } = host;
   const all = { key, removeVolumes: false, whyKept: keeping(claimOf(ledger, key)) };
   for (let attempt = 1;; attempt++) {
     try {
       if (swarm === undefined) {
+        await endRunsWith(parts, all, ["containers"], signal);
         const dependsOn = Object.fromEntries(services.map((each) => [each.name, each.dependsOn]));
         return void await destroyStack(engine, { ...all, dependsOn, removeImages: false }, signal);
       }
       if (!await managesServices({ host }, key, { swarm }, signal)) return;
+      await endRunsWith(parts, all, ["services"], signal);
       return void await destroyServices({ engine, clock }, all, signal);
     } catch (error) {
       signal.throwIfAborted();

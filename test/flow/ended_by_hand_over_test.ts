@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { commandTo, rows } from "./commands.ts";
-import { composeFile, type Part, service } from "./compose_text.ts";
+import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
 import { createWorld, engines, type World } from "./world.ts";
@@ -237,14 +237,14 @@ describe("a rollout of a stack's former owner", () => {
 });
 
 describe("a run of a job of a stack's former owner", () => {
-  const withJob = (labels: Part) => {
+  const withJob = (labels: Part, web = service()) => {
     const own = {
       "stackwright.job.enabled": "true",
       "stackwright.job.schedule": "0 0 1 1 *",
       "stackwright.job.execution_mode": "one_off",
       ...labels,
     };
-    return { "compose.yaml": composeFile({ web: service(), backup: service({ labels: own }) }) };
+    return { "compose.yaml": composeFile({ web, backup: service({ labels: own }) }) };
   };
   const run = async (world: World, query = "") => {
     const path = `/v1/api/job/${world.stack}-backup-1/run${query}`;
@@ -301,6 +301,80 @@ describe("a run of a job of a stack's former owner", () => {
       assert.equal(await running(world), 0);
       assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "running" });
       await world.restart();
+    }));
+
+  /** A run of the world's stack that its process has left, with a service of another stack stopped. */
+  const leftRun = async (world: World) => {
+    const beside = `${world.stack}b`;
+    const files = {
+      ...withJob({ "stackwright.job.stop_services": `${beside}/other` }),
+      "b/compose.yaml": composeFile({ other: service() }),
+    };
+    const [own, another] = [{ name: world.stack }, { name: beside, working_dir: "b" }];
+    await world.repository.commit({ ".stackwright.yaml": configFile(own, another), ...files });
+    await pollTo(world, "succeeded");
+    await run(world, "?wait=false");
+    await until(async () => await running(world) === 1);
+    assert.deepEqual(await states(world, beside), { "other-1": "exited" });
+    await world.stop();
+    assert.equal(await running(world), 1);
+    const wanted = (more: Part) =>
+      world.repository.commit({ ".stackwright.yaml": configFile({ ...own, ...more }, another) });
+    return { beside, wanted };
+  };
+
+  for (const engine of ENGINES) {
+    it(`has what it stopped in another stack started when it ends, on the ${engine} engine`, () =>
+      withOther(async (world, other) => {
+        const { beside } = await leftRun(world);
+        await other.adopt();
+        await commandTo(world, 0, ["apply", await other.commit(shop("theirs"))]);
+        assert.equal(await running(world), 0);
+        assert.deepEqual(await states(world, beside), { "other-1": "running" });
+        assert.deepEqual(await states(world), { "web-1": "running" });
+        await world.restart();
+      }, engine));
+  }
+
+  it("leaves down what was handed over as well", () =>
+    withOther(async (world, other) => {
+      const { beside } = await leftRun(world);
+      await other.adopt();
+      const url = await other.commit(shop("theirs"));
+      const to = ["--source", url, "--reference", "main"];
+      await commandTo(world, 0, ["adopt", beside, ...to]);
+      await commandTo(world, 0, ["apply", url]);
+      assert.equal(await running(world), 0);
+      assert.deepEqual(await states(world, beside), { "other-1": "exited" });
+      await world.restart();
+    }));
+
+  it("has what it stopped in another stack started when its own stack is destroyed", () =>
+    inWorld("fake", async (world) => {
+      const { beside, wanted } = await leftRun(world);
+      await wanted({ destroy: true });
+      await commandTo(world, 0, ["apply", world.repository.url]);
+      assert.deepEqual(await states(world), {});
+      assert.deepEqual(await states(world, beside), { "other-1": "running" });
+      await world.restart();
+    }));
+
+  it("is not one that the new owner began, whose files are the same", () =>
+    withOther(async (world, other) => {
+      const files = withJob({});
+      await commit(world, files, DAY);
+      await pollTo(world, "succeeded");
+      await other.adopt();
+      await other.deploy("skipped", files);
+      await run(world, "?wait=false");
+      await until(async () => await running(world) === 1);
+      await other.deploy("succeeded", {
+        ".stackwright.yaml": configFile({ name: world.stack, wait_running_jobs: false }),
+        ...withJob({}, service({ labels: { number: "2" } })),
+      });
+      assert.equal(await running(world), 1);
+      await endRun(world);
+      await until(async () => await running(world) === 0);
     }));
 
   it("is refused before the new owner has deployed", () =>

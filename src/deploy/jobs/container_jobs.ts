@@ -1,8 +1,10 @@
+import type { Engine } from "../../docker/engine.ts";
 import type { EngineClient } from "../../docker/mod.ts";
 import { COMPOSE_LABELS, errors, type StackOwner } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { isOneOff } from "../../docker/containers.ts";
 import { tarOf } from "../engine/tar.ts";
+import type { RunsEngine } from "./end_run.ts";
 import { makeExecution, stopsOf } from "./execution.ts";
 import type { FoundJob } from "./found_job.ts";
 import type { InTurn, JobEngine, JobOrder } from "./job_run.ts";
@@ -16,6 +18,25 @@ interface ContainerJobFacts {
   readonly spec: JobOrder;
   readonly nextId: () => string;
   readonly owner?: StackOwner | undefined;
+}
+
+/** What runs of jobs in containers have made and stopped. */
+export function containerRuns(
+  engine: Pick<Engine, "inspectContainer" | "startContainer" | "removeContainer">,
+): RunsEngine<string> {
+  return {
+    async made(id, signal) {
+      const { container } = await engine.inspectContainer(id, signal) ?? {};
+      return container &&
+        { stops: stopsOf(container.labels), isStarted: container.state !== "created" };
+    },
+    async stackOf(id, signal) {
+      const { container } = await engine.inspectContainer(id, signal) ?? {};
+      return container?.labels[COMPOSE_LABELS.project] ?? "";
+    },
+    startAgain: (id, signal) => engine.startContainer(id, signal),
+    remove: (id, signal) => engine.removeContainer(id, { force: true, volumes: true }, signal),
+  };
 }
 
 /** Runs jobs in containers: the job's own container again, or a new one made like it. */
@@ -33,11 +54,7 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     noun: "container",
     toStop,
     stop: (id, signal) => engine.stopContainer(id, stopTimeoutSeconds, signal),
-    async stackOf(id, signal) {
-      const { container } = await engine.inspectContainer(id, signal) ?? {};
-      return container?.labels[COMPOSE_LABELS.project] ?? "";
-    },
-    startAgain: (id, signal) => engine.startContainer(id, signal),
+    ...containerRuns(engine),
     requireRestart() {
       if (scale === 1) return;
       throw errors.config_invalid(
@@ -65,12 +82,6 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
       }
       return (within) => engine.startContainer(id, within);
     },
-    async made(id, signal) {
-      const { container } = await engine.inspectContainer(id, signal) ?? {};
-      return container &&
-        { stops: stopsOf(container.labels), isStarted: container.state !== "created" };
-    },
-    remove: (id, signal) => engine.removeContainer(id, { force: true, volumes: true }, signal),
     exitCode: (id, signal) => engine.waitContainer(id, signal),
     async cutShort(id, keep, signal) {
       await engine.stopContainer(id, undefined, signal);

@@ -25,8 +25,17 @@ export function labelsOfRun(
   return {
     [LABELS.jobRun]: runId,
     [LABELS.jobStops]: JSON.stringify(stops),
-    ...(owner ? { [LABELS.jobReference]: owner.reference } : {}),
+    // The job's own container names who had the stack when it was made: a hand-over need not make it anew.
+    ...(owner
+      ? { [LABELS.sourceConfiguration]: owner.source, [LABELS.jobReference]: owner.reference }
+      : {}),
   };
+}
+
+/** The owner in whose name a run was made, by its labels; of older versions, the job's container was. */
+export function ownerOfRun(labels: Readonly<Record<string, string>>): StackOwner | undefined {
+  const { [LABELS.sourceConfiguration]: source, [LABELS.jobReference]: reference = "" } = labels;
+  return source === undefined ? undefined : { source, reference };
 }
 
 /**

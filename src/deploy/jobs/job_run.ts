@@ -1,6 +1,7 @@
 import { errors, lastWithin, messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
-import { type Clock, createLimiter, type Log, withDeadline } from "../../system/mod.ts";
+import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
+import { endRun, MOST_STOPS, type RunsEngine, someAtOnce } from "./end_run.ts";
 import type { FoundJob } from "./found_job.ts";
 
 /** The order to run a job: the part of its labels that a run needs. */
@@ -33,17 +34,13 @@ export interface JobRunFacts {
 export type InTurn = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** Port for running one job: as containers, or as services of a swarm. */
-export interface JobEngine<Stopped> {
+export interface JobEngine<Stopped> extends RunsEngine<Stopped> {
   /** What the job runs as. */
   readonly noun: "container" | "service";
   /** The running services or containers that have to be stopped for the run. */
   toStop(signal: AbortSignal): Promise<readonly Stopped[]>;
   /** Stops one of these, and waits until it has ended. */
   stop(stopped: Stopped, signal: AbortSignal): Promise<void>;
-  /** The name of the stack that one of these belongs to; empty without any. */
-  stackOf(stopped: Stopped, signal: AbortSignal): Promise<string>;
-  /** Starts one again, unless somebody else did meanwhile. */
-  startAgain(stopped: Stopped, signal: AbortSignal): Promise<void>;
   /** Throws when the job's own container or service cannot be run again. */
   requireRestart(signal: AbortSignal): Promise<void> | void;
   /** Runs the job's own container or service again; returns its id. */
@@ -58,12 +55,6 @@ export interface JobEngine<Stopped> {
     files: readonly InjectedFile[],
     signal: AbortSignal,
   ): Promise<(signal: AbortSignal) => Promise<void>>;
-  /** A run's own container or service, made by a process that died; nothing when it is gone. */
-  made(
-    id: string,
-    signal: AbortSignal,
-  ): Promise<Omit<OwnOfRun<Stopped>, "id"> & { readonly isStarted: boolean } | undefined>;
-  remove(id: string, signal: AbortSignal): Promise<void>;
   /** Waits for the end of the run; returns the exit code. */
   exitCode(id: string, signal: AbortSignal): Promise<number>;
   /** Ends a run that takes too long; calls `keep` when its complete output can be read. */
@@ -78,17 +69,10 @@ export interface OwnOfRun<Stopped> {
   readonly stops: readonly Stopped[];
 }
 
-/** Services or containers that one run stops: how many there are of a service is up to its engine. */
-const MOST_STOPS = 1000;
-/** Those that are stopped or started at once: hundreds would keep the engine busy for others. */
-const AT_ONCE = 16;
 /** Characters of a failed run's output that its record keeps. */
 const KEPT_OUTPUT = 16 * 1024;
 /** Lines of output that are requested from an engine. */
 const KEPT_LINES = 1000;
-/** Milliseconds for the cleanup after a run was cancelled, and for each that is started again. */
-const CLEANUP_MS = 60_000;
-const START_MS = 1000;
 
 /**
  * One run of a job, with a beginning, a wait and a cleanup. A one-off run has a container or
@@ -255,47 +239,13 @@ export class JobRun<Stopped> {
    * next process. What is removed is read before, and what was stopped does not wait for that.
    */
   async #putBack(signal: AbortSignal, reading = Promise.resolve()): Promise<void> {
-    const { clock, leaves, found: { key, service } } = this.#facts;
-    this.#isLeft = signal.aborted && this.#isOwn && this.#mayRun && leaves();
+    this.#isLeft = signal.aborted && this.#isOwn && this.#mayRun && this.#facts.leaves();
     if (this.#isLeft) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
-    const late = () => errors.timeout("the engine did not answer");
-    const results = await withDeadline(
-      { clock, milliseconds: CLEANUP_MS + stopped.length * START_MS, late },
-      async (patient) => {
-        const asked = new Map<string, Promise<void>>();
-        const start = async (each: Stopped) => {
-          const stack = await this.#engine.stackOf(each, patient);
-          await asked.getOrInsertComputed(
-            stack,
-            () => this.#facts.requireStartable(stack, patient),
-          );
-          await this.#engine.startAgain(each, patient);
-        };
-        const started = await someAtOnce(stopped, start, patient);
-        await reading;
-        if (own === undefined) return started;
-        // The run's own label is the only record of what was stopped, so it goes last.
-        return [...started, ...await Promise.allSettled([this.#engine.remove(own, patient)])];
-      },
-      new AbortController().signal,
-    );
-    for (const result of results) {
-      if (result.status === "fulfilled") continue;
-      const log = this.#facts.log.with({ stack: key.name, context: key.context, job: service });
-      log.error(`after the run of a job: ${messageOf(result.reason)}`);
-    }
+    const { found: { key, service } } = this.#facts;
+    await endRun({ ...this.#facts, key, service }, this.#engine, { stopped, own, reading });
   }
-}
-
-async function someAtOnce<Each>(
-  all: readonly Each[],
-  work: (each: Each) => Promise<void>,
-  signal: AbortSignal,
-): Promise<PromiseSettledResult<void>[]> {
-  const { run } = createLimiter(AT_ONCE);
-  return await Promise.allSettled(all.map((each) => run(() => work(each), signal)));
 }
 
 /** The end of a run's output, to end a sentence with; empty without output. */

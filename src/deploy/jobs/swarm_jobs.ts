@@ -5,6 +5,7 @@ import { withDeadline } from "../../system/mod.ts";
 import { holdsSomething, imageOf } from "../swarm/observed_services.ts";
 import { postAgain } from "../swarm/post_again.ts";
 import { STACK_LABELS } from "../swarm/stack_parts.ts";
+import type { RunsEngine } from "./end_run.ts";
 import type { InTurn, JobEngine, JobRunFacts, OwnOfRun } from "./job_run.ts";
 import {
   active,
@@ -38,9 +39,11 @@ interface SwarmJobFacts extends Pick<JobRunFacts, "clock" | "found" | "log" | "s
 export class SwarmJobs implements JobEngine<StoppedService> {
   readonly noun = "service";
   readonly #facts: SwarmJobFacts;
+  readonly #runs: RunsEngine<StoppedService>;
 
   constructor(facts: SwarmJobFacts) {
     this.#facts = facts;
+    this.#runs = swarmRuns(facts.swarm);
   }
 
   async toStop(signal: AbortSignal): Promise<StoppedService[]> {
@@ -76,13 +79,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     }, signal);
   }
 
-  async stackOf({ id }: StoppedService, signal: AbortSignal): Promise<string> {
-    return (await this.#read(id, signal))?.labels[STACK_LABELS.namespace] ?? "";
+  stackOf(stopped: StoppedService, signal: AbortSignal): Promise<string> {
+    return this.#runs.stackOf(stopped, signal);
   }
 
-  /** Leaves a service alone that somebody else scaled meanwhile. */
-  startAgain({ id, replicas }: StoppedService, signal: AbortSignal): Promise<void> {
-    return this.#post(id, (now) => scaled(now, replicas, 0), signal);
+  startAgain(stopped: StoppedService, signal: AbortSignal): Promise<void> {
+    return this.#runs.startAgain(stopped, signal);
   }
 
   async requireRestart(signal: AbortSignal): Promise<void> {
@@ -114,13 +116,12 @@ export class SwarmJobs implements JobEngine<StoppedService> {
     return (within: AbortSignal) => this.#post(id, start, within);
   }
 
-  async made(id: string, signal: AbortSignal) {
-    const service = await this.#read(id, signal);
-    return service && { stops: stopsOfService(service.labels), isStarted: !isIdle(service) };
+  made(id: string, signal: AbortSignal) {
+    return this.#runs.made(id, signal);
   }
 
   remove(id: string, signal: AbortSignal): Promise<void> {
-    return this.#facts.swarm.removeService(id, signal);
+    return this.#runs.remove(id, signal);
   }
 
   async exitCode(id: string, signal: AbortSignal): Promise<number> {
@@ -156,24 +157,51 @@ export class SwarmJobs implements JobEngine<StoppedService> {
   }
 
   async #required(id: string, signal: AbortSignal): Promise<SwarmService> {
-    const service = await this.#read(id, signal);
-    if (service === undefined) throw errors.not_found("its service was removed");
-    return service;
+    return await required(this.#facts.swarm, id, signal);
   }
 
   /** Changes a service as it is now; does nothing if `change` returns nothing. */
-  async #post(
-    id: string,
-    change: (now: SwarmService) => JsonRecord | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await postAgain(async () => {
-      const now = await this.#required(id, signal);
-      const body = change(now);
-      // Without credentials the engine keeps the earlier ones.
-      if (body) await this.#facts.swarm.updateService(now, { body, auth: "" }, signal);
-    });
+  #post(id: string, change: Change, signal: AbortSignal): Promise<void> {
+    return post(this.#facts.swarm, { id, change }, signal);
   }
+}
+
+type Swarm = Pick<EngineClient["swarm"], "service" | "updateService" | "removeService">;
+type Change = (now: SwarmService) => JsonRecord | undefined;
+
+/** What runs of jobs in a swarm have made and stopped. */
+export function swarmRuns(swarm: Swarm): RunsEngine<StoppedService> {
+  return {
+    async made(id, signal) {
+      const service = await swarm.service(id, signal);
+      return service && { stops: stopsOfService(service.labels), isStarted: !isIdle(service) };
+    },
+    stackOf: async ({ id }, signal) =>
+      (await swarm.service(id, signal))?.labels[STACK_LABELS.namespace] ?? "",
+    // One that somebody else scaled meanwhile is left alone.
+    startAgain: ({ id, replicas }, signal) =>
+      post(swarm, { id, change: (now) => scaled(now, replicas, 0) }, signal),
+    remove: (id, signal) => swarm.removeService(id, signal),
+  };
+}
+
+async function required(swarm: Swarm, id: string, signal: AbortSignal): Promise<SwarmService> {
+  const service = await swarm.service(id, signal);
+  if (service === undefined) throw errors.not_found("its service was removed");
+  return service;
+}
+
+async function post(
+  swarm: Swarm,
+  { id, change }: { readonly id: string; readonly change: Change },
+  signal: AbortSignal,
+): Promise<void> {
+  await postAgain(async () => {
+    const now = await required(swarm, id, signal);
+    const body = change(now);
+    // Without credentials the engine keeps the earlier ones.
+    if (body) await swarm.updateService(now, { body, auth: "" }, signal);
+  });
 }
 
 /** The service with another number of tasks; nothing when it does not have `from` tasks now. */

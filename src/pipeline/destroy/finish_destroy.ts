@@ -29,8 +29,12 @@ import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
+import { endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping } from "../owner/whose.ts";
+
+/** What a stack runs as on the manager of a swarm. */
+const ANYHOW = ["containers", "services"] as const;
 
 /**
  * Carries out a recorded destroy; may be called again after an interruption. Returns what
@@ -44,7 +48,6 @@ export async function finishDestroy(
   const { key, options } = intent;
   const current = parts.ledger.current(key);
   const [by, since] = [ownerOfIntent(parts.ledger, intent), parts.ledger.owners.mark(key)];
-  const removeImages = options["removeImages"] === true;
   const isManager = await managesServices(parts, key, current, signal);
   const removeVolumes = options["removeVolumes"] === true ||
     (current?.swarm !== undefined && options["keepsStackVolumes"] !== true);
@@ -60,13 +63,14 @@ export async function finishDestroy(
   };
   const onImagesLeft = ({ message }: StackwrightError) =>
     parts.log.warning(`images stay: ${message}`, { stack: key.name, context: key.context });
-  const images = removeImages
+  const images = options["removeImages"] === true
     ? await imagesToRemove(parts, key, signal).catch((error) => {
       if (!isStackwrightError(error, "engine_refused")) throw error;
       onImagesLeft(error);
     })
     : undefined;
   const destroy = { key, removeVolumes, requireStill, whyKept: keeping(claim) };
+  await endRunsWith(parts, destroy, isManager ? ANYHOW : ["containers"], signal);
   const own = await destroyStack(engine, {
     ...destroy,
     // Tasks may still use named volumes; the tasks go next.

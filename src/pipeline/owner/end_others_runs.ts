@@ -1,17 +1,75 @@
-import { endFormerRuns } from "../../deploy/mod.ts";
-import type { Release } from "../../model/mod.ts";
-import { recordedOwner } from "../../record/mod.ts";
+import {
+  type Destroy,
+  endRuns,
+  isFormerRun,
+  type RunEndParts,
+  type RunsToEnd,
+} from "../../deploy/mod.ts";
+import type { Release, StackKey, StackOwner } from "../../model/mod.ts";
+import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
+import { requireStartable } from "../placed_files.ts";
 
 /** The end of what jobs of a stack's former owner still run, which is said. */
 export async function endOthersRuns(
-  { host: { engine }, ledger, log }: PipelineParts,
+  parts: PipelineParts,
   { key, swarm }: Pick<Release, "key" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
-  const which = { key, isStack: swarm !== undefined, owner: recordedOwner(ledger, key) };
-  const ended = await endFormerRuns(engine, which, signal);
+  const { ledger, log } = parts;
+  const owner = recordedOwner(ledger, key);
+  if (owner?.adopted !== true) return;
+  const ends: RunsToEnd["ends"] = (run) => isFormerRun(run, owner);
+  // At once: its author decides how long it takes to stop.
+  const ended = await endRunsOf(
+    parts,
+    { key, isStack: swarm !== undefined, ends, seconds: 0 },
+    signal,
+  );
   if (ended.length === 0) return;
   const text = `ended what jobs of the stack's former owner ran: ${ended.join(", ")}`;
   log.warning(text, { stack: key.name, context: key.context });
+}
+
+function endRunsOf(
+  parts: PipelineParts,
+  which: RunsToEnd,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { host: { engine }, clock, log } = parts;
+  const startable = (owner: StackOwner | undefined) => startableBy(parts, which.key, owner);
+  return endRuns({ engine, clock, log, startable }, which, signal);
+}
+
+/** The end of the runs of a stack's jobs that a removal takes away, as containers or as services. */
+export async function endRunsWith(
+  parts: PipelineParts,
+  { key, requireStill, whyKept }: Pick<Destroy, "key" | "requireStill" | "whyKept">,
+  modes: readonly ("containers" | "services")[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const mode of modes) {
+    const isStack = mode === "services";
+    const ends: RunsToEnd["ends"] = (run) =>
+      whyKept?.(run, isStack ? "service" : "container") === undefined;
+    await endRunsOf(parts, { key, isStack, ends, requireStill }, signal);
+  }
+}
+
+/**
+ * The check before something of a stack is started that a run of a job has stopped: throws as
+ * {@link requireStartable} does, and `conflict` where the stack was handed over to another than the
+ * owner of the run.
+ */
+export function startableBy(
+  parts: PipelineParts,
+  { context }: Pick<StackKey, "context">,
+  owner: StackOwner | undefined,
+): RunEndParts["requireStartable"] {
+  return async (stack, signal) => {
+    const key = { context, name: stack };
+    await requireStartable(parts, key, { needsFiles: false }, signal);
+    const over = handedOver(parts.ledger, key, [owner]);
+    if (over !== undefined) throw over;
+  };
 }

@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { endFormerRuns } from "../../../../src/deploy/mod.ts";
+import { endRuns, isFormerRun } from "../../../../src/deploy/mod.ts";
 import { executionBody } from "../../../../src/deploy/jobs/swarm_job.ts";
 import { labelsOfRun } from "../../../../src/deploy/jobs/execution.ts";
 import type { Engine } from "../../../../src/docker/engine.ts";
 import { serviceOf } from "../../../../src/docker/swarm_calls.ts";
-import { LABELS, MANAGER, stackKey } from "../../../../src/model/mod.ts";
+import { LABELS, MANAGER, type ObservedContainer, stackKey } from "../../../../src/model/mod.ts";
+import { createFakeClock } from "../../../fakes/fake_clock.ts";
+import { createRecordingLog } from "../../../fakes/recording_log.ts";
 import { runningContainer } from "../../../fakes/memory_engine.ts";
 
 const MAIN = { source: "host/me/shop", reference: "refs/heads/main" };
 const DEV = { ...MAIN, reference: "refs/heads/dev" };
 const ANY = { ...MAIN, reference: "" };
 const THEIRS = { source: "host/them/shop", reference: "refs/heads/main" };
+/** Of the job's own container or service. */
 const OURS = { [LABELS.manager]: MANAGER, [LABELS.sourceConfiguration]: MAIN.source };
 
 /** The names of the runs that are ended of one that was made in the name of `owner`; older ones say no branch. */
@@ -34,20 +37,29 @@ async function ended(
   const engine = {
     listContainers: () => Promise.resolve([run]),
     removeContainer: remove,
+    stopContainer: () => Promise.resolve(),
+    inspectContainer: () => Promise.resolve({ container: run }),
     swarm: {
+      service: () => Promise.resolve(service),
       services: () => Promise.resolve([service]),
       tasks: () => Promise.resolve([]),
       removeService: remove,
     },
   };
-  const which = { key: stackKey("", "shop"), isStack, owner: { adopted: true, ...now } };
+  const ends = (each: ObservedContainer) => isFormerRun(each, { adopted: true, ...now });
   const { signal } = new AbortController();
-  const names = await endFormerRuns(engine as unknown as Engine, which, signal);
+  const parts = {
+    engine: engine as unknown as Engine,
+    clock: createFakeClock(),
+    log: createRecordingLog(),
+    startable: () => () => Promise.resolve(),
+  };
+  const names = await endRuns(parts, { key: stackKey("", "shop"), isStack, ends }, signal);
   assert.equal(removed.length, names.length);
   return names;
 }
 
-describe("endFormerRuns()", () => {
+describe("endRuns() of a former owner", () => {
   for (const isStack of [false, true]) {
     it(`ends runs of another source or branch, ${isStack ? "in a swarm" : "in containers"}`, async () => {
       const name = isStack ? "shop_a-stackwright-job-7" : "shop-a-1-stackwright-job-7";
@@ -58,6 +70,8 @@ describe("endFormerRuns()", () => {
         assert.deepEqual(await ended(own, MAIN, isStack), []);
       }
       assert.deepEqual(await ended(MAIN, ANY, isStack), []);
+      // Theirs, by a job whose container was made before the hand-over to them.
+      assert.deepEqual(await ended(THEIRS, THEIRS, isStack), []);
       assert.deepEqual(await ended(MAIN, { ...DEV, adopted: false }, isStack), []);
     });
   }

@@ -1,0 +1,101 @@
+import type { Engine } from "../../docker/engine.ts";
+import {
+  COMPOSE_LABELS,
+  isOurs,
+  isSameOwner,
+  type ObservedContainer,
+  type StackKey,
+  type StackOwner,
+} from "../../model/mod.ts";
+import { isJobRun } from "../running_jobs.ts";
+import { containerRuns } from "./container_jobs.ts";
+import { endRun, MOST_STOPS, type RunEndParts, type RunsEngine } from "./end_run.ts";
+import { ownerOfRun } from "./execution.ts";
+import { activeSwarmJobs } from "./find_swarm_jobs.ts";
+import { swarmRuns } from "./swarm_jobs.ts";
+
+/**
+ * Whether something runs a job in the name of another owner than the stack's, to whom a person handed it
+ * over: the process that began it has ended, and left it under way.
+ */
+export function isFormerRun(
+  container: Pick<ObservedContainer, "name" | "labels">,
+  owner: StackOwner & { readonly adopted: boolean } | undefined,
+): boolean {
+  if (owner?.adopted !== true || !isJobRun(container) || !isOurs(container)) return false;
+  const began = ownerOfRun(container.labels);
+  return began !== undefined && !isSameOwner(began, owner);
+}
+
+/** Runs of a stack's jobs to end, which no process waits for. */
+export interface RunsToEnd {
+  readonly key: StackKey;
+  readonly isStack: boolean;
+  /** Whether to end a run. */
+  readonly ends: (run: ObservedContainer) => boolean;
+  /** Seconds that a run has to stop before what it has stopped starts; its own grace period by default. */
+  readonly seconds?: number;
+  /** Refuses, by throwing, to end more: asked before each. */
+  readonly requireStill?: (() => void) | undefined;
+}
+
+/** Ports for the end of runs. */
+export interface RunsEndParts extends Pick<RunEndParts, "clock" | "log"> {
+  readonly engine: Pick<
+    Engine,
+    | "inspectContainer"
+    | "listContainers"
+    | "removeContainer"
+    | "startContainer"
+    | "stopContainer"
+    | "swarm"
+  >;
+  /** The check before something of a stack is started in the name of the owner of a run. */
+  readonly startable: (owner: StackOwner | undefined) => RunEndParts["requireStartable"];
+}
+
+/**
+ * Ends runs of a stack's jobs, and starts again what they have stopped in other stacks: what they have
+ * stopped in this one is left to the deployment or removal that ends them. Returns their names,
+ * sorted. May be called twice.
+ */
+export async function endRuns(
+  parts: RunsEndParts,
+  { key, isStack, ends, seconds, requireStill }: RunsToEnd,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { engine, startable } = parts;
+  const all = isStack
+    ? await activeSwarmJobs(engine, key.name, signal)
+    : await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
+  const runs = all.filter((each) => isJobRun(each) && ends(each));
+  for (const { id, service, labels } of runs) {
+    requireStill?.();
+    const ending = { ...parts, key, service, requireStartable: startable(ownerOfRun(labels)) };
+    if (isStack) {
+      await endOne(ending, swarmRuns(engine.swarm), id, signal);
+      continue;
+    }
+    await engine.stopContainer(id, seconds, signal);
+    // A container takes as long to stop as it likes.
+    requireStill?.();
+    await endOne(ending, containerRuns(engine), id, signal);
+  }
+  return runs.map(({ name }) => name).sort();
+}
+
+async function endOne<Stopped>(
+  parts: RunEndParts,
+  runs: RunsEngine<Stopped>,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped: Stopped[] = [];
+  const { stops = [] } = await runs.made(id, signal) ?? {};
+  for (const each of stops.slice(0, MOST_STOPS)) {
+    if (await runs.stackOf(each, signal) !== parts.key.name) stopped.push(each);
+  }
+  await endRun(parts, runs, { stopped, own: undefined });
+  // Unlike what was stopped, a run that cannot be removed is an error: it would go on.
+  await runs.remove(id, signal);
+}
