@@ -319,7 +319,7 @@ describe("a run of a job of a stack's former owner", () => {
     await world.stop();
     assert.equal(await running(world), 1);
     const wanted = (more: Part) =>
-      world.repository.commit({ ".stackwright.yaml": configFile({ ...own, ...more }, another) });
+      world.repository.commit({ ".stackwright.yaml": configFile({ ...own, ...more }) });
     return { beside, wanted };
   };
 
