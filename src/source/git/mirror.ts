@@ -59,11 +59,11 @@ export class Mirror {
     const reference = parseReference(request.reference);
     if (reference.kind === "commit") {
       const { id } = reference;
-      const isFetched = await this.#ensure({ ...request, name: id }, id, signal) !== undefined;
-      // After it, since another request may have fetched it while this one waited for its turn.
-      if (isFetched) this.#noteAnswer(request);
-      else await this.#requireAccess(request, signal);
-      return { reference: id, id };
+      const fetched = await this.#ensure({ ...request, name: id }, id, signal);
+      // In any case: git asks nobody for the id of a tag that is here, and another request, or another
+      // process, may have fetched it while this one waited for its turn.
+      await this.#requireAccess(request, signal);
+      return { reference: id, id: fetched ?? id };
     }
     const candidates = namesOf(reference);
     const refs = await this.#ask(request, candidates, signal);
@@ -131,13 +131,9 @@ export class Mirror {
 
   async #ask(request: MirrorRequest, names: readonly string[], signal: AbortSignal) {
     const refs = await askRemote(this.#parts, request, names, signal);
-    this.#noteAnswer(request);
-    return refs;
-  }
-
-  #noteAnswer(request: MirrorRequest): void {
     if (this.#answered.size >= MOST_LOGINS) this.#answered.clear();
     this.#answered.set(loginOf(request), this.#parts.clock.now().getTime());
+    return refs;
   }
 
   /**

@@ -64,6 +64,25 @@ describe("access to Git repositories", () => {
     assert.equal((await asked).id, head);
   });
 
+  it("the id of a tag that is here opens nothing to who may not read the repository", async () => {
+    const login = "ann:pass-word-1";
+    const server = await git({ login });
+    t = await createTestSource();
+    const owners = server.origin.replace("//", `//${login}@`);
+    const run = (...args: string[]) =>
+      execFileSync("git", ["-C", join(root, "o/r.git"), ...args], { encoding: "utf8" }).trim();
+    run("-c", "user.name=a", "-c", "user.email=a@b", "tag", "--annotate", "-m", "v1", "v1", head);
+    const tag = run("rev-parse", "v1");
+    assert.notEqual(tag, head);
+    assert.equal((await t.resolve(`${owners}/o/r.git`, "v1")).id, head);
+    for (const id of [tag, head]) {
+      await assert.rejects(t.resolve(`${server.origin}/o/r.git`, id), {
+        code: "repository_denied",
+      });
+    }
+    assert.equal((await t.resolve(`${owners}/o/r.git`, tag)).id, head);
+  });
+
   it("a commit of what was public once is not for who may not read it any more", async () => {
     let isPublic = true;
     const intercept = ({ authorization }: { readonly authorization: string }) =>
