@@ -96,7 +96,10 @@ function tooMuchNamed(model: ComposeModel, ofEachBuild: number): string | undefi
     const defined = Object.entries(objectAt(model, kind));
     const lengths = new Map(defined.map(([key, value]) => [key, lengthOf(value)]));
     for (const service of Object.values(servicesOf(model))) {
-      for (const key of resourceUses(service, kind)) named += lengths.get(key) ?? 0;
+      const ofBuild = kind === "secrets" ? resourceUses(objectAt(service, "build"), kind) : [];
+      for (const key of [...resourceUses(service, kind), ...ofBuild]) {
+        named += lengths.get(key) ?? 0;
+      }
     }
   }
   return named <= MOST_NAMED

@@ -4,7 +4,7 @@ import { isConfigFileName } from "../config/mod.ts";
 import { errors, messageOf, type Revision, StackwrightError } from "../model/mod.ts";
 import { fileKind, type PlainFile, type Sops } from "../secrets/mod.ts";
 import type { Source } from "../source/source.ts";
-import { createFairLimiter, type Files, sourceAsOwner } from "../system/mod.ts";
+import { createFairLimiter, type Files, MOST_OF_AN_OWNER, sourceAsOwner } from "../system/mod.ts";
 import { filesAt } from "./content.ts";
 
 /** Files of a tree that a deployment uses. */
@@ -26,7 +26,7 @@ export interface Revealed {
   readonly identities: ReadonlyMap<string, string>;
   /** Texts that were decrypted. */
   readonly secrets: ReadonlySet<string>;
-  /** Failures to decrypt files, if these are tolerated. */
+  /** The first failures to decrypt files, if these are tolerated. */
   readonly failures: readonly StackwrightError[];
 }
 
@@ -38,7 +38,8 @@ export interface EncryptedFiles {
    * even concurrently, changes nothing. Unused files stay encrypted; a file that cannot be
    * decrypted fails only the deployments that use it.
    *
-   * Throws what {@link Sops.decrypt} throws, and `data_dir_unusable` when the disk refuses.
+   * Throws what {@link Sops.decrypt} throws, `config_invalid` where all files together have too many
+   * texts, and `data_dir_unusable` when the disk refuses.
    */
   reveal(job: RevealJob, signal: AbortSignal): Promise<Revealed>;
 }
@@ -58,6 +59,11 @@ const LARGEST = 16 * 1024 * 1024;
 const LARGE = 1024 * 1024;
 /** Number of files remembered as plain, by kind and object id, which never changes its content. */
 const MOST_REMEMBERED = 100_000;
+
+/** Most texts of the files of one call: each of them is hidden. */
+const MOST_TEXTS = 4 * MOST_OF_AN_OWNER;
+/** Most failures that are kept: they only say why something is still encrypted. */
+const MOST_FAILURES = 3;
 
 /** Makes the decryption for the pipeline. */
 export function createEncryptedFiles(parts: EncryptedFilesParts): EncryptedFiles {
@@ -91,8 +97,9 @@ class TreeFiles implements EncryptedFiles {
       } catch (error) {
         const isOurs = error instanceof StackwrightError && error.code !== "data_dir_unusable";
         if (job.tolerant !== true || !isOurs) throw error;
-        failures.push(error);
+        if (failures.length < MOST_FAILURES) failures.push(error);
       }
+      if (secrets.size > MOST_TEXTS) throw tooMany();
     }
     return { identities, secrets, failures };
   }
@@ -179,6 +186,13 @@ class TreeFiles implements EncryptedFiles {
       );
     }
   }
+}
+
+function tooMany(): StackwrightError {
+  return errors.config_invalid(
+    `the encrypted files that compose may read have more than ${MOST_TEXTS} texts that must not be ` +
+      "shown; name what compose reads without variables, so that only that is decrypted",
+  );
 }
 
 function equal(a: Uint8Array | undefined, b: Uint8Array): boolean {

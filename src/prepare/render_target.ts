@@ -36,7 +36,7 @@ import type { PrepareParts } from "./parts.ts";
 import { requireSafeInputs, requireSafeModel } from "./path_safety.ts";
 import { PlainSecrets } from "./plain_secrets.ts";
 import type { ResolvedTarget } from "./resolve_secrets.ts";
-import { requirePlain, type RevealedInputs, revealInputs } from "./reveal_inputs.ts";
+import { hideOthers, requirePlain, type RevealedInputs, revealInputs } from "./reveal_inputs.ts";
 import { hasLinks, realPaths, requireInside } from "./real_paths.ts";
 import { filesOwner, hidingOwner } from "./target.ts";
 
@@ -77,7 +77,7 @@ export async function renderTarget(
   const toReveal = { revision, tree, owner, paths, complete: inputs.complete };
   const revealed = await revealInputs(parts, toReveal, signal);
   const plain = new PlainSecrets(parts, hidingOwner(target), namesOf(target));
-  parts.secrets.hide(revealed.others, hidingOwner(target));
+  await hideOthers(parts, revealed, hidingOwner(target));
   plain.hideDecrypted(revealed.secrets);
   const beside = await configurationFiles(parts, target, signal);
   plain.hideDecrypted(beside?.secrets ?? []);

@@ -48,6 +48,22 @@ export async function revealInputs(
   };
 }
 
+/** Hides the texts of files that compose may read, with pauses: they are many, and each has many forms. */
+export async function hideOthers(
+  { secrets }: Pick<PrepareParts, "secrets">,
+  { others }: Pick<RevealedInputs, "others">,
+  owner: string,
+): Promise<void> {
+  const pauses = createPauses();
+  for (const each of others) {
+    secrets.hide([each], owner);
+    await pauses.after(FORMS * (each.length + 100));
+  }
+}
+
+/** Characters of the forms of a text for each of its own. */
+const FORMS = 100;
+
 /** Beginning of an encrypted value. */
 const CIPHER_TEXT = "ENC[AES256_GCM,";
 
@@ -61,7 +77,7 @@ export function requirePlain(model: ComposeModel, { failures }: Pick<Revealed, "
   if (place === undefined) return;
   const why = failures.length === 0
     ? "the file it comes from is no complete SOPS file"
-    : failures.slice(0, 3).map((each) => each.message).join("; ");
+    : failures.map((each) => each.message).join("; ");
   const code = failures[0]?.code ?? "config_invalid";
   throw new StackwrightError(code, `${place.join(".")} is still encrypted: ${why}`);
 }

@@ -2,7 +2,9 @@ import { Beginnings, CUT_BEGINNING, type Effort, LONGEST } from "./beginnings.ts
 
 /** The time before a line that a builder tells: `#8 0.697 `, `0.697 `. */
 const TIME = /(?:#\d{1,9} )?\d{1,9}\.\d{1,9} /y;
-/** The same behind what begins a line. */
+/** What a line begins after: the one before it, and the colon of what leads to it. */
+const LEAD = /\n|: /g;
+/** A time behind what begins a line. */
 const TIME_BEFORE = /(?:^|\n|: )(?:#\d{1,9} )?\d{1,9}\.\d{1,9} $/;
 /** Most characters that {@link TIME_BEFORE} matches, with some to spare. */
 const LONGEST_BEFORE = 40;
@@ -36,15 +38,11 @@ export class Endings {
 
   /** The next beginning of a line of a text, from a place on, that is the end of one of these; else infinite. */
   next(text: string, from: number, effort: Effort): number {
-    const time = new RegExp(TIME);
-    const begin = from - LONGEST_BEFORE;
-    // The text begins as one.
-    let end = begin <= 0 ? -1 : placeOf("\n", text, begin);
-    let colon = placeOf(": ", text, begin);
-    while (end < Infinity || colon < Infinity) {
-      const at = Math.min(end + 1, colon + 2);
-      if (end < at) end = placeOf("\n", text, at);
-      if (colon < at) colon = placeOf(": ", text, at);
+    const [time, lead] = [new RegExp(TIME), new RegExp(LEAD)];
+    lead.lastIndex = Math.max(0, from - LONGEST_BEFORE);
+    // The text begins as a line.
+    let at = lead.lastIndex === 0 ? 0 : placeAfter(lead, text);
+    for (; at < Infinity; at = placeAfter(lead, text)) {
       time.lastIndex = at;
       for (const place of [at, time.test(text) ? time.lastIndex : -1]) {
         if (place >= from && this.#lengthAt(text, place, effort) > 0) return place;
@@ -85,9 +83,9 @@ function beginsLine(text: string, at: number): boolean {
   return at === 0 || before === LINE_END || before === BLANK && text.charCodeAt(at - 2) === COLON;
 }
 
-function placeOf(sign: string, text: string, from: number): number {
-  const at = text.indexOf(sign, from);
-  return at < 0 ? Infinity : at;
+/** Where the next match of a pattern ends; infinite without one. */
+function placeAfter(pattern: RegExp, text: string): number {
+  return pattern.test(text) ? pattern.lastIndex : Infinity;
 }
 
 function backwards(text: string): string {

@@ -56,6 +56,7 @@ describe("tooLargeProject()", () => {
         ),
         networks: { big: large },
         volumes: { big: large },
+        secrets: { big: { file: "x".repeat(100_000) } },
       });
     const said = /^its services name networks, .* of \d+ characters .* the most is 16777216$/;
     assert.equal(named(160, { networks: { big: null } }), undefined);
@@ -64,6 +65,11 @@ describe("tooLargeProject()", () => {
     const mount = { type: "volume", source: "big", target: "/a" };
     assert.match(named(1, { volumes: Array(170).fill(mount) }) ?? "", said);
     assert.equal(named(1, { volumes: Array(170).fill({ ...mount, type: "bind" }) }), undefined);
+    const secrets = [{ source: "big" }];
+    for (const service of [{ secrets }, { build: { secrets } }]) {
+      assert.equal(named(160, service), undefined);
+      assert.match(named(170, service) ?? "", said);
+    }
   });
   it("counts the arguments that a deployment gives to each of its builds", () => {
     const buildArguments = { A: "x".repeat(100_000) };

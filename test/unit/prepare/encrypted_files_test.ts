@@ -77,7 +77,7 @@ async function makeTree(committed: Readonly<Record<string, string>>) {
       if (text.startsWith("BAD ")) throw new StackwrightError("config_invalid", `${name} is bad`);
       if (!text.startsWith("ENC ")) return Promise.resolve(undefined);
       const plain = text.slice(4);
-      return Promise.resolve({ bytes: new TextEncoder().encode(plain), secrets: [plain] });
+      return Promise.resolve({ bytes: new TextEncoder().encode(plain), secrets: plain.split(",") });
     },
   };
   const digest = (text: string) => `digest of ${text.length} ${text.slice(0, 4)}`;
@@ -115,6 +115,22 @@ describe("createEncryptedFiles()", () => {
       await encrypted.reveal({ revision, tree, owner: "", paths: ["."] }, never);
       await encrypted.reveal({ revision, tree, owner: "", paths: ["."] }, never);
       assert.deepEqual(asked.sort(), ["a", "b", "b"]);
+    });
+  });
+
+  it("reveal() refuses files that have too many texts together, also where failures are tolerated", async () => {
+    const texts = (file: string) => Array.from({ length: 4000 }, (_, at) => `${file}${at}`).join();
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const files = Object.fromEntries(names.map((name) => [name, `ENC ${texts(name)}`]));
+    await withTree(files, async ({ tree, encrypted }) => {
+      const reveal = (paths: readonly string[]) =>
+        encrypted.reveal({ revision, tree, owner: "", paths, tolerant: true }, never);
+      assert.equal((await reveal(names.slice(1))).secrets.size, 20_000);
+      await assert.rejects(reveal(["."]), {
+        code: "config_invalid",
+        message:
+          /have more than 20000 texts that must not be shown; name what compose reads without/,
+      });
     });
   });
 
