@@ -88,6 +88,7 @@ export function makeRelease(parts: ReleaseParts): Release {
     ...(parts.configuration === undefined ? {} : { configuration: parts.configuration }),
     target: parts.target,
     timeoutSeconds: parts.timeoutSeconds,
+    ...(parts.workingDir === undefined ? {} : { workingDir: parts.workingDir }),
     ...(parts.swarm === undefined ? {} : { swarm: parts.swarm }),
     digest: parts.digest(
       canonicalJson({ digests, resources, ...(parts.swarm === undefined ? {} : { swarm: true }) }),

@@ -182,11 +182,11 @@ async function toBring(
   observed: ObservedStack,
   signal: AbortSignal,
 ): Promise<{ readonly wanted: readonly ToBring[]; readonly committed: readonly OldData[] }> {
-  const { key, model, live: { files } } = release;
+  const { key, live: { files } } = release;
   const { dataDir } = parts.host;
   const hostLive = stackDirectories(dataDir, key).live;
   const { live, stack } = stackDirectories(parts.options.dataDir, key);
-  const found = await findOldData(parts.host.engine, { key, model, dataDir }, observed, signal);
+  const found = await findOldData(parts.host.engine, { ...release, dataDir }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
   const cameBack = parts.ledger.current(key) !== undefined ||
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;

@@ -1,21 +1,15 @@
+import { join } from "node:path/posix";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
-  type ComposeModel,
   isOurs,
   type ObservedBind,
   type ObservedContainer,
   type ObservedStack,
+  type Release,
   type StackKey,
 } from "../model/mod.ts";
-import {
-  insideTree,
-  objectsAt,
-  parentsOf,
-  printedInside,
-  servicesOf,
-  textAt,
-} from "../compose/mod.ts";
+import { insideTree, objectsAt, printedInside, servicesOf, textAt } from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
 import { plainPath } from "./moved_mounts.ts";
@@ -43,11 +37,17 @@ export interface OldData {
 }
 
 /** Where data belongs that is found. */
-interface NewPlace {
-  readonly key: StackKey;
-  readonly model: ComposeModel;
+interface NewPlace extends Pick<Release, "key" | "model" | "workingDir"> {
   /** The data directory on the engine's host. */
   readonly dataDir: string;
+}
+
+/** A mount of a release from `live`. */
+interface LiveMount {
+  readonly service: string;
+  readonly target: string;
+  /** The path in `live`. */
+  readonly path: string;
 }
 
 /** A mount of a container that is to be replaced. */
@@ -88,18 +88,15 @@ export async function findOldData(
   // What is left of others beside containers of ours was left behind by the first deployment.
   const byPath = containers.some(isOurs)
     ? inAnotherLive(away(to.dataDir, true), to.key)
-    : inCheckouts(away(hostLive, false), new Set(wanted.map(({ path }) => path)));
+    : inCheckout(away(hostLive, false), to.workingDir);
   const writing = mounted.filter(({ container: { state }, bind }) =>
     state === "running" && bind.writable
   );
   const pauses = createPauses();
   const found = new Map<string, OldData>();
-  for (const { service, target, path } of wanted) {
-    const old = byPath.get(path) ?? byTarget.get(placeOf(service, target));
-    if (old === undefined) continue;
+  for (const { service, path, old } of chosen(wanted, { byTarget, byPath })) {
+    if (found.has(path)) continue;
     const { container, bind: { source, writable, destination } } = old;
-    // Of the services that mount it, the one that had it tells of it.
-    if (found.has(path) && container.service !== service) continue;
     const writers = new Set<ObservedContainer>();
     for (const each of writing) {
       await pauses.after(each.bind.source.length);
@@ -123,18 +120,52 @@ function inAnotherLive(mounts: readonly OldMount[], { name }: StackKey) {
 }
 
 /**
- * Mounts of some `paths` in the copy of the repository that compose was run in, by these, whatever service
- * has them and wherever: one that was renamed finds its data. That copy has compose's working directory
- * somewhere in it, so a path is taken for the longest that it can be.
+ * Mounts of the copy of the repository that compose was run in, by their path in the repository, whatever
+ * service has them and wherever: one that was renamed finds its data. That copy begins where compose's
+ * working directory does without `workingDir`; where it does not end so, the stack was moved in the
+ * repository, and only what is in that directory counts.
  */
-function inCheckouts(mounts: readonly OldMount[], paths: ReadonlySet<string>) {
-  const outerLast = mounts.toSorted((a, b) => b.bind.source.length - a.bind.source.length);
-  return new Map(outerLast.flatMap((each) => {
-    const directory = each.container.labels[COMPOSE_LABELS.workingDirectory];
-    const path = directory && [directory, ...parentsOf(directory)]
-      .flatMap((root) => insideTree(each.bind.source, root) ?? []).findLast((at) => paths.has(at));
-    return path ? [[path, each] as const] : [];
+function inCheckout(mounts: readonly OldMount[], workingDir: string | undefined) {
+  return new Map(mounts.flatMap((each) => {
+    const label = each.container.labels[COMPOSE_LABELS.workingDirectory];
+    if (label === undefined || workingDir === undefined) return [];
+    const directory = plainPath(label);
+    const end = join("/", workingDir, ".").replace(/\/$/, "");
+    const isSame = directory.endsWith(end);
+    const root = isSame ? directory.slice(0, directory.length - end.length) || "/" : directory;
+    const inside = insideTree(each.bind.source, root);
+    if (inside === undefined) return [];
+    return [[isSame ? inside : join(workingDir, inside), each] as const];
   }));
+}
+
+/**
+ * The mount whose data each of some mounts gets, for each path the likeliest first. What the service itself
+ * has at the target goes before what another place has of the path, unless it is of another path that is
+ * wanted. Of several services, one goes first that had the path, or else the owner of the data.
+ */
+function chosen(
+  wanted: readonly LiveMount[],
+  { byTarget, byPath }: {
+    readonly byTarget: ReadonlyMap<string, OldMount>;
+    readonly byPath: ReadonlyMap<string, OldMount>;
+  },
+) {
+  const sourceAt = (path: string) => plainSource(byPath.get(path));
+  const taken = new Map(wanted.map(({ path }) => [sourceAt(path), path]));
+  return wanted.flatMap(({ service, target, path }) => {
+    const [same, other] = [byTarget.get(placeOf(service, target)), byPath.get(path)];
+    const isFree = same !== undefined && (taken.get(plainSource(same)) ?? path) === path;
+    const old = isFree ? same : other ?? same;
+    if (old === undefined) return [];
+    const isExact = plainSource(old) === sourceAt(path);
+    const rank = (isExact ? 2 : 0) + (old.container.service === service ? 1 : 0);
+    return [{ service, path, old, rank }];
+  }).sort((a, b) => b.rank - a.rank);
+}
+
+function plainSource(mount: OldMount | undefined): string | undefined {
+  return mount && plainPath(mount.bind.source);
 }
 
 /** The directories around a path. */
@@ -148,7 +179,7 @@ function placeOf(service: string, destination: string): string {
 }
 
 /** The mounts of a model whose source is in `live`. */
-function liveMounts(model: ComposeModel, hostLive: string) {
+function liveMounts(model: Release["model"], hostLive: string): LiveMount[] {
   return Object.entries(servicesOf(model)).flatMap(([service, definition]) =>
     objectsAt(definition, "volumes").flatMap((volume) => {
       const path = volume["type"] === "bind"

@@ -119,6 +119,8 @@ export interface Release {
   readonly target: string;
   /** Seconds until it must be healthy, also when it is put back; from its own configuration. */
   readonly timeoutSeconds: number;
+  /** Directory of the source that it is deployed from; absent in releases of older versions. */
+  readonly workingDir?: string;
   /** Keyed digest over all services and top-level resources. */
   readonly digest: string;
   readonly services: readonly ReleaseService[];

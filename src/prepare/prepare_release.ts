@@ -96,6 +96,7 @@ async function releaseOf(
     ...(beside === undefined ? {} : { configuration: beside.revision }),
     target: target.configTarget,
     timeoutSeconds: deployment.timeoutSeconds,
+    workingDir: deployment.workingDir,
     ...(target.swarm === undefined ? {} : { swarm: target.swarm }),
     discovered: target.discovered !== undefined,
     rendered: arriving,

@@ -18,10 +18,11 @@ import { STACK_LABELS } from "./stack_parts.ts";
  */
 export async function requireDataHere(
   { host, files, options }: Pick<OldDataParts, "files" | "host" | "options">,
-  { key, model, live }: Pick<Release, "key" | "model" | "live">,
+  release: Pick<Release, "key" | "model" | "live" | "workingDir">,
   signal: AbortSignal,
 ): Promise<void> {
   const { engine, dataDir } = host;
+  const { key, live } = release;
   const services = await engine.swarm.services({ [STACK_LABELS.namespace]: key.name }, signal);
   const containers = services.filter((each) => !isRunOfJob(each)).map((each) => ({
     ...{ id: each.id, name: each.name, service: shortName(key.name, each.name) },
@@ -29,7 +30,7 @@ export async function requireDataHere(
     labels: each.labels,
     binds: bindsOf(each),
   }));
-  for (const data of await findOldData(engine, { key, model, dataDir }, { containers }, signal)) {
+  for (const data of await findOldData(engine, { ...release, dataDir }, { containers }, signal)) {
     const { service, target, source, path } = data;
     if (own(live.files, path) !== undefined) continue;
     if (await holdsSomething(files, join(stackDirectories(options.dataDir, key).live, path))) {

@@ -107,7 +107,7 @@ describe("findOldData()", () => {
       { type: "bind", source: `${LIVE}/${path}`, target: `/new/${path.split("/").at(-1)}` }
     ));
     const model = { services: { app: { volumes: volumes.slice(4) }, web: { volumes } } };
-    const place = { ...PLACE, model: model as unknown as ComposeModel };
+    const place = { ...PLACE, model: model as unknown as ComposeModel, workingDir: "in/dir" };
     const sources = async (more: readonly unknown[]) => {
       const containers = [one, unlabelled, ...more] as unknown as ObservedContainer[];
       const found = await findOldData(NOT_ASKED, place, { containers }, never);
@@ -122,6 +122,77 @@ describe("findOldData()", () => {
     const ours = { ...one, id: "ours", service: "web", binds: [] };
     const made = { ...ours, labels: { [LABELS.manager]: MANAGER } };
     assert.deepEqual(await sources([made]), [renamed]);
+  });
+
+  /** What is found of `services`, from old ones in a directory: mounts of each, as `SOURCE:TARGET`. */
+  async function foundOf(
+    { directory, workingDir, old, services }: {
+      readonly directory: string;
+      readonly workingDir: string;
+      readonly old: Readonly<Record<string, readonly string[]>>;
+      readonly services: Readonly<Record<string, readonly string[]>>;
+    },
+  ) {
+    const labels = { [COMPOSE_LABELS.workingDirectory]: directory };
+    const split = (mounts: readonly string[], add: (source: string, target: string) => unknown) =>
+      mounts.map((mount) => add(...mount.split(":") as [string, string]));
+    const containers = Object.entries(old).map(([service, mounts]) => ({
+      ...{ id: service, service, labels, state: "running" },
+      binds: split(mounts, (source, destination) => ({ source, destination, writable: true })),
+    })) as unknown as ObservedContainer[];
+    const model = {
+      services: Object.fromEntries(
+        Object.entries(services).map(([service, mounts]) => [service, {
+          volumes: split(mounts, (path, target) => (
+            { type: "bind", source: `${LIVE}/${path}`, target }
+          )),
+        }]),
+      ),
+    } as unknown as ComposeModel;
+    const found = await findOldData(
+      ...[NOT_ASKED, { ...PLACE, model, workingDir }, { containers }, never] as const,
+    );
+    return Object.fromEntries(found.map(({ path, source }) => [path, source]));
+  }
+
+  it("takes no absolute mount for a relative one since their paths end alike", async () => {
+    const media = { app: ["/tmp/x/old/o/one/media:/config", "/tmp/x/media:/media"] };
+    const root = { directory: "/tmp/x/old/o/one", workingDir: "." };
+    const same = { ...root, old: media, services: { app: ["media:/config"] } };
+    assert.deepEqual(await foundOf(same), { media: "/tmp/x/old/o/one/media" });
+    const renamed = { ...same, services: { web: ["media:/config"] } };
+    assert.deepEqual(await foundOf(renamed), { media: "/tmp/x/old/o/one/media" });
+    const [config, absolute] = ["/tmp/x/old/o/two/jelly/config:/config", "/tmp/x/jelly/config:/a"];
+    const jelly = { directory: "/tmp/x/old/o/two/jelly", workingDir: "jelly" };
+    const services = { app: ["jelly/config:/config"] };
+    const right = { "jelly/config": "/tmp/x/old/o/two/jelly/config" };
+    for (const name of ["aaa", "old"]) {
+      const two = { ...jelly, old: { app: [config], [name]: [absolute] }, services };
+      assert.deepEqual(await foundOf(two), right);
+      assert.deepEqual(await foundOf({ ...two, old: { [name]: [absolute] } }), {});
+    }
+    // A working directory that does not end so is not that of the same place: all around it is another's.
+    const moved = { ...jelly, workingDir: "new", services: { web: ["new/config:/x", "o:/o"] } };
+    assert.deepEqual(await foundOf({ ...moved, old: { app: [config, "/tmp/x/old/o:/o"] } }), {
+      "new/config": "/tmp/x/old/o/two/jelly/config",
+    });
+  });
+
+  it("prefers the place of the service itself, but not to what is of another path", async () => {
+    const root = { directory: "/r", workingDir: "." };
+    const services = { app: ["data:/data"] };
+    const absolute = { app: ["/srv/db:/data"], gone: ["/r/data:/backup"] };
+    assert.deepEqual(await foundOf({ ...root, old: absolute, services }), { data: "/srv/db" });
+    const swapped = {
+      ...{ ...root, old: { app: ["/r/a:/a", "/r/b:/b"] } },
+      services: { app: ["a:/b", "b:/a"] },
+    };
+    assert.deepEqual(await foundOf(swapped), { a: "/r/a", b: "/r/b" });
+    const viewed = {
+      ...{ ...root, old: { app: ["/r/data:/data"], view: ["/srv/v:/v"] } },
+      services: { app: ["data:/data"], view: ["data:/v"] },
+    };
+    assert.deepEqual(await foundOf(viewed), { data: "/r/data" });
   });
 
   it("asks for the stack's containers, once, where they are from a list of everybody's", async () => {
