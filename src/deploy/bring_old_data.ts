@@ -1,9 +1,7 @@
 import { join } from "node:path";
-import { parentsOf } from "../compose/mod.ts";
 import {
   askingSource,
   errors,
-  isStackwrightError,
   type ObservedStack,
   own,
   type Plan,
@@ -17,6 +15,7 @@ import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
 import { findOldData, type OldData } from "./old_data.ts";
 import { leftOrphans, requireRoomBeside } from "./left_orphans.ts";
+import { sharersOf } from "./old_data_sharers.ts";
 import { stackDirectories } from "./stack_files.ts";
 import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
 
@@ -82,51 +81,6 @@ export async function withOldData(
     ? plan.message
     : `${plan.message}; with the data in ${sources}${stops}`;
   return { ...plan, message, services };
-}
-
-/**
- * Who else mounts one of the directories, something in it, or a directory around it in the copy of the
- * repository: compose projects, and containers without one.
- */
-async function sharersOf(
-  { host }: OldDataParts,
-  name: string,
-  wanted: readonly OldData[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map(wanted.map(({ source }) => [source, new Set<string>()]));
-  const around = Map.groupBy(
-    wanted.flatMap(({ source, path }) =>
-      parentsOf(source).slice(0, path.split("/").length).map((at) => ({ at, source }))
-    ),
-    ({ at }) => at,
-  );
-  // Nothing depends on the warning: an engine with more containers than are read gets none.
-  const all = wanted.length === 0
-    ? []
-    : await host.engine.containerMounts(signal).catch((thrown) => {
-      if (!isStackwrightError(thrown, "engine_refused")) throw thrown;
-      return [];
-    });
-  const us = wanted.length === 0 ? undefined : (await host.own(signal))?.container.id;
-  for (const { id, project, mounts, ...each } of all) {
-    if (project === name || id === us) continue;
-    const who = project === "" ? `container ${each.name}` : project;
-    for (const mount of mounts) {
-      for (const at of [mount, ...parentsOf(mount)]) found.get(at)?.add(who);
-      for (const { source } of around.get(mount) ?? []) found.get(source)?.add(who);
-    }
-  }
-  const shared = [...found].filter(([, projects]) => projects.size > 0);
-  return new Map(shared.map(([source, projects]) => [source, shortly([...projects].sort())]));
-}
-
-/** Others that are named of each directory. */
-const MOST_NAMED = 5;
-
-function shortly(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return names.slice(0, MOST_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /**
