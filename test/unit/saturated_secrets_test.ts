@@ -87,9 +87,10 @@ describe("secrets and texts that are as hostile as they may be", () => {
       }
       assert.deepEqual(slow, [], `they take longer than ${MOST_MS} ms`);
       for (const line of lines) assert.equal(JSON.parse(line).level, "info");
-      // A secret that repeats itself begins once more before its end: then the rest of the word is masked.
+      // A secret that repeats itself begins once more before its end, and ends after its beginning: then the
+      // rest of the word is masked, or its beginning.
       // Nothing is told of a stack that has more than there is room for.
-      const isHidden = (each: string) => /^(?:<\*\*\*>?|\*\*\*)$/.test(redact(`<${each}>`));
+      const isHidden = (each: string) => /^<?\*\*\*>?$/.test(redact(`<${each}>`));
       assert.equal(all.filter((each) => !isHidden(each)).length, 0);
       assert.ok(await takesAtMost(MOST_MS, () => redactor.forget(OWNER)));
     });
