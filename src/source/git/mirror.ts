@@ -58,12 +58,11 @@ export class Mirror {
   async resolve(request: MirrorRequest, signal: AbortSignal): Promise<Resolved> {
     const reference = parseReference(request.reference);
     if (reference.kind === "commit") {
-      const { id } = reference;
-      const fetched = await this.#ensure({ ...request, name: id }, id, signal);
+      const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
       // In any case: git asks nobody for the id of a tag that is here, and another request, or another
       // process, may have fetched it while this one waited for its turn.
       await this.#requireAccess(request, signal);
-      return { reference: id, id: fetched ?? id };
+      return { reference: reference.id, id };
     }
     const candidates = namesOf(reference);
     const refs = await this.#ask(request, candidates, signal);
@@ -71,8 +70,8 @@ export class Mirror {
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);
     const name = picked.name === "HEAD" ? branchOf(refs) : picked.name;
-    const fetched = await this.#ensure({ ...request, name }, picked.id, signal);
-    return { reference: name, id: fetched ?? picked.id };
+    const id = await this.#ensure({ ...request, name }, picked.id, signal);
+    return { reference: name, id };
   }
 
   /** The commit that a reference named at its last fetch; `undefined` for `HEAD`, which is not kept. */
@@ -114,16 +113,14 @@ export class Mirror {
     return await this.#content.depthOf(id, signal) === Number.POSITIVE_INFINITY;
   }
 
-  /** Fetches unless the mirror has all of `wanted`; returns the id of what was fetched, maybe newer than `id`. */
-  async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string | undefined> {
+  /** Fetches unless the mirror has all of `wanted`; returns the commit id, maybe newer than `id`. */
+  async #ensure(wanted: Wanted, id: string, signal: AbortSignal): Promise<string> {
     await this.#noteUse();
-    if (await this.#content.isCurrent(wanted, id, signal)) return undefined;
+    if (await this.#content.isCurrent(wanted, id, signal)) return id;
     return await this.#exclusive(signal, async () => {
       // The previous holder of the lock may have fetched the commit, under this name or another.
       const isHere = await this.#content.has(wanted, id, signal);
-      const isKept = isHere &&
-        await this.#content.keep(this.directory, wanted.name, id, signal);
-      if (isKept) return undefined;
+      if (isHere && await this.#content.keep(this.directory, wanted.name, id, signal)) return id;
       if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
       return await this.#fetch(wanted, signal);
     });
