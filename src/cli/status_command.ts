@@ -73,9 +73,10 @@ Exits 1 when the stack that was named is not known.
       else if (shown.length === 0) {
         const { dir } = bench.settings.data;
         io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
-      } else {io.out(
-          textOf(shown, io, { now: bench.system.clock.now(), isWhole: name !== undefined }),
-        );}
+      } else {
+        const now = bench.system.clock.now();
+        io.out(textOf(shown, io, { now, isWhole: name !== undefined }));
+      }
       if (!json) io.out(failedJobsText(shown, io) + failedText(sources, io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;

@@ -68,8 +68,8 @@ export function logQuery(lines: number) {
 
 /**
  * The last `lines` lines of a log in the answer to {@link logQuery}; see {@link collectLines}. The engine
- * counts the parts of long lines, so the answer may begin within a line, and so within a secret, of which
- * nothing knows the end: such a line is left out, with `…` in its place if nothing is before it.
+ * counts the parts of long lines, so the answer may begin within a line: such a line is left out, with `…`
+ * in its place if nothing is before it.
  */
 export async function readLog(
   response: TransportResponse,

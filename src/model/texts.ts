@@ -27,8 +27,8 @@ export function beginning(text: string, most: number): string {
 
 /**
  * The first characters of a text, with `…` where something is missing. What is told of others is cut in
- * this way alone: the redactor knows beginnings of secrets, before that sign, and nothing knows what is
- * left of one that was cut in front.
+ * this way alone: before that sign the redactor hides shorter beginnings of secrets than elsewhere, while
+ * their ends are hidden at the beginnings of lines alone.
  */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;

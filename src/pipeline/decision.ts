@@ -1,13 +1,13 @@
-import type {
-  InputChange,
-  ObservedStack,
-  Plan,
-  Release,
-  SkipReason,
-  TargetEnd,
-  ToldDecision,
+import {
+  type InputChange,
+  type ObservedStack,
+  type Plan,
+  type Release,
+  type SkipReason,
+  type TargetEnd,
+  type ToldDecision,
+  withSequel,
 } from "../model/mod.ts";
-import { withSequel } from "../model/mod.ts";
 import type { RolloutResult } from "../deploy/mod.ts";
 import { type HeldDecision, stoppedHold, waitingHold } from "./hold.ts";
 import type { PreparedRelease, Target } from "../prepare/mod.ts";

@@ -203,9 +203,9 @@ function withoutMetadata(text: string, document: Document.Parsed): Replacement[]
   return [{ start, end, text: contents.items.length === 1 ? "{}\n" : "" }];
 }
 
-/** Encrypted comments, with the maps around the values next to them. */
 const ROOT: readonly string[] = [];
 
+/** Encrypted comments, with the maps around the values next to them. */
 function commentsOf(text: string, places: readonly Place[]) {
   const pattern = new RegExp(`#[ \\t]*${ENCRYPTED_COMMENT.source}`, "g");
   const prefixesOf = new Map<readonly string[], string[][]>();
