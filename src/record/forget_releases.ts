@@ -118,7 +118,7 @@ function forgetOwners(database: LedgerDatabase): void {
   if (Number(counted?.["count"]) <= MOST_GONE) return;
   database.run(
     `DELETE FROM owners WHERE rowid IN (SELECT id FROM (
-       SELECT o.rowid AS id, row_number() OVER (PARTITION BY source, reference, ${REPOSITORY}
+       SELECT o.rowid AS id, row_number() OVER (PARTITION BY source, reference, repository
                                                ORDER BY o.rowid) AS place
        FROM owners o LEFT JOIN stacks s ON s.context = o.context AND s.name = o.name
        WHERE s.release_id IS NULL AND adopted = 0) WHERE place > ?)`,
