@@ -41,6 +41,15 @@ export function isRefusedChange(error: unknown): boolean {
     /^engine refused (?:POST|PUT|DELETE) /.test(error.message);
 }
 
+/**
+ * Whether an engine refused a list because it missed something: engines with images in containerd's
+ * store do when an image is removed while they list. Asked again, they no longer look for it.
+ */
+export function isListOfRemoved(error: unknown): boolean {
+  return isStackwrightError(error, "engine_refused") &&
+    /^engine refused GET \/\w+\/json: 404 /.test(error.message);
+}
+
 /** A TLS engine's answer to plain HTTP. */
 const WANTS_TLS = "Client sent an HTTP request to an HTTPS server.";
 

@@ -1,5 +1,6 @@
 import { COMPOSE_LABELS } from "../model/mod.ts";
 import { type EngineApi, pathName } from "./api.ts";
+import { isListOfRemoved } from "./api_refusal.ts";
 import type { Query } from "./api_request.ts";
 import type { ImageListed, ImageSummary } from "./engine_facts.ts";
 import {
@@ -18,13 +19,16 @@ import { asName } from "./told.ts";
 
 const UNTAGGED = "<none>";
 
+/** Most calls for one list of images that others remove from. */
+const MOST_LISTINGS = 3;
+
 /** The calls of an engine about images. */
 export function imageCalls(api: EngineApi) {
   const images = sharingLists((_, signal) => {
     // Each for itself: an image's author chooses its labels.
     const whose = (image: JsonRecord) => asText(image["Id"]);
     const shape = { keep: IMAGES, of: imageSummary, whose };
-    return api.list({ method: "GET", path: "/images/json" }, shape, signal);
+    return listed(() => api.list({ method: "GET", path: "/images/json" }, shape, signal));
   });
   return {
     imageId: (reference, signal) => imageId(api, reference, signal),
@@ -61,6 +65,17 @@ export function imageCalls(api: EngineApi) {
       await api.send({ method: "POST", path, query: repositoryAndTag(reference) }, signal);
     },
   } satisfies Partial<Engine>;
+}
+
+/** A list of images, made again where images were removed meanwhile. */
+async function listed<T>(list: () => Promise<T>): Promise<T> {
+  for (let calls = 1;; calls++) {
+    try {
+      return await list();
+    } catch (error) {
+      if (!isListOfRemoved(error) || calls === MOST_LISTINGS) throw error;
+    }
+  }
 }
 
 /** Content id of the image that a reference names; `undefined` when it is missing. */

@@ -12,11 +12,18 @@ const MOST_AT_ONCE = 500;
 /** One that waits longer has failed; a packet that is lost is sent again after one, three, seven seconds. */
 const LONGEST_MS = 60_000;
 const TICK_MS = 5;
+/**
+ * A failure while the proxy itself stood still for half of the time that an old container goes on
+ * answering: what it had looked up was out of date by its own fault, which no update can help.
+ */
+const STILL_MS = 1000;
+const STOOD_STILL = /, stood still (\d+) ms\n$/;
 const ANSWER = /^HTTP\/1\.1 200 [^]*\r\n\r\n(version \d+)\n$/;
 
 const [address = "", port = "", rate = ""] = process.argv.slice(2);
 const answers: Record<string, number> = {};
 const failures: string[] = [];
+const stalled: string[] = [];
 const started = performance.now();
 let due = 0;
 let withheld = 0;
@@ -40,15 +47,18 @@ function ask(): void {
     underWay--;
     const text = texts.join("");
     const answer = ANSWER.exec(text)?.[1];
-    if (answer === undefined) failures.push(`${problem || "closed"}: ${JSON.stringify(text)}`);
-    else answers[answer] = (answers[answer] ?? 0) + 1;
+    if (answer !== undefined) answers[answer] = (answers[answer] ?? 0) + 1;
+    else {
+      const isStalled = Number(STOOD_STILL.exec(text)?.[1] ?? 0) >= STILL_MS;
+      (isStalled ? stalled : failures).push(`${problem || "closed"}: ${JSON.stringify(text)}`);
+    }
     if (ending && underWay === 0) conclude();
   });
 }
 
 function report(): void {
   const seconds = (performance.now() - started) / 1000;
-  const line: LoadReport = { seconds, answers, failures, withheld };
+  const line: LoadReport = { seconds, answers, failures, stalled, withheld };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

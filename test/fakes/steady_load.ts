@@ -10,6 +10,8 @@ export interface LoadReport {
   readonly answers: Readonly<Record<string, number>>;
   /** What was no answer of the server. */
   readonly failures: readonly string[];
+  /** Failures in which the proxy stood still for so long that nothing can be said about the server. */
+  readonly stalled: readonly string[];
   /** Requests that were not made because too many were under way. */
   readonly withheld: number;
 }
@@ -21,7 +23,7 @@ export interface LoadReport {
 export class SteadyLoad {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
-  #report: LoadReport = { seconds: 0, answers: {}, failures: [], withheld: 0 };
+  #report: LoadReport = { seconds: 0, answers: {}, failures: [], stalled: [], withheld: 0 };
   #stderr = "";
 
   /** @param rate requests a second to `address`, a host and a port. */

@@ -29,13 +29,14 @@ const CASES = {
       },
     }),
   }),
+  // The pause is long enough for a driver on a slow disk to take the rest of the line.
   "a log whose driver drops what is too much for it": composeFile({
     web: service({
       command: [
         "sh",
         "-c",
         dollars(
-          `big=$(${LONG}); yes filler | head -n 50000; printf "%s%s" "$big" "$S"; sleep 0.3; ` +
+          `big=$(${LONG}); yes filler | head -n 50000; printf "%s%s" "$big" "$S"; sleep 3; ` +
             'echo " more"; exit 1',
         ),
       ],
