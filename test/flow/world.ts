@@ -300,8 +300,7 @@ async function removeProjects(engine: EngineClient, stack: string): Promise<void
   for (const each of await engine.listImages(never)) {
     const tags = each.tags.filter((tag) => tag.startsWith(`${stack}-`));
     for (const tag of tags) await engine.removeImage(tag, never);
-    const labels = tags.length === 0 ? await engine.imageLabels(each.id, never) : undefined;
-    if (labels !== undefined && mine({ labels })) await engine.removeImage(each.id, never);
+    if (tags.length === 0 && mine(each)) await engine.removeImage(each.id, never);
   }
 }
 
