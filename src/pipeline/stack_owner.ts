@@ -27,9 +27,9 @@ import {
 } from "../model/mod.ts";
 import { isFoundElsewhere, recordedOwner, requireFreeName, takenByOther } from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
-import { sourceAsOwner, stackAsOwner } from "../system/mod.ts";
+import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { claimOf } from "./owner/claim.ts";
-import { isSeparate, wasFound } from "./owner/separate.ts";
+import { separately, wasFound } from "./owner/separate.ts";
 import {
   type Anothers,
   dataVolumes,
@@ -196,23 +196,22 @@ export async function requireNothingForeign(
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
   const { engine } = host;
-  const known = new Map<string, Promise<StackOwner | undefined>>();
-  const ownerHere = async (stack: StackKey) =>
-    recordedOwner(ledger, stack) ??
+  const pauses = createPauses(1);
+  const ownerOf = keptByName(async (name) => {
+    const stack = { ...key, name };
+    await pauses.after(1);
+    return recordedOwner(ledger, stack) ??
       (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
+  });
   const from = of.revision.source.name;
   // A target says itself how it was found; of a release that comes back, the ledger does.
   const isFound = isFoundElsewhere(discovered) || (!owner && wasFound(ledger, key) === true);
   // Authors of repositories in which stacks are discovered are not the configuration's.
   const asker = { owner: claimant, from, isFound };
-  const ownerOf = (name: string) => {
-    const found = known.get(name) ?? ownerHere({ ...key, name });
-    known.set(name, found);
-    return found;
-  };
+  const separate = keptByName((name) => separately(ledger, asker, { ...key, name }));
   const facts: OwnerFacts = {
     ownerOf,
-    isSeparate: (name, deployed) => isSeparate(ledger, asker, { ...key, name }, deployed),
+    isSeparate: (name, deployed) => separate(name)(deployed),
   };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
@@ -279,4 +278,14 @@ function remembering<T>(
     if (isStackwrightError(error, "conflict")) ledger.owners.refuse(key, ownerFrom(configuration));
     throw error;
   }
+}
+
+/** What is found for a name, once for each. */
+function keptByName<T>(find: (name: string) => T): (name: string) => T {
+  const known = new Map<string, { readonly found: T }>();
+  return (name) => {
+    const kept = known.get(name) ?? { found: find(name) };
+    known.set(name, kept);
+    return kept.found;
+  };
 }

@@ -284,24 +284,30 @@ describe("a run of a job of a stack's former owner", () => {
       }));
   }
 
-  it("ends with the new owner's deployment where the process that began it left it under way", () =>
-    withOther(async (world, other) => {
-      await commit(world, withJob({}), DAY);
-      await pollTo(world, "succeeded");
-      await run(world, "?wait=false");
-      await until(async () => await running(world) === 1);
-      await world.stop();
-      assert.equal(await running(world), 1);
-      await other.adopt();
+  for (
+    const [title, theirs, expected] of [
       // The same service, which is no job any more.
-      const url = await other.commit({
+      ["deployment", {
         "compose.yaml": composeFile({ web: service(), backup: service() }),
-      });
-      await commandTo(world, 0, ["apply", url]);
-      assert.equal(await running(world), 0);
-      assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "running" });
-      await world.restart();
-    }));
+      }, "running"],
+      ["files, also where they are those that run,", withJob({}), "created"],
+    ] as const
+  ) {
+    it(`ends with the new owner's ${title} where the process that began it left it under way`, () =>
+      withOther(async (world, other) => {
+        await commit(world, withJob({}), DAY);
+        await pollTo(world, "succeeded");
+        await run(world, "?wait=false");
+        await until(async () => await running(world) === 1);
+        await world.stop();
+        assert.equal(await running(world), 1);
+        await other.adopt();
+        await commandTo(world, 0, ["apply", await other.commit(theirs)]);
+        assert.equal(await running(world), 0);
+        assert.deepEqual(await states(world), { "web-1": "running", "backup-1": expected });
+        await world.restart();
+      }));
+  }
 
   /** A run of the world's stack that its process has left, with a service of another stack stopped. */
   const leftRun = async (world: World) => {

@@ -15,35 +15,34 @@ interface Asker {
 }
 
 /**
- * Whether a thing of another stack of the same owner has authors of its own: one of the two stacks is, or
- * was, discovered in a repository that is not the configuration's, and the other is from another one. All
- * contexts of the engine are asked, and the thing itself (`deployed`, by its label) where they do not know
- * or that is none of the stack's; a repository that nobody knows is another one.
+ * Tells of things of another stack of the same owner, by the repositories that their labels name, whether
+ * they have authors of their own: one of the two stacks is, or was, discovered in a repository that is not
+ * the configuration's, and the other is from another one. All contexts of the engine are asked, and the
+ * thing itself (`deployed`, by its label) where they do not know or that is none of the stack's; a
+ * repository that nobody knows is another one. The ledger is asked once, however many things there are.
  */
-export function isSeparate(
+export function separately(
   ledger: Parts,
   { owner, from, isFound }: Asker,
   stack: StackKey,
-  deployed: string | undefined,
-): boolean {
+): (deployed: string | undefined) => boolean {
   const contexts = [stack.context, ...ledger.owners.beside(stack).map(({ context }) => context)];
   const keys = contexts.map((context) => ({ ...stack, context }));
   const known = keys.flatMap((key) => deployedFrom(ledger, key) ?? []);
-  const isKnown = known.length > 0 &&
-    (deployed === undefined || keys.some((key) => isStacks(ledger, key, deployed)));
-  const repositories = isKnown ? known : [...known, deployed];
-  if (repositories.every((each) => each === from)) return false;
   const told = keys.flatMap((key) => wasFound(ledger, key) ?? []);
-  const mayBeFound = told.length > 0
-    ? told.includes(true)
-    : repositories.some((each) => each !== owner.source);
-  return isFound || mayBeFound;
-}
-
-/** Whether a label that names a repository is one of a stack's: of its owner, or of any before a hand-over. */
-function isStacks(ledger: Parts, key: StackKey, deployed: string): boolean {
-  const { isAdopted, sources } = claimOf(ledger, key);
-  return isAdopted || sources().has(deployed);
+  const claims = keys.map((key) => claimOf(ledger, key));
+  // Of its owner, or of any before a hand-over.
+  const isStacks = (deployed: string) =>
+    claims.some(({ isAdopted, sources }) => isAdopted || sources().has(deployed));
+  return (deployed) => {
+    const isKnown = known.length > 0 && (deployed === undefined || isStacks(deployed));
+    const repositories = isKnown ? known : [...known, deployed];
+    if (repositories.every((each) => each === from)) return false;
+    const mayBeFound = told.length > 0
+      ? told.includes(true)
+      : repositories.some((each) => each !== owner.source);
+    return isFound || mayBeFound;
+  };
 }
 
 /** Whether a stack is, or was, discovered elsewhere; `undefined` where nothing tells. */

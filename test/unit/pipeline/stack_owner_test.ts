@@ -198,6 +198,7 @@ describe("requireNothingForeign()", () => {
     more: object,
     owner: object = { owner: { source, reference: "" } },
     given = parts,
+    volumes: Record<string, object> = { data: { name } },
   ) =>
     requireNothingForeign(
       given,
@@ -207,7 +208,7 @@ describe("requireNothingForeign()", () => {
         ...more,
         revision: { source: { name: source }, reference: "" },
       } as Parameters<typeof requireNothingForeign>[1],
-      { services: {}, volumes: { data: { name } } },
+      { services: {}, volumes },
       new AbortController().signal,
     );
   const swarm = { swarm: {} };
@@ -316,6 +317,31 @@ describe("requireNothingForeign()", () => {
       askFor("shop_db", DEPLOYED, { discovered: foundIn(DEPLOYED) }, { owner: OURS }, given),
       { code: "conflict" },
     );
+  });
+
+  it("asks the ledger once about a stack of the owner, however many volumes it has", async () => {
+    const ledger = ledgerWith(KEY, OURS);
+    const read = ledger.history.bind(ledger);
+    let reads = 0;
+    const history: typeof read = (...asked) => {
+      reads++;
+      return read(...asked);
+    };
+    Object.assign(ledger, { history });
+    const names = Array.from({ length: 500 }, (_, at) => `shop_v${at}`);
+    const own = { ...labels, [LABELS.manager]: MANAGER, [LABELS.sourceName]: OURS.source };
+    const engine = {
+      ...parts.host.engine,
+      findVolumes: (asked: string[]) =>
+        Promise.resolve(asked.map((name) => ({ name, labels: own }))),
+    };
+    const given = { ...parts, ledger, host: { ...parts.host, engine } } as unknown as Parts;
+    const volumes = Object.fromEntries(names.map((name) => [name, { name }]));
+    await askFor("shop_v0", OURS.source, {}, { owner: OURS }, given);
+    const once = reads;
+    assert.ok(once > 0);
+    await askFor("", OURS.source, {}, { owner: OURS }, given, volumes);
+    assert.equal(reads, 2 * once);
   });
 
   it("refuses what a context deployed, once its new owner deployed it by another one", async () => {
