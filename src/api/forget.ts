@@ -78,9 +78,9 @@ function stillThere({ context, name }: StackKey): StackwrightError {
 }
 
 function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isThere: boolean): void {
-  const isIt = (each: { readonly key: StackKey }) =>
-    formatStackKey(each.key) === formatStackKey(key);
-  const isLeftOpen = ledger.openIntents().some(isIt);
+  const isLeftOpen = ledger.openIntents().some((each) =>
+    formatStackKey(each.key) === formatStackKey(key)
+  );
   const isKnown = isLeftOpen || ledger.current(key) !== undefined ||
     ledger.decisions.of(key, 1).length > 0;
   if (!isKnown) throw unknownStack(key);
@@ -95,7 +95,7 @@ function requireForgettable(ledger: ForgetParts["ledger"], key: StackKey, isTher
     );
   }
   if (isThere) requireNotHeld(key, ledger.holds.get(key), "forgotten");
-  if (isLeftOpen && !isThere || !ledger.underWay().some(isIt)) return;
+  if (isLeftOpen && !isThere || !ledger.isUnderWay(key)) return;
   throw errors.conflict(
     `something is being done to ${key.name} at this moment, or was cut off and is taken up when the ` +
       "service runs; try again when it has ended",

@@ -1,12 +1,5 @@
 import * as z from "zod";
-import {
-  errors,
-  formatStackKey,
-  parseDuration,
-  type PersonHold,
-  type StackKey,
-  stackKey,
-} from "../model/mod.ts";
+import { errors, parseDuration, type PersonHold, type StackKey, stackKey } from "../model/mod.ts";
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -45,11 +38,7 @@ const resumeView = z.strictObject({
 /** The note on a stack of which nothing is deployed, or that is held; none on others. */
 export function noteOn({ ledger }: Pick<StackParts, "ledger">, key: StackKey): { note?: string } {
   const hold = ledger.holds.get(key);
-  const goesOn = hold !== undefined &&
-    ledger.underWay().some((each) =>
-      each.kind !== "destroy" && formatStackKey(each.key) === formatStackKey(key)
-    );
-  if (goesOn) {
+  if (hold !== undefined && ledger.isUnderWay(key, "deploy")) {
     return { note: "a deployment that is under way, or was interrupted, is finished first" };
   }
   return ledger.current(key) === undefined ? { note: "nothing of it is deployed" } : {};

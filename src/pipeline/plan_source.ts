@@ -2,7 +2,6 @@ import { canonicalJson } from "../compose/mod.ts";
 import { type Glance, observe, runningModel } from "../deploy/mod.ts";
 import {
   formatOwner,
-  formatStackKey,
   formerOwner,
   isStackwrightError,
   LABELS,
@@ -185,8 +184,7 @@ function firstBy({ ledger }: PipelineParts, key: StackKey, { kind }: Plan): stri
 
 /** Says that what is planned is under way, or was interrupted, so that what runs is half of it; empty for others. */
 function busy({ ledger }: PipelineParts, key: StackKey): string {
-  const isBusy = ledger.underWay().some((each) => formatStackKey(each.key) === formatStackKey(key));
-  return isBusy ? "; a change of it is under way, or was interrupted" : "";
+  return ledger.isUnderWay(key) ? "; a change of it is under way, or was interrupted" : "";
 }
 
 /**

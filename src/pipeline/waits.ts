@@ -178,9 +178,7 @@ export async function lockedForTarget<T>(
     return await stackLock.ending([name, ...beside.map(formatStackKey)], locked);
   }
   // What is being destroyed may be nobody's in a moment.
-  const isGoing = ledger.underWay().some((each) =>
-    each.kind === "destroy" && formatStackKey(each.key) === name
-  );
+  const isGoing = ledger.isUnderWay(key, "destroy");
   const isBusy = stackLock.isBusy(name) || ledger.heldElsewhere(key) !== undefined;
   if (isBusy && !isGoing) requireNotAnothers(parts, target);
   return await locked();

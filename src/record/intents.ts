@@ -39,6 +39,12 @@ export class Intents extends LedgerTable {
     return this.#openRows().map(toIntent);
   }
 
+  /** Whether a stack has an open intent, of this process or others; only of `kind` where that is given. */
+  isOpen(key: StackKey, kind?: Intent["kind"]): boolean {
+    const open = this.#openOf(key).map(toIntent);
+    return open.some((each) => kind === undefined || each.kind === kind);
+  }
+
   /** Another running process that is changing a stack, for people; `undefined` when there is none. */
   heldElsewhere(key: StackKey): string | undefined {
     const row = this.#openOf(key).find((each) => this.#isElsewhere(each));

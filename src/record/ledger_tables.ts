@@ -131,6 +131,8 @@ export class LedgerTables {
   readonly interrupted: Intents["interrupted"] = () => this.intents.interrupted();
   /** All open intents: of this process, of others, and of ended ones. */
   readonly underWay: Intents["open"] = () => this.intents.open();
+  /** Whether such an intent is of a stack; only of `kind` where that is given. */
+  readonly isUnderWay: Intents["isOpen"] = (key, kind) => this.intents.isOpen(key, kind);
   /** Checks that the ledger can be written, by taking its write lock. */
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 
