@@ -35,7 +35,7 @@ export * from "./jobs/find_jobs.ts";
 export { type FoundJob, withoutLabels } from "./jobs/found_job.ts";
 export { containerJobs } from "./jobs/container_jobs.ts";
 export { type InTurn, JobRun, type JobRunFacts } from "./jobs/job_run.ts";
-export { SwarmJobs } from "./jobs/swarm_jobs.ts";
+export { swarmJobs } from "./jobs/swarm_jobs.ts";
 export * from "./kept_services.ts";
 export * from "./bounded_looks.ts";
 export * from "./look_for_drift.ts";

@@ -7,7 +7,7 @@ import {
   type InTurn,
   JobRun,
   observeAll,
-  SwarmJobs,
+  swarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
 import type { Engine } from "../docker/mod.ts";
@@ -174,7 +174,7 @@ function createRun(
   if (found.swarm === undefined) return new JobRun(facts, containerJobs(facts));
   const { swarm } = jobs.engine;
   const auth = (image: string) => jobCredentials(parts, work, image, signal);
-  return new JobRun(facts, new SwarmJobs({ ...facts, swarm, service: found.swarm, auth }));
+  return new JobRun(facts, swarmJobs({ ...facts, swarm, service: found.swarm, auth }));
 }
 
 /**

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import process from "node:process";
 import { findSwarmJobs } from "../../src/deploy/jobs/find_swarm_jobs.ts";
 import { type JobOrder, JobRun } from "../../src/deploy/jobs/job_run.ts";
-import { SwarmJobs } from "../../src/deploy/jobs/swarm_jobs.ts";
+import { swarmJobs } from "../../src/deploy/jobs/swarm_jobs.ts";
 import { createEngine, type EngineClient } from "../../src/docker/mod.ts";
 import { createLimiter, systemClock } from "../../src/system/mod.ts";
 import { BUSYBOX_IMAGE } from "../fakes/busybox_image.ts";
@@ -80,7 +80,7 @@ if (swarm.unavailable !== undefined) {
         ready: () => Promise.resolve([]),
         requireStartable: () => Promise.resolve(),
       };
-      return { run: new JobRun(facts, new SwarmJobs(facts)), found };
+      return { run: new JobRun(facts, swarmJobs(facts)), found };
     }
     const services = async () =>
       (await engine.swarm.services(NAMESPACE, never)).map(({ name, mode }) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findSwarmJobs } from "../../../../src/deploy/jobs/find_swarm_jobs.ts";
 import { type JobOrder, JobRun, type JobRunFacts } from "../../../../src/deploy/jobs/job_run.ts";
-import { SwarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
+import { swarmJobs } from "../../../../src/deploy/jobs/swarm_jobs.ts";
 import type { EngineClient } from "../../../../src/docker/mod.ts";
 import { createLimiter } from "../../../../src/system/mod.ts";
 import { createFakeClock, settle } from "../../../fakes/fake_clock.ts";
@@ -60,7 +60,7 @@ async function createWorld(
       return Promise.resolve("credentials");
     },
   };
-  const run = new JobRun(facts, new SwarmJobs(facts));
+  const run = new JobRun(facts, swarmJobs(facts));
   return { run, clock, log, asked, found };
 }
 
