@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DEFAULT_CONTEXT, messageOf, type StackKey } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, fewOf, messageOf, type StackKey } from "../model/mod.ts";
 import { recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { noMeter } from "../system/mod.ts";
@@ -71,9 +71,7 @@ async function ask(
 function usedBy(stacks: readonly StackKey[] | undefined): string {
   if (stacks === undefined) return "which stacks it has is not known: the ledger cannot be read";
   if (stacks.length === 0) return "no stack is there";
-  const named = stacks.slice(0, MOST_NAMED).map(({ name }) => name);
-  const more = stacks.length - named.length;
-  return `has ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+  return `has ${fewOf(stacks.map(({ name }) => name), MOST_NAMED)}`;
 }
 
 function knownStacks({ data }: Settings): StackKey[] | undefined {

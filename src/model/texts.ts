@@ -34,6 +34,12 @@ export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
+/** The first `most` names of many, separated by commas, with how many more there are. */
+export function fewOf(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
 /** The last lines of a text that have at most so many characters together; of a longer last line, its beginning. */
 export function lastWithin(text: string, most: number): string {
   if (text.length <= most) return text;

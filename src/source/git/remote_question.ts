@@ -1,5 +1,6 @@
 import {
   errors,
+  fewOf,
   isStackwrightError,
   type PollRound,
   type StackwrightError,
@@ -119,7 +120,5 @@ function hintAt({ reference, url }: MirrorRequest, names: readonly string[]): st
 
 function near(wanted: string, names: readonly string[]): string {
   const found = nearestNames(wanted, names);
-  if (found.length > 0) return `did you mean ${found.join(", ")}?`;
-  const some = names.slice(0, 5).join(", ");
-  return `it has ${some}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+  return found.length > 0 ? `did you mean ${found.join(", ")}?` : `it has ${fewOf(names, 5)}`;
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { shortId, utf8 } from "../../model/mod.ts";
+import { fewOf, shortId, utf8 } from "../../model/mod.ts";
 import type { ExpandedTree, TreeFile } from "./expanded_tree.ts";
 import type { TreeJob, TreeParts } from "./tree_job.ts";
 
@@ -20,10 +20,9 @@ export async function warnOfPointers(
     if (bytes !== undefined && isLfsPointer(bytes)) pointers.push(path);
   }
   if (pointers.length === 0) return;
-  const shown = pointers.slice(0, 5).join(", ");
-  const more = pointers.length > 5 ? ` and ${pointers.length - 5} more` : "";
   const about = { repository: expand.source.name, revision: shortId(place.commit) };
-  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}${more}`, about);
+  const shown = fewOf(pointers, 5);
+  log.warning(`Git LFS is not supported, these files are only pointers: ${shown}`, about);
 }
 
 function mayBePointer(file: TreeFile | undefined): boolean {
