@@ -31,10 +31,6 @@ export class JsonShape {
   #isText = false;
   #isEscaped = false;
 
-  get members(): number {
-    return this.#members;
-  }
-
   /** Values so far; those in objects count twice. */
   get values(): number {
     return this.#values + this.#members;

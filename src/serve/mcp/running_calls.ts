@@ -34,11 +34,6 @@ export class RunningCalls {
     if (session === "" || typeof id !== "string" && typeof id !== "number") return;
     this.#calls.get(keyOf(session, id))?.abort();
   }
-
-  /** Number of calls under way that can be cancelled. */
-  get size(): number {
-    return this.#calls.size;
-  }
 }
 
 function keyOf(session: string, id: string | number): string {
