@@ -1,8 +1,9 @@
-import type {
-  ComposeModel,
-  ObservedContainer,
-  ObservedStack,
-  ReleaseService,
+import {
+  type ComposeModel,
+  fewOf,
+  type ObservedContainer,
+  type ObservedStack,
+  type ReleaseService,
 } from "../model/mod.ts";
 import { isObject, objectAt, serviceOf, textAt } from "../compose/mod.ts";
 
@@ -51,6 +52,9 @@ export function conditionsOf(
   });
 }
 
+/** Conditions that are told of those that are waited for; more are only counted. */
+const MOST_TOLD = 20;
+
 /** Judges one sample: every container of a dependency must meet the condition. */
 export function conditionState(
   conditions: readonly StartCondition[],
@@ -70,7 +74,9 @@ export function conditionState(
       if (judged.kind === "waiting") waiting.push(`${text}: it ${judged.why}`);
     }
   }
-  return waiting.length === 0 ? { kind: "met" } : { kind: "waiting", why: waiting.join(", ") };
+  return waiting.length === 0
+    ? { kind: "met" }
+    : { kind: "waiting", why: fewOf(waiting, MOST_TOLD) };
 }
 
 type Judged =

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import type { Revision } from "../model/mod.ts";
+import { errors, type Revision } from "../model/mod.ts";
 import type { Source, TreeEntry } from "../source/source.ts";
 
 /** Content id of a missing path. */
@@ -51,8 +51,16 @@ export function isSubmodule(identity: string): boolean {
 }
 
 /**
+ * Files below directories of one deployment that hold encrypted ones, each counted once for every such
+ * directory: each of them is put in words, sorted and hashed at every release.
+ */
+const MOST_BESIDE_ENCRYPTED = 1_000_000;
+
+/**
  * `ids` with the id of the plain content for encrypted files, so that encrypting the same content
  * again changes nothing; a directory's id then covers all files below it.
+ *
+ * Throws `config_invalid` where these are too many together.
  */
 export async function plainIds(
   source: Source,
@@ -66,11 +74,15 @@ export async function plainIds(
 ): Promise<ReadonlyMap<string, string>> {
   const above = new Set([...identities.keys()].flatMap((each) => [".", ...parents(each)]));
   const plain = new Map(ids);
+  let count = 0;
   for (const path of ids.keys()) {
     const own = identities.get(path);
     if (own !== undefined) plain.set(path, `plain:${own}`);
     else if (above.has(path)) {
-      const entries = [...await source.list(revision, path, signal)].map(([at, { kind, id }]) =>
+      const listed = await source.list(revision, path, signal);
+      count += listed.size;
+      if (count > MOST_BESIDE_ENCRYPTED) throw tooManyBeside(path);
+      const entries = [...listed].map(([at, { kind, id }]) =>
         `${at} ${kind}:${identities.get(at) ?? id}`
       );
       const all = createHash("sha256").update(entries.sort().join("\0")).digest("hex");
@@ -78,6 +90,14 @@ export async function plainIds(
     }
   }
   return plain;
+}
+
+function tooManyBeside(path: string) {
+  return errors.config_invalid(
+    `the deployment's directories with encrypted files, such as ${path}, hold more than ` +
+      `${MOST_BESIDE_ENCRYPTED} files together: mount and build from fewer directories that lie in one ` +
+      "another, or keep encrypted files apart from them",
+  );
 }
 
 function parents(path: string): string[] {

@@ -17,4 +17,17 @@ describe("plainIds()", () => {
     assert.match(plain.get("secrets") ?? "", /^plain:/);
     assert.equal(plain.get("config/of/the/stack/7"), "file:1");
   });
+
+  it("refuses directories in one another that hold too many files together", async () => {
+    const deep = Array.from({ length: 2000 }, (_, at) => Array(at + 1).fill("a").join("/"));
+    const ids = new Map(deep.map((each) => [each, "directory:1"]));
+    const identities = new Map([[`${deep.at(-1)}/secret.yaml`, "1"]]);
+    let asked = 0;
+    const listed = new Map(Array.from({ length: 10_000 }, (_, at) => [`${at}`, { kind: "file" }]));
+    const source = { list: () => Promise.resolve(void asked++).then(() => listed) };
+    const { signal } = new AbortController();
+    const plain = plainIds(source as never, {} as never, { ids, identities }, signal);
+    await assert.rejects(plain, /such as a\/.*, hold more than 1000000 files together/);
+    assert.equal(asked, 101);
+  });
 });
