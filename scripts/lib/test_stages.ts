@@ -173,15 +173,15 @@ function guardCases(count = 500, firstSeed = 1001): Stage {
 }
 
 /**
- * All unit tests, and those that calculate for long. What only calculates is on Bun as well where units are
- * named (`all unit`): it asks neither files nor sockets nor programs, where the runtimes differ most. Sweeps
- * are whole on one runtime only.
+ * All unit tests, and those that calculate for long. Of what asks files, sockets or programs, where the
+ * runtimes differ, Bun has the tests of the rooms that do so themselves, and with `all` those of the rooms
+ * that ask them for it. What only calculates is on Bun as well where units are named (`all unit`). Sweeps are
+ * whole on one runtime only.
  */
 function unitTests(root: string): Stage[] {
   const files = testsBelow(root, "test/unit");
-  const calculations = files.filter((file) =>
-    !asksTheSystem(join(root, file)) && !DIFFERS.test(file)
-  );
+  const asking = files.filter((file) => asksTheSystem(join(root, file)) || HOSTILE.test(file));
+  const calculations = files.filter((file) => !asking.includes(file));
   // What measures does so with nobody else in its isolate; half of the time of the others is compiling.
   const [alone, together] = [true, false].map((measures) =>
     files.filter((file) => isMeasuring(join(root, file)) === measures)
@@ -194,9 +194,16 @@ function unitTests(root: string): Stage[] {
       inMemory: true,
     },
     onBun(
-      "unit tests on Bun that ask files, sockets or programs, and hostile texts",
-      files.filter((file) => !calculations.includes(file)),
+      "unit tests on Bun of what asks files, sockets or programs, and hostile texts",
+      asking.filter(differs),
     ),
+    {
+      ...onBun(
+        "unit tests on Bun of what lets others ask files, sockets or programs",
+        asking.filter((file) => !differs(file)),
+      ),
+      repeats: true,
+    },
     // Five minutes: the others on Bun, and the executable end to end, run most of this code as well.
     {
       ...onBun("unit tests on Bun that only calculate", calculations),
@@ -214,7 +221,15 @@ function unitTests(root: string): Stage[] {
 }
 
 /** Calculations in which the runtimes differ: how long their patterns take over a hostile text. */
-const DIFFERS = /\/hostile_texts_test\.ts$/;
+const HOSTILE = /\/hostile_texts_test\.ts$/;
+
+/** Tests of the rooms that ask the outside themselves. */
+const OF_ASKING_ROOMS = /^test\/unit\/(?:docker|record|secrets|serve|source|system)\//;
+
+/** Whether the runtimes differ in what a test is about, as far as that can be told. */
+function differs(file: string): boolean {
+  return HOSTILE.test(file) || OF_ASKING_ROOMS.test(file);
+}
 
 /** Whether tests measure how long something keeps a processor. */
 function isMeasuring(file: string): boolean {
