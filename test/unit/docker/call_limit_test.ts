@@ -23,14 +23,17 @@ async function silentEngine(tellsDetails = false) {
   const socketPath = join(directory, "engine.sock");
   const sockets = new Set<net.Socket>();
   const asked: string[] = [];
+  const told: string[] = [];
   const server = net.createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("data", (bytes) => {
       const [line = ""] = String(bytes).split("\r\n");
       if (line.includes("/version")) socket.write(VERSION);
-      else if (tellsDetails && line.includes("/json")) socket.write(details(line));
-      else asked.push(line);
+      else if (tellsDetails && line.includes("/json")) {
+        told.push(line);
+        socket.write(details(line));
+      } else asked.push(line);
     });
   });
   await new Promise<void>((resolve) => server.listen(socketPath, resolve));
@@ -42,7 +45,7 @@ async function silentEngine(tellsDetails = false) {
     await new Promise((resolve) => server.close(resolve));
     await rm(directory, { recursive: true, force: true });
   };
-  return { engine, clock, asked, close };
+  return { engine, clock, asked, told, close };
 }
 
 const CALLS: readonly (readonly [string, number, (engine: EngineClient) => Promise<unknown>])[] = [
@@ -134,7 +137,7 @@ describe("EngineApi.inTime()", () => {
   });
 
   it("keeps a call waiting for no longer than those before it, where labels do not tell whose these are", async () => {
-    const { engine, clock, asked, close } = await silentEngine(true);
+    const { engine, clock, asked, told, close } = await silentEngine(true);
     const end = new AbortController();
     try {
       const started = () => asked.filter((each) => / \/\S*\/start /.test(each)).length;
@@ -145,6 +148,8 @@ describe("EngineApi.inTime()", () => {
       );
       while (started() < 32) await settle();
       const other = engine.startContainer("99", end.signal).catch(() => {});
+      // Its details are known, or they would be what is given up.
+      while (!told.some((each) => each.includes("/99/")) || clock.sleepers > 32) await settle();
       for (let turn = 0; turn < 20; turn++) await settle();
       assert.equal(started(), 32);
       await clock.advance(120_000);
