@@ -32,7 +32,7 @@ const isSample = process.env["SWEEP"] === "sample";
 
 for (const engine of await engines()) {
   // Compose and the engine are not even asked to change anything, so that the real one shows no more.
-  const passes = engine === "fake" ? (isSample ? 300 : 1000) : 100;
+  const passes = engine === "fake" ? (isSample ? 120 : 1000) : 100;
   describe(`a converged host on the ${engine} engine`, () => {
     it(`is left alone by ${passes} more looks, by polls, restarts and unrelated commits`, () =>
       inWorld(engine, async (world) => {
