@@ -191,7 +191,7 @@ async function deployTarget(
   const { key, trigger, origin, configuration } = begun;
   const told = { key, repository: toldRepository(anyParts, begun), trigger, origin, configuration };
   const teller = createTeller(listeners, told, begun.revision);
-  const failedBefore = anyParts.ledger.failures.get(key);
+  const [failedBefore, since] = [anyParts.ledger.failures.get(key), anyParts.clock.now()];
   teller.tell({ kind: "pending" });
   try {
     await anyParts.secrets.learned(stackAsOwner(key), signal);
@@ -204,7 +204,7 @@ async function deployTarget(
     const work = async (within: AbortSignal) => {
       await opened.requireNotHeld(deployment);
       teller.tell({ kind: "admitted" });
-      const target = { ...begun, glance: glances(parts, key), mayLack };
+      const target = { ...begun, since, glance: glances(parts, key), mayLack };
       await settle(parts, { ...opened, target, teller }, within);
     };
     await lockedForTarget(parts, begun, { before, work }, signal);

@@ -254,6 +254,7 @@ export function retryOf(
     retry: target.deployment.retry,
     delayGiven: target.declared.given.has("retry.delay"),
     origin: target.origin,
+    since: target.since,
     now: clock.now(),
   });
 }

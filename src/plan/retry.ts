@@ -5,6 +5,8 @@ export interface RetryInput {
   /** Digest of the release that would be attempted. */
   readonly release: string;
   readonly failure: Omit<FailureRecord, "byHand" | "message"> | undefined;
+  /** The time since when the attempt waits for its turn; by default it did not wait. */
+  readonly since?: Date | undefined;
   readonly retry: RetryOptions;
   /** Whether the author set a delay, also 0; otherwise attempts back off exponentially. */
   readonly delayGiven: boolean;
@@ -32,11 +34,23 @@ export function decideRetry(input: RetryInput): RetryDecision {
     return { kind: "wait", reason: "budget_exhausted" };
   }
   const seconds = input.delayGiven ? retry.delaySeconds : backOffSeconds(failure.failures);
-  const retryAt = new Date(failure.lastFailedAt.getTime() + seconds * 1000);
-  // A failure in the future means that the clock was set back.
-  const isAfter = input.now >= failure.lastFailedAt;
-  if (isAfter && input.now < retryAt) return { kind: "wait", reason: "delay", retryAt };
+  const { byHandAt } = failure;
+  // What it waited for was a person's attempt at the same release: that moves no delay, and was this one.
+  const isJustTried = byHandAt !== undefined && input.since !== undefined &&
+    input.since <= byHandAt;
+  const until = Math.max(
+    endOfPause(failure.lastFailedAt, seconds, input.now),
+    isJustTried ? endOfPause(byHandAt, BACK_OFF_SECONDS.first, input.now) : 0,
+  );
+  if (input.now.getTime() < until) {
+    return { kind: "wait", reason: "delay", retryAt: new Date(until) };
+  }
   return { kind: "attempt", isRetry: true };
+}
+
+/** The end of a pause after a failure, or 0: a failure in the future means that the clock was set back. */
+function endOfPause(failedAt: Date, seconds: number, now: Date): number {
+  return now < failedAt ? 0 : failedAt.getTime() + seconds * 1000;
 }
 
 /** Seconds to wait after a release failed `failures` times: doubling, to a quarter of an hour. */

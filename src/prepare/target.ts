@@ -31,6 +31,8 @@ export interface Target {
   readonly trigger: Trigger;
   readonly origin: Origin;
   readonly progress: Progress;
+  /** The time since when it waits for its stack, of which a person's attempt may end meanwhile. */
+  readonly since?: Date;
   /** Shared observations of the stacks of one run; by default each is observed separately. */
   readonly glance?: Glance;
   /** Whether another target may make a missing network or volume: another try is worth it. */

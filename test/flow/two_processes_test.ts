@@ -91,6 +91,40 @@ describe("a command beside the service", () => {
       assert.deepEqual(await ids(world), before);
     }));
 
+  it("a poll that waited for a person's attempt does not repeat it when that failed", () =>
+    inWorld("fake", async (world) => {
+      const retry = { delay: 1 };
+      await commit(world, shop("1"), { retry });
+      await pollTo(world, "succeeded");
+      const image = `${world.stack}-bad:1`;
+      world.fake?.addImage(image, { where: "both", onStart: { exit: 3 } });
+      await commit(world, shop("2", { image }), { retry });
+      await automaticPollTo(world, "failed");
+      world.advance(2000);
+      const before = await ids(world);
+      await withOther(world, async (other) => {
+        const intent = beginRollback(world, other, 1);
+        const entry = { url: world.repository.url, reference: "main", run_once: true };
+        await world.restart({ POLL_CONFIG: JSON.stringify([entry]) });
+        const newest = async () => {
+          await world.app.polled;
+          const { content } = await (await world.request("/v1/api/runs")).json();
+          return content[0] as RunBody;
+        };
+        const poll = newest();
+        await untilItWaits(world, poll);
+        const [row = {}] = rows(world, "SELECT release, source FROM failures");
+        const [release, source] = [String(row["release"]), String(row["source"])];
+        const failure = { release, source, message: "no", at: world.clock.now() };
+        other.failures.fail(KEY(world), { ...failure, automatic: false });
+        other.fail(intent, "rolled_back", "it did not become healthy");
+        const run = await poll;
+        assert.equal(run.deployments?.[0]?.reason, "delay", JSON.stringify(run));
+      });
+      assert.deepEqual(await ids(world), before);
+      await automaticPollTo(world, "failed");
+    }));
+
   it("status tells a change under way from one whose process was killed", () =>
     inWorld("fake", async (world) => {
       await commit(world, shop("1"));

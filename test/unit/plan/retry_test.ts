@@ -5,10 +5,12 @@ import { backOffSeconds, decideRetry, type RetryInput } from "../../../src/plan/
 const FAILED_AT = new Date("2026-03-10T11:00:00Z");
 const after = (seconds: number) => new Date(FAILED_AT.getTime() + seconds * 1000);
 
+const FAILED = { release: "bad", failures: 1, automaticAttempts: 0, lastFailedAt: FAILED_AT };
+
 function input(fields: Partial<RetryInput>): RetryInput {
   return {
     release: "bad",
-    failure: { release: "bad", failures: 1, automaticAttempts: 0, lastFailedAt: FAILED_AT },
+    failure: FAILED,
     retry: { limit: undefined, delaySeconds: 0 },
     delayGiven: false,
     origin: "automatic",
@@ -44,6 +46,16 @@ describe("decideRetry()", () => {
       kind: "attempt",
       isRetry: true,
     }],
+    ["somebody's attempt failed while it waited", {
+      failure: { ...FAILED, byHandAt: after(3600) },
+      since: after(3599),
+      now: after(3601),
+    }, { kind: "wait", reason: "delay", retryAt: after(3610) }],
+    ["somebody's attempt failed before it waited", {
+      failure: { ...FAILED, byHandAt: after(3600) },
+      since: after(3600.5),
+      now: after(3601),
+    }, { kind: "attempt", isRetry: true }],
     ["no retry is allowed", { retry: { limit: 0, delaySeconds: 0 } }, {
       kind: "wait",
       reason: "budget_exhausted",
