@@ -7,6 +7,7 @@ import {
   type StackKey,
   stackKey,
 } from "../model/mod.ts";
+import { NOTHING_DEPLOYED } from "../plan/mod.ts";
 import { type Pin, recordedOwner, type RecordedRelease } from "../record/mod.ts";
 import { createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { type DeploymentParts, deploymentView, viewDeployment } from "./deployments.ts";
@@ -107,9 +108,7 @@ function statusOf(key: StackKey, all: readonly StackStatus[]): StackStatus {
   return all.find((each) => formatStackKey(each.key) === formatStackKey(key)) ?? {
     key,
     state: "unknown",
-    why:
-      "nothing is deployed; what a repository still describes comes back at its next poll or webhook, " +
-      "unless it has destroy: true",
+    why: NOTHING_DEPLOYED,
     health: "unknown",
     running: 0,
     finished: 0,

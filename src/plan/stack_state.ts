@@ -94,6 +94,11 @@ export interface StackJudgement {
   readonly drift: readonly Drift[];
 }
 
+/** The sentence about a stack of which nothing is deployed, and nothing else is known. */
+export const NOTHING_DEPLOYED =
+  "nothing is deployed; what a repository still describes comes back at its next poll or webhook, " +
+  "unless it has destroy: true";
+
 /** Judges a stack. Work that is under way comes first, then what people must act on. */
 export function judgeStack(facts: StackFacts): StackJudgement {
   const drift = differences(facts);
@@ -146,7 +151,9 @@ function stateOf(
   if (decision?.reason === "unnamed") return { state: "orphaned", why: said };
   if (failure !== undefined) return { state: "failed", why: failure.message };
   if (decision?.reason === "sync_window") return { state: "waiting", why: said };
-  if (current === undefined) return { state: "unknown", why: said || "nothing is deployed" };
+  if (current === undefined) {
+    return { state: "unknown", why: isOfHold(decision) ? NOTHING_DEPLOYED : said };
+  }
   return driftOf(current, facts, drift, counts);
 }
 
@@ -165,9 +172,15 @@ function pinned({ decision, current }: StackFacts): string {
 }
 
 /** Whether the last look was at what held the stack, which is over: nobody has looked at newer commits since. */
-function isJustOpen({ kind, reason, trigger }: NonNullable<StackFacts["decision"]>): boolean {
-  return kind === "skip" && reason?.startsWith("paused:") === true ||
-    trigger === "rollback" && kind !== "error";
+function isJustOpen(decision: NonNullable<StackFacts["decision"]>): boolean {
+  const { kind, trigger } = decision;
+  return isOfHold(decision) || trigger === "rollback" && kind !== "error";
+}
+
+/** Whether a decision says nothing but what held the stack, or there is none. */
+function isOfHold(decision: StackFacts["decision"]): boolean {
+  return decision === undefined ||
+    decision.kind === "skip" && decision.reason?.startsWith("paused:") === true;
 }
 
 function driftOf(

@@ -94,6 +94,15 @@ describe("a stack that a person holds", () => {
       const { out: past } = await commandTo(world, 0, ["history", world.stack]);
       assert.match(past, /^none of them is deployed now$/m);
 
+      // Of what was held back meanwhile nothing is left, either.
+      assert.equal((await act(world, "hold")).status, 200);
+      await pollTo(world, "skipped");
+      assert.equal((await act(world, "resume")).status, 200);
+      for (const name of ["status", "explain"]) {
+        const { out } = await commandTo(world, 0, [name, world.stack]);
+        assert.match(out, /^unknown.* nothing is deployed; .* comes back at its next poll/m);
+      }
+
       await commit(world, {
         "compose.yaml": composeFile({ web: service({ image: "no/such:1" }) }),
       });

@@ -195,7 +195,13 @@ const STATES: readonly [
     /^unhealthy: shop-web-1$/,
   ],
   ["the engine does not answer", { observed: undefined }, "unknown", /engine/],
-  ["nothing is deployed", { current: undefined, decision: undefined }, "unknown", /nothing/],
+  ["nothing is deployed", { current: undefined, decision: undefined }, "unknown", /^nothing is/],
+  [
+    "nothing is deployed, and what held it is over",
+    { current: undefined, decision: { ...resumed, message: "held by a person" } },
+    "unknown",
+    /^nothing is deployed; what a repository still describes comes back/,
+  ],
 ];
 
 describe("judgeStack()", () => {
