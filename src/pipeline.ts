@@ -171,8 +171,7 @@ async function deployTargets(
 ): Promise<void> {
   let mayLack = deployments.length > 1;
   for (let left = deployments; left.length > 0;) {
-    const glances = glancesOf(left.map((each) => keyOf(each).context));
-    const targets = { ...run, glances, mayLack };
+    const targets = { ...run, mayLack, glances: glancesOf(left.map((one) => keyOf(one).context)) };
     const done = await allInTurns(left, (each) => deployTarget(parts, targets, each, signal));
     const lacking = left.filter((_, index) => done[index] === "lacks");
     mayLack = lacking.length > 1 && lacking.length < left.length;
@@ -202,7 +201,8 @@ async function deployTarget(
     // The engine may have been away at the start.
     const before = (within: AbortSignal) => recoverStack(anyParts, listeners, key, within);
     const work = async (within: AbortSignal) => {
-      await opened.requireNotHeld(deployment);
+      const refused = await opened.heldByOther(deployment);
+      if (refused) return void teller.fail("", refused, signal, { isOthers: true });
       teller.tell({ kind: "admitted" });
       const target = { ...begun, since, glance: glances(parts, key), mayLack };
       await settle(parts, { ...opened, target, teller }, within);

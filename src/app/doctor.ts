@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
 import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
@@ -156,7 +157,12 @@ async function sources(settings: Settings, { files }: System): Promise<Finding[]
       name || workingDir
     );
     const own = inline.length === 0 ? "" : `, deployments of its own (${inline.join(", ")})`;
-    const says = `${requestName(request)}@${request.reference}${target}${own}, ${when}`;
+    const same = polls.filter((each) => sourceKey(each.request) === sourceKey(request));
+    const isLater = 0 < same.findIndex(({ request: { deployments } }) =>
+      isDeepStrictEqual(deployments, request.deployments)
+    );
+    const less = isLater ? ", but no stack that an earlier entry of this reference names" : "";
+    const says = `${requestName(request)}@${request.reference}${target}${own}, ${when}${less}`;
     const problem = missing ?? failureOf(request);
     if (problem !== undefined) {
       return { about: "source", isFine: false, says: `${says}: ${problem}` };

@@ -29,6 +29,8 @@ export interface TargetEnd {
   readonly retryAt?: Date;
   /** The error that prevented a decision, or its execution. */
   readonly error?: StackwrightError;
+  /** Set where the stack is another poll's: that it was refused is no decision about it. */
+  readonly isOthers?: boolean;
 }
 
 /**

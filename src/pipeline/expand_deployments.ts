@@ -101,7 +101,7 @@ export async function expandDeployments(
   const expansions = looked.map((each) =>
     "directories" in each ? expansionOf(parts, { ...work, each }) : each
   );
-  const { kept: deployments, failures } = withoutDuplicates(expansions, work.configuration);
+  const { kept: deployments, failures } = withoutDuplicates(expansions, work);
   return {
     deployments,
     failures: [...expansions.flatMap((each) => each.failures), ...failures],
@@ -273,7 +273,7 @@ function cannotLookInto(workingDir: string, kind: string | undefined, revision: 
  */
 function withoutDuplicates(
   expansions: readonly Expansion[],
-  { source }: Revision,
+  { request, configuration: { source } }: Omit<ToExpand, "declared">,
 ): { readonly kept: ExpandedDeployment[]; readonly failures: FailedExpansion[] } {
   const all = expansions.flatMap((each) =>
     each.deployments.map((deployment) => ({ ...deployment, base: each.scans[0]?.base.deployment }))
@@ -281,7 +281,7 @@ function withoutDuplicates(
   const failed = new Set<number>();
   const failures = new Map<string, FailedExpansion>();
   for (const twice of duplicateStacks(all.map((each) => each.declared.deployment))) {
-    const places = twice.map((index) => placeOf(all[index]));
+    const places = twice.map((index) => placeOf(all[index], request));
     const error = errors.config_invalid(
       `deployment ${all[twice[0] ?? 0]?.declared.deployment.name} is configured ${twice.length} ` +
         `times (in ${places.join(", ")}); names must be unique in a context`,
@@ -309,8 +309,9 @@ function withoutDuplicates(
   return { kept, failures: [...failures.values()] };
 }
 
-const placeOf = (each?: ExpandedDeployment) =>
-  each?.found?.stack.directory ?? each?.declared.deployment.workingDir;
+const placeOf = (each: ExpandedDeployment | undefined, { deployments }: ToExpand["request"]) =>
+  `${each?.found?.stack.directory ?? each?.declared.deployment.workingDir}` +
+  (each && deployments.includes(each.declared) ? " of POLL_CONFIG" : "");
 
 function lastPart(path: string): string {
   return partsOfPath(path.replace(/\.git$/, "")).at(-1) ?? "";

@@ -64,16 +64,16 @@ export interface OpenedSource extends SourceRun {
   /** Why the source did not answer: then `configuration` is its newest revision that is known. */
   readonly away?: StackwrightError;
   /**
-   * Throws `conflict` when another poll of the repository has the stack. Call it with the
-   * stack's lock held: of two targets first polled together, one has the stack only then.
+   * The refusal of a stack that another poll of the repository has. Call it with the stack's lock
+   * held: of two targets first polled together, one has the stack only then.
    */
-  readonly requireNotHeld: (deployment: ExpandedDeployment) => Promise<void>;
+  readonly heldByOther: (deployment: ExpandedDeployment) => Promise<StackwrightError | undefined>;
   /** Tells whether the reference of the webhook behind the run passes a filter. */
   readonly passes: (filter: string) => Promise<boolean>;
 }
 
 /** A source that was read, without the questions that a run asks about it. */
-type ReadSource = Omit<OpenedSource, "requireNotHeld" | "passes">;
+type ReadSource = Omit<OpenedSource, "heldByOther" | "passes">;
 
 /**
  * Resolves a source's reference, reads its configuration and expands it into deployments. Tells the
@@ -89,8 +89,8 @@ export async function openSource(
 ): Promise<OpenedSource> {
   const read = () => readSource(parts, run, reporter, signal);
   const opened = await noteReading(parts, run, read, signal);
-  const requireNotHeld = requireNotOtherPolls(parts, opened, signal);
-  return { ...opened, requireNotHeld, passes: triedOnce(parts, opened, signal) };
+  const heldByOther = heldByOtherPolls(parts, opened, signal);
+  return { ...opened, heldByOther, passes: triedOnce(parts, opened, signal) };
 }
 
 async function readSource(
@@ -123,26 +123,27 @@ async function readSource(
  * Refuses stacks that another poll of the repository has and still names, see {@link otherPollsOf}. One
  * that is no longer polled, or no longer names a stack, has given it up. Each is read once in a run.
  */
-function requireNotOtherPolls(
+function heldByOtherPolls(
   parts: PipelineParts,
   { request, configuration, origin, round }: ReadSource,
   signal: AbortSignal,
-): OpenedSource["requireNotHeld"] {
+): OpenedSource["heldByOther"] {
   const { name: source } = configuration.source;
   const polled = parts.options.polled.filter((other) => requestLocation(other).name === source);
   const asking = { request, origin, source };
   const othersOf = otherPollsOf(polled, asking);
   const read = new Map<SourceRequest, ReturnType<typeof namedBy>>();
   return async ({ declared }) => {
-    if (declared.deployment.pause) return;
+    if (declared.deployment.pause) return undefined;
     const key = keyOf({ declared });
     for (const other of othersOf(parts.ledger.current(key))) {
       const asked = { request: other, round };
       const named = await read.getOrInsertComputed(other, () => namedBy(parts, asked, signal));
       if (named === undefined || named.includes(formatStackKey(key))) {
-        throw heldByPoll(other, key, asking);
+        return heldByPoll(other, key, asking);
       }
     }
+    return undefined;
   };
 }
 

@@ -20,7 +20,7 @@ interface DecisionListenerParts {
 /**
  * Makes the listener that records every decision, also those to do nothing, with its outcome. An
  * error that prevented a decision or its execution gets an entry of its own. Records nothing for
- * targets whose stack has another owner.
+ * targets whose stack has another owner, or is another poll's.
  */
 export function decisionListener(parts: DecisionListenerParts): TargetListener {
   const { decisions, log, isStrangers } = parts;
@@ -36,7 +36,7 @@ export function decisionListener(parts: DecisionListenerParts): TargetListener {
         const id = add(parts, target, event.revision, decided);
         if (decided.kind !== "skip") attempt = id;
       } else if (event.kind === "ended") {
-        const { status, message, error, retryAt } = event.end;
+        const { status, message, error, retryAt, isOthers = false } = event.end;
         // A repair ends as skipped, as what the source wants is held back; it counts as success.
         const outcome: DecisionOutcome["status"] = status === "failed" ? "failed" : "succeeded";
         const id = attempt;
@@ -44,7 +44,7 @@ export function decisionListener(parts: DecisionListenerParts): TargetListener {
           const again = retryAt === undefined ? {} : { retryAt: retryAt.toISOString() };
           note(() => decisions.end(target.key, id, { status: outcome, message, ...again }));
         }
-        if (error === undefined || isStrangers(target)) return;
+        if (error === undefined || isOthers || isStrangers(target)) return;
         const { code } = error;
         const failed = { kind: "error", code, message, changes: [], services: [] } as const;
         note(() => void add(parts, target, event.revision, failed));

@@ -19,13 +19,13 @@ export interface Teller {
   begin(kind: ToldDecision["kind"], message: string, services?: readonly ServicePlan[]): void;
   /**
    * Tells that an action ("removing web") failed with something thrown, or with the reason of an
-   * aborted `signal`, and when it is retried, if known. Returns the error that was told.
+   * aborted `signal`, and `more` of that end, if known. Returns the error that was told.
    */
   fail(
     doing: string,
     thrown: unknown,
     signal: AbortSignal,
-    again?: Pick<TargetEnd, "retryAt">,
+    more?: Pick<TargetEnd, "retryAt" | "isOthers">,
   ): StackwrightError;
   /** Sets the revision of later events. */
   lookAt(revision: Revision): void;
@@ -54,9 +54,9 @@ export function createTeller(
       tell({ kind: "decided", decision: { kind, message, changes: [], services } });
       tell({ kind: "started" });
     },
-    fail(doing, thrown, signal, again = {}) {
+    fail(doing, thrown, signal, more = {}) {
       const error = toStackwrightError(signal.aborted ? signal.reason : thrown, doing);
-      tell({ kind: "ended", end: { status: "failed", message: error.message, error, ...again } });
+      tell({ kind: "ended", end: { status: "failed", message: error.message, error, ...more } });
       return error;
     },
     lookAt(other) {

@@ -92,6 +92,9 @@ describe("two polls of one reference that name one stack", () => {
             /conflict: .* from the (default file|deployments in POLL_CONFIG) of .* names it as well/,
           );
           assert.equal(await label(world, "web", "of"), first);
+          const { out } = await commandTo(world, 0, ["explain", world.stack]);
+          assert.match(out, /^synced, /m);
+          assert.doesNotMatch(out, /conflict|next try/);
         }
       }
       const before = await ids(world);
@@ -100,7 +103,10 @@ describe("two polls of one reference that name one stack", () => {
       const env = { POLL_CONFIG: JSON.stringify(entries) };
       for (const command of ["plan", "apply"]) {
         const { err } = await commandTo(world, 1, [command, url], { env });
-        assert.match(err, /is configured 2 times \(in b, a\); names must be unique in a context/);
+        assert.match(
+          err,
+          /is configured 2 times \(in b of POLL_CONFIG, a\); names must be unique in a context/,
+        );
       }
       assert.deepEqual(await ids(world), before);
     }));

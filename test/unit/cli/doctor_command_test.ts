@@ -52,6 +52,20 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("says which of several entries of one reference has what they name alike", async () => {
+    await withFiles({}, async (directory) => {
+      const entry = 'url: "https://git.test/me/shop.git", interval: 60';
+      const own = `- {${entry}, deployments: [{name: web, working_dir: b}]}`;
+      const POLL_CONFIG = [own, `- {${entry}}`, `- {${entry}}`].join("\n");
+      const env = { DATA_DIR: join(directory, "data"), POLL_CONFIG, PATH: "" };
+      const { out } = await run(["doctor", "--quick"], { env });
+      const said = [...out.matchAll(/source +git.test.*/g)].map(([line]) =>
+        line.includes("but no stack that an earlier entry of this reference names")
+      );
+      assert.deepEqual(said, [false, true, true], out);
+    });
+  });
+
   it("says of a watched repository without an interval when it is polled", async () => {
     await withFiles({ "shop/HEAD": "" }, async (directory) => {
       const polls = ["", ", watch: false"].map((more) =>
