@@ -164,10 +164,15 @@ async function planDeployment(
   const failed = decision.kind === "deploy" && wanted !== undefined
     ? failedBefore(parts, told, wanted.digest)
     : "";
-  const shown = {
-    ...plan,
-    message: plan.message + firstBy(parts, key, plan) + failed + busy(parts, key),
-  };
+  const goesOn = busy(parts, key);
+  // Its containers are there, and whether they are good is not known: that is no stack in sync.
+  const isHalf = goesOn !== "" && plan.kind === "skip" && plan.reason === "no_changes" &&
+    before !== after;
+  const { message, services } = plan;
+  const more = firstBy(parts, key, plan) + failed + goesOn;
+  const shown: Plan = isHalf
+    ? { kind: "deploy", message: goesOn.slice(2), services }
+    : { ...plan, message: message + more };
   // Not in the id: when it is tried again makes it no other plan.
   return { ...key, id: idOf(parts, key, facts), plan: shown, before, after };
 }

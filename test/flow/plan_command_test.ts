@@ -8,6 +8,7 @@ import { command, commandTo, ledgerText } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { directoryText } from "./directory_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
+import { until } from "./until.ts";
 import { engines, type World } from "./world.ts";
 
 const PASSWORD = "hunter2-canary";
@@ -346,6 +347,26 @@ describe("stackwright plan", () => {
       await pollTo(world, "failed");
       const again = await planned(world, 2, world.repository.url);
       assert.match(again.plan.message, /failed 2 times /);
+    }));
+
+  it("does not call a stack in sync whose change waits for its health", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, shop("one"));
+      await pollTo(world, "succeeded");
+      world.fake?.addImage("slow:1", { where: "engine", onStart: { health: "starting" } });
+      const healthcheck = { test: ["CMD", "true"] };
+      const web = service({ image: "slow:1", healthcheck });
+      await commit(world, { "compose.yaml": composeFile({ db: service(), web }) });
+      const poll = pollTo(world, "succeeded");
+      const starting = async () =>
+        (await world.containers()).find(({ health }) => health === "starting")?.id;
+      await until(async () => await starting() !== undefined);
+      const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+      assert.doesNotMatch(out, /nothing to do|no changes/);
+      assert.match(out, /: a change of it is under way, or was interrupted$/m);
+      assert.match(out, /^plan: 1 stack, 1 with changes/m);
+      world.fake?.setHealth(await starting() ?? "", "healthy");
+      await poll;
     }));
 
   it("shows several stacks, a paused one and one to destroy", () =>
