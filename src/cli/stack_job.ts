@@ -8,11 +8,19 @@ export function jobText(
   time: (text: string) => string,
   brief: (message: string) => string = String,
 ): string {
-  const ended = last === undefined
-    ? "no run in the last week is known"
-    : last.status === "failed"
-    ? `its last run failed ${time(last.ended_at)}: ${brief(last.message)}`
-    : `its last run succeeded ${time(last.ended_at)}`;
-  return `job ${service} (${schedule}): ${ended}` +
-    (next === undefined ? "" : `; next run ${time(next)}`);
+  const then = next === undefined ? "" : `; next run ${time(next)}`;
+  const job = `job ${service} (${schedule}): `;
+  if (last === undefined) return `${job}no run in the last week is known${then}`;
+  if (last.status !== "failed") return `${job}its last run succeeded ${time(last.ended_at)}${then}`;
+  const failed = `${job}its last run failed ${time(last.ended_at)}`;
+  const why = brief(last.message);
+  // Nothing of ours ends the output of a container.
+  return why.includes("\n") ? `${failed}${then}: ${why}` : `${failed}: ${why}${then}`;
+}
+
+/** What a failed run of a job ended with, in one line: of what it printed, the last one is the error. */
+export function endOfJob(message: string): string {
+  const [first = "", ...more] = message.split("\n").filter((line) => line.trim() !== "");
+  const last = more.at(-1);
+  return last === undefined ? first : `${first.split(": ", 1)[0]}: ${last.trim()}`;
 }

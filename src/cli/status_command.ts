@@ -16,7 +16,7 @@ import { headline, inTable } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
-import { jobText } from "./stack_job.ts";
+import { endOfJob, jobText } from "./stack_job.ts";
 import { fitted, table } from "./table.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
@@ -97,7 +97,7 @@ Exits 1 when the stack that was named is not known.
 /** A line for each job whose last run failed. */
 function failedJobsText(stacks: readonly DeploymentView[], io: CommandIo): string {
   const time = peopleTime(io);
-  const brief = (message: string) => inTable(headline(message));
+  const brief = (message: string) => inTable(endOfJob(message));
   return stacks.flatMap(({ name, jobs = [] }) =>
     jobs.map((each) => `${name}: ${jobText(each, (text) => time(new Date(text)), brief)}\n`)
   ).join("");

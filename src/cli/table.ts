@@ -22,14 +22,21 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 /**
- * The lines of a table, cut to the width of a terminal: a line that goes on below has lost its columns. What
- * is secret is masked before, as no mask recognizes a half of it.
+ * The lines of a table, cut to the width of a terminal: a line that goes on below has lost its columns. Only
+ * the last column is cut where that has room; a command in it takes no room of the others. What is secret is masked before, as no mask recognizes a half of it.
  */
 export function fitted(
   text: string,
   { columns, redactor }: Pick<CommandIo, "columns" | "redactor">,
 ): string {
   if (columns === undefined) return text;
-  return redactor.redact(text, EVERYONE).split("\n").map((line) => shortened(line, columns))
-    .join("\n");
+  const lines = redactor.redact(text, EVERYONE).split("\n");
+  const start = (lines[0] ?? "").lastIndexOf("  ") + 2;
+  const room = columns - start;
+  return lines.map((line) => {
+    const letters = [...line];
+    if (letters.length <= columns) return line;
+    if (room < 2) return `${letters.slice(0, columns - 1).join("")}…`;
+    return letters.slice(0, start).join("") + shortened(letters.slice(start).join(""), room);
+  }).join("\n");
 }

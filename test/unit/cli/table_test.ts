@@ -26,6 +26,18 @@ describe("fitted()", () => {
     assert.equal(fitted(text, { redactor }), text);
   });
 
+  it("keeps the columns before the last one, and a command where that has room for it", () => {
+    const text =
+      "STATE  STACK  AGE   WHY\nheld   shop   47 s  held by a person since noon until stackwright resume shop\n";
+    const row = (columns: number) => fitted(text, { columns, redactor }).split("\n")[1];
+    assert.equal(row(10), "held   sh…");
+    assert.equal(row(50), "held   shop   47 s  held by a person since noon u…");
+    assert.equal(row(66), "held   shop   47 s  held by a person sinc… stackwright resume shop");
+    for (const columns of [5, 10, 21, 22, 40, 60]) {
+      assert.ok((row(columns) ?? "").length <= columns);
+    }
+  });
+
   it("leaves no half of a secret", () => {
     assert.doesNotMatch(fitted("why canary-secret\n", { columns: 12, redactor }), /can/);
   });
