@@ -92,7 +92,7 @@ function adviceFor(model: ComposeModel, { name, labels }: ObservedContainer, ver
   if (stack !== undefined && stack === model["name"]) {
     // Removed, it would not tell any more where its data is, which another service may get.
     const how = verb === "holds"
-      ? `stop it (docker stop ${name})`
+      ? `stop it for good (docker update --restart no ${name}; docker stop ${name})`
       : `rename it (docker rename ${name} ${name}-old)`;
     return "; it is an orphan of this very stack, which Stackwright did not make and does not remove at " +
       `first: where the service takes its place, ${how}`;

@@ -13,6 +13,7 @@ import {
 import type { Slot } from "../system/mod.ts";
 import { bringOldData } from "./bring_old_data.ts";
 import { type OldDataParts, removeCopy } from "./copy_old_data.ts";
+import { letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 
@@ -47,11 +48,11 @@ export async function adoptContainers(
 ): Promise<RolloutResult> {
   const { release, hasPrevious } = adoption;
   const recipes: ContainerRecipe[] = [];
-  let brought: readonly string[];
+  const { engine } = parts.host;
+  let brought: Awaited<ReturnType<typeof bringOldData>>;
   try {
     if (!hasPrevious) {
       const foreign = adoption.observed.containers.filter((each) => !isOurs(each));
-      const { engine } = parts.host;
       let length = 0;
       const found = await fewAtOnce(foreign, async ({ id }) => {
         const recipe = await engine.containerRecipe(id, signal);
@@ -71,14 +72,20 @@ export async function adoptContainers(
     return { kind: "failed", error, text: "nothing was replaced" };
   }
   const result = await rollOut();
-  const isOver = result.kind !== "failed" || recipes.length === 0 || !parts.options.rollback;
-  if (isOver) return result;
+  if (result.kind === "deployed" || !parts.options.rollback) return result;
   const { error } = result;
+  if (hasPrevious) {
+    // They ran beside what was put back.
+    await letReturn(engine, brought.halted, signal);
+    for (const id of brought.halted.keys()) await engine.startContainer(id, signal);
+  }
+  if (result.kind !== "failed" || recipes.length === 0) return result;
   adoption.progress("putting the earlier containers back");
   try {
+    await letReturn(engine, brought.halted, signal);
     const names = await putRecipesBack(parts, release.key, recipes, signal);
     // The next attempt copies again: the restored containers write to their own place from now on.
-    for (const path of brought) await removeCopy(parts, release.key, path, signal);
+    for (const path of brought.copied) await removeCopy(parts, release.key, path, signal);
     const text = `the containers that ran before were put back: ${names.join(", ")}`;
     return { kind: "rolled_back", error, text };
   } catch (thrown) {

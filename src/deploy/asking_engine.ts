@@ -12,6 +12,7 @@ const CHANGING = [
   "stopContainer",
   "restartContainer",
   "renameContainer",
+  "setRestartPolicy",
   "unpauseContainer",
   "killContainer",
   "removeContainer",

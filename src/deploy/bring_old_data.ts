@@ -2,28 +2,46 @@ import { join } from "node:path";
 import {
   askingSource,
   errors,
+  type ObservedContainer,
   type ObservedStack,
   own,
   type Plan,
   type Progress,
   type Release,
+  type ServicePlan,
   type StackKey,
 } from "../model/mod.ts";
-import { type Files, type Log, procText, type Slot } from "../system/mod.ts";
+import { type Log, procText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
 import { findOldData, type OldData } from "./old_data.ts";
-import { leftOrphans, requireRoomBeside } from "./left_orphans.ts";
+import {
+  type HaltedOrphan,
+  haltedOrphans,
+  keepDown,
+  letReturn,
+  othersOrphans,
+  requireRoomBeside,
+} from "./left_orphans.ts";
+import type { JsonRecord } from "../docker/json.ts";
 import { sharersOf } from "./old_data_sharers.ts";
 import { stackDirectories } from "./stack_files.ts";
-import { copy, type OldDataParts, rehearse, removeCopy, type ToBring } from "./copy_old_data.ts";
+import {
+  copy,
+  holdsSomething,
+  type OldDataParts,
+  rehearse,
+  removeCopy,
+  type ToBring,
+} from "./copy_old_data.ts";
 
 /**
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
  * that somebody else made, or Stackwright with another data directory.
  *
- * Warns of data that containers of others mount, too. Says which orphans are stopped since they write to it.
+ * Warns of data that containers of others mount, too. Says which orphans are stopped since they write to it,
+ * or to other data of a service.
  *
  * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
  * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
@@ -41,10 +59,13 @@ export async function withOldData(
   const { wanted, committed } = await toBring(parts, release, observed, signal);
   const { context, name } = release.key;
   const { live } = stackDirectories(parts.host.dataDir, release.key);
-  const writers = new Set(wanted.flatMap(({ data }) => data.writers.map(({ id }) => id)));
-  const left = leftOrphans(release, plan, observed);
-  const stopped = left.filter(({ id }) => writers.has(id));
-  const then = left.map((each) => stopped.includes(each) ? { ...each, hostPorts: [] } : each);
+  const writers = writersOf(wanted);
+  const halted = await haltedOrphans(parts.host.engine, { release, observed, writers }, signal);
+  const goes = new Set(plan.services.filter(({ action }) => action === "remove").map(nameOf));
+  const left = othersOrphans(release, observed).filter(({ service }) => !goes.has(service));
+  const isHalted = (each: ObservedContainer) =>
+    halted.some(({ container }) => container.id === each.id);
+  const then = left.map((each) => isHalted(each) ? { ...each, hostPorts: [] } : each);
   requireRoomBeside(then, release, plan);
   const sharers = await sharersOf(parts, name, wanted.map(({ data }) => data), signal);
   for (const [source, others] of sharers) {
@@ -66,25 +87,56 @@ export async function withOldData(
     }),
     ...committed.map((data) => ({ data, how: "stays there: the commit's version is used" })),
   ];
-  const services = plan.services.map((each) => {
-    const because = told.filter(({ data }) => data.service === each.name).map(({ data, how }) =>
-      `what ${data.source} holds (mounted at ${data.target}) ${how}`
-    );
-    const halts = stopped.filter(({ service }) => service === each.name).map((each) =>
-      `container ${each.name} is stopped first, and stays so: it writes to what is copied`
-    );
-    return { ...each, because: [...each.because, ...because, ...halts] };
-  });
+  const services = withReasons(plan, told, halted);
   const sources = wanted.map(({ data }) => data.source).join(", ");
-  const stops = stopped.length === 0 ? "" : `; stop ${stopped.map(({ name }) => name).join(", ")}`;
-  const message = wanted.length === 0
-    ? plan.message
-    : `${plan.message}; with the data in ${sources}${stops}`;
+  const stopped = left.filter(isHalted).map(nameOf);
+  const message = plan.message + (sources === "" ? "" : `; with the data in ${sources}`) +
+    (stopped.length === 0 ? "" : `; stop ${stopped.join(", ")}`);
   return { ...plan, message, services };
 }
 
+/** The services of a plan with what becomes of data, and the orphans that are stopped. */
+function withReasons(
+  plan: Plan,
+  told: readonly { readonly data: OldData; readonly how: string }[],
+  halted: readonly HaltedOrphan[],
+): ServicePlan[] {
+  // Where orphans are never removed, the plan has no line of theirs.
+  const named = new Set(plan.services.map(nameOf));
+  const unnamed = new Set(halted.map(({ container }) => container.service));
+  const more = [...unnamed].filter((name) => !named.has(name)).map((name) => (
+    { name, action: "keep", because: [] } as const
+  ));
+  return [...plan.services, ...more].map((each) => {
+    const because = told.filter(({ data }) => data.service === each.name).map(({ data, how }) =>
+      `what ${data.source} holds (mounted at ${data.target}) ${how}`
+    );
+    const halts = halted.filter(({ container }) => container.service === each.name).map((
+      { container, why },
+    ) => `container ${container.name} is stopped first, and stays so (restart: no): ${why}`);
+    return { ...each, because: [...each.because, ...because, ...halts] };
+  });
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}
+
+/** Ids of the containers that may write to what is copied. */
+function writersOf(wanted: readonly ToBring[]): ReadonlySet<string> {
+  return new Set(wanted.flatMap(({ data }) => data.writers.map(({ id }) => id)));
+}
+
+/** What was done before the containers are replaced. */
+interface Brought {
+  /** Paths below `live` of what was copied. */
+  readonly copied: readonly string[];
+  /** Restart policies of orphans that were stopped, by their ids; of those without one, nothing. */
+  readonly halted: ReadonlyMap<string, JsonRecord | undefined>;
+}
+
 /**
- * Copies the data that {@link withOldData} announces, and returns the paths below `live`.
+ * Copies the data that {@link withOldData} announces, and stops the orphans that it names.
  * Containers that may write to it are stopped once a rehearsal showed that it can be copied, and
  * started again when the copy fails; the original is only read. Data in place already is skipped.
  *
@@ -100,31 +152,41 @@ export async function bringOldData(
     readonly slot: Slot;
   },
   signal: AbortSignal,
-): Promise<string[]> {
-  const stopped: string[] = [];
+): Promise<Brought> {
+  const { engine } = parts.host;
+  const stopped = new Set<string>();
+  const halted = new Map<string, JsonRecord | undefined>();
   const copied: string[] = [];
+  const stop = async ({ id, name }: ObservedContainer, why: string) => {
+    if (stopped.has(id)) return;
+    stopped.add(id);
+    progress(`stopping ${name}, ${why}`);
+    await engine.stopContainer(id, undefined, signal);
+  };
   try {
     const { wanted } = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
+    const writers = writersOf(wanted);
+    const orphans = await haltedOrphans(engine, { release, observed, writers }, signal);
+    for (const { container } of orphans) {
+      halted.set(container.id, await keepDown(engine, container.id, signal));
+      await stop(container, "whose place another service takes");
+    }
     for (const { data } of wanted) {
-      for (const { id, name } of data.writers) {
-        if (stopped.includes(id)) continue;
-        progress(`stopping ${name}, whose data is brought along`);
-        await parts.host.engine.stopContainer(id, undefined, signal);
-        stopped.push(id);
-      }
+      for (const each of data.writers) await stop(each, "whose data is brought along");
       // A container that was stopped just now may have put a link in its place.
       const local = await locate(parts, release.key, data, signal);
       await copy(parts, release.key, { data, local, progress }, signal);
       copied.push(data.path);
     }
-    return copied;
+    return { copied, halted };
   } catch (error) {
     if (signal.aborted) throw error;
     // The restarted containers write to the original, so these copies would be out of date.
     for (const path of copied) await removeCopy(parts, release.key, path, signal);
-    for (const id of stopped) await parts.host.engine.startContainer(id, signal);
+    await letReturn(engine, halted, signal);
+    for (const id of stopped) await engine.startContainer(id, signal);
     throw error;
   }
 }
@@ -253,14 +315,4 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
       `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
       `on with the second, remove the container`,
   );
-}
-
-/** Whether there is a file at a path, or a directory that is not empty. */
-export async function holdsSomething(
-  files: Pick<Files, "listAtMost" | "stat">,
-  place: string,
-): Promise<boolean> {
-  const info = await files.stat(place);
-  if (info?.kind !== "directory") return info !== undefined;
-  return (await files.listAtMost(place, 0))?.length !== 0;
 }

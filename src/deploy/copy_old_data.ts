@@ -212,3 +212,13 @@ async function runCopy(
     await telling;
   }
 }
+
+/** Whether there is a file at a path, or a directory that is not empty. */
+export async function holdsSomething(
+  files: Pick<Files, "listAtMost" | "stat">,
+  place: string,
+): Promise<boolean> {
+  const info = await files.stat(place);
+  if (info?.kind !== "directory") return info !== undefined;
+  return (await files.listAtMost(place, 0))?.length !== 0;
+}

@@ -1,4 +1,6 @@
-import { clashes, servicesOf } from "../compose/mod.ts";
+import { clashes, clashing, servicesOf } from "../compose/mod.ts";
+import type { Engine } from "../docker/engine.ts";
+import { asRecord, asText, type JsonRecord } from "../docker/json.ts";
 import {
   errors,
   isOurs,
@@ -7,23 +9,102 @@ import {
   type Plan,
   type Release,
 } from "../model/mod.ts";
+import { fewAtOnce } from "./few_at_once.ts";
+import { modelMounts, plainPath, sharesNothing } from "./moved_mounts.ts";
 
-/** Containers that Stackwright did not make, of services that the release does not have, and that a plan leaves. */
-export function leftOrphans(
+/** Containers that Stackwright did not make, of services that the release does not have. */
+export function othersOrphans(
   { model }: Pick<Release, "model">,
-  { services }: Plan,
   { containers }: ObservedStack,
 ): ObservedContainer[] {
-  const goes = new Set(
-    services.filter(({ action }) => action === "remove").map(({ name }) => name),
-  );
   const wanted = servicesOf(model);
-  return containers.filter((each) =>
-    !isOurs(each) && wanted[each.service] === undefined && !goes.has(each.service)
-  );
+  return containers.filter((each) => !isOurs(each) && wanted[each.service] === undefined);
 }
 
-/** Throws `conflict` where such a container has a port or name that a service needs which is made. */
+/** An orphan that is stopped before a service is made, and stays so. */
+export interface HaltedOrphan {
+  readonly container: ObservedContainer;
+  /** What would go wrong otherwise. */
+  readonly why: string;
+}
+
+/**
+ * Orphans that would go on to write to what is copied (`writers`, ids of containers), or to a named volume
+ * or path to which a service begins to write with the release: two programs on the same data can destroy it.
+ * What a service may write to already, it shares on purpose.
+ */
+export async function haltedOrphans(
+  engine: Pick<Engine, "inspectContainer">,
+  { release: { model }, observed, writers }: {
+    readonly release: Pick<Release, "model">;
+    readonly observed: ObservedStack;
+    readonly writers: ReadonlySet<string>;
+  },
+  signal: AbortSignal,
+): Promise<HaltedOrphan[]> {
+  const running = othersOrphans({ model }, observed).filter(({ state }) =>
+    state === "running" || state === "restarting"
+  );
+  if (running.length === 0) return [];
+  const written = new Map(
+    await fewAtOnce(observed.containers, async ({ id }) => {
+      const { mounts = [] } = await engine.inspectContainer(id, signal) ?? {};
+      const writes = mounts.filter(({ kind, writable }) => kind !== "other" && writable)
+        .map((each) => each.kind === "volume" ? each.name : plainPath(each.source));
+      return [id, writes] as const;
+    }),
+  );
+  const byService = Map.groupBy(observed.containers, ({ service }) => service);
+  const needed = Object.keys(servicesOf(model)).map((name) => {
+    const had = new Set(byService.get(name)?.flatMap(({ id }) => written.get(id) ?? []));
+    const writes = [...modelMounts(model, name).values()].flatMap(({ kind, source, entry }) => {
+      const isShared = entry["read_only"] === true || source === "" || sharesNothing(source);
+      if (isShared || !["bind", "volume"].includes(kind)) return [];
+      return [kind === "bind" ? plainPath(source) : source];
+    });
+    return { name, claims: { ...NOTHING, writes: writes.filter((each) => !had.has(each)) } };
+  });
+  const held = running.map(({ id }) => (
+    { name: id, claims: { ...NOTHING, writes: written.get(id) ?? [] } }
+  ));
+  const takers = clashing(held, needed);
+  return running.flatMap((container) => {
+    const taker = takers.get(container.id);
+    if (writers.has(container.id)) return [{ container, why: "it writes to what is copied" }];
+    return taker === undefined ? [] : [{ container, why: `it writes to what ${taker} writes to` }];
+  });
+}
+
+const NOTHING = { ports: [], names: [], addresses: [], hostNetwork: false };
+
+/**
+ * Sees to it that the engine does not start a container again that is stopped next; returns the restart
+ * policy that it had, where that is another one.
+ */
+export async function keepDown(
+  engine: Pick<Engine, "inspectContainer" | "setRestartPolicy">,
+  id: string,
+  signal: AbortSignal,
+): Promise<JsonRecord | undefined> {
+  const { host } = await engine.inspectContainer(id, signal) ?? {};
+  const policy = asRecord(host?.["RestartPolicy"]);
+  if (["", "no"].includes(asText(policy["Name"]))) return undefined;
+  await engine.setRestartPolicy(id, { Name: "no", MaximumRetryCount: 0 }, signal);
+  return policy;
+}
+
+/** Gives containers the restart policies back that they had. */
+export async function letReturn(
+  engine: Pick<Engine, "setRestartPolicy">,
+  halted: ReadonlyMap<string, JsonRecord | undefined>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [id, policy] of halted) {
+    if (policy !== undefined) await engine.setRestartPolicy(id, policy, signal);
+  }
+}
+
+/** Throws `conflict` where one of some containers has a port or name that a service needs which is made. */
 export function requireRoomBeside(
   left: readonly ObservedContainer[],
   { model }: Pick<Release, "model">,

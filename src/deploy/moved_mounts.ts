@@ -59,6 +59,13 @@ export function isUnnamed({ kind, name }: ContainerMount): boolean {
   return kind === "volume" && UNNAMED.test(name);
 }
 
+/** Whether what is at a path is no data that programs write: sockets, the kernel's files, the time. */
+export function sharesNothing(path: string): boolean {
+  return /^\/(?:(?:var\/)?run|dev|proc|sys)(?:\/|$)|\.sock$|^\/etc\/(?:localtime|timezone)$/.test(
+    path,
+  );
+}
+
 /** A path without what means nothing in it, such as a final slash. */
 export function plainPath(path: string): string {
   return join("/", path, ".").replace(/(.)\/$/, "$1");

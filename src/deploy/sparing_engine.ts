@@ -89,6 +89,7 @@ export function sparingEngine(
       ? engine.restartContainer
       : spared(engine.restartContainer, containers, isNoJob),
     renameContainer: spared(engine.renameContainer, containers),
+    setRestartPolicy: spared(engine.setRestartPolicy, containers),
     killContainer: spared(engine.killContainer, containers, isNoJob),
     removeContainer: spared(engine.removeContainer, containers, isNoRun),
     removeVolume: spared(engine.removeVolume, (name, signal) => engine.findVolumes([name], signal)),

@@ -122,6 +122,8 @@ function actingCalls(api: EngineApi) {
       act(api, { id, verb: "stop", query: { t: waits }, waits }, signal),
     renameContainer: (id, name, signal) =>
       act(api, { id, verb: "rename", query: { name } }, signal),
+    setRestartPolicy: (id, RestartPolicy, signal) =>
+      act(api, { id, verb: "update", json: { RestartPolicy } }, signal),
     unpauseContainer: (id, signal) => act(api, { id, verb: "unpause" }, signal),
     killContainer: (id, name, signal) =>
       act(api, { id, verb: "kill", query: { signal: name } }, signal),
@@ -152,16 +154,17 @@ async function act(
     readonly id: string;
     readonly verb: string;
     readonly query?: Readonly<Record<string, string | number | undefined>>;
+    readonly json?: unknown;
     /** Seconds that the engine waits; `undefined` for the container's own grace period. */
     readonly waits?: number | undefined;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const path = `/containers/${pathName(action.id)}/${action.verb}`;
-  const query = action.query ?? {};
+  const { query = {}, json } = action;
   const waits = "waits" in action ? action.waits ?? LONGEST_GRACE_SECONDS : 0;
   const limitMs = CALL_LIMIT_MS + waits * 1000;
-  await api.send({ method: "POST", path, query, limitMs, actsOn: action.id }, signal);
+  await api.send({ method: "POST", path, query, json, limitMs, actsOn: action.id }, signal);
 }
 
 /** The engine's facts about itself, with the agreed API version. */

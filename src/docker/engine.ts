@@ -12,6 +12,7 @@ import type {
   LabelFilter,
   ResourceSummary,
 } from "./engine_facts.ts";
+import type { JsonRecord } from "./json.ts";
 import type { Swarm } from "./swarm.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
@@ -74,6 +75,8 @@ export interface Engine {
   ): Promise<void>;
   /** Mutating. Renames a container, without stopping it. */
   renameContainer(id: string, name: string, signal: AbortSignal): Promise<void>;
+  /** Mutating. Says when the engine starts a container again, as `RestartPolicy` of its host configuration. */
+  setRestartPolicy(id: string, policy: JsonRecord, signal: AbortSignal): Promise<void>;
   /** Mutating. Resumes a paused container. */
   unpauseContainer(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Sends a signal such as `SIGHUP`. */

@@ -216,6 +216,17 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       );
     });
 
+    it("setRestartPolicy() changes nothing else", async () => {
+      const id = await run("policy");
+      const before = await engine.inspectContainer(id, NO_SIGNAL);
+      for (const Name of ["always", "no"]) {
+        const RestartPolicy = { Name, MaximumRetryCount: 0 };
+        await engine.setRestartPolicy(id, RestartPolicy, NO_SIGNAL);
+        const { host } = await engine.inspectContainer(id, NO_SIGNAL) ?? {};
+        assert.deepEqual(host, { ...before?.host, RestartPolicy });
+      }
+    });
+
     it("killContainer() sends the signal, and is refused for one that does not run", async () => {
       const id = await run("killed");
       await engine.killContainer(id, "SIGKILL", NO_SIGNAL);

@@ -149,6 +149,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
       }));
     },
     renameContainer: (id, name) => call(`rename ${id} ${name}`),
+    setRestartPolicy: (id, policy) => call(`restart policy ${id} ${policy["Name"]}`),
     unpauseContainer: (id) => call(`unpause ${id}`),
     killContainer: (id, signalName) => call(`kill ${id} ${signalName}`),
     async removeContainer(id, { volumes }) {

@@ -58,7 +58,7 @@ describe("clashes()", () => {
     const [port = "", name = ""] = clashes(MODEL, ["web"], [orphan]);
     assert.match(
       port,
-      /front of project shop holds; it is an orphan .*: .* \(docker stop front\)$/,
+      /front of project shop holds; it is an orphan .*: .* \(docker update --restart no front; docker stop front\)$/,
     );
     assert.match(name, /front of project shop has; .* \(docker rename front front-old\)$/);
   });

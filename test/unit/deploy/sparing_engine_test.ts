@@ -28,6 +28,7 @@ function createSparing(
     stopContainer: note("stop"),
     restartContainer: note("restart"),
     renameContainer: note("rename"),
+    setRestartPolicy: note("restart policy"),
     killContainer: note("kill"),
     removeContainer: note("remove"),
     removeVolume: note("remove volume"),
@@ -51,6 +52,7 @@ const CONTAINERS: Readonly<Record<string, Act>> = {
   stop: (engine, id) => engine.stopContainer(id, undefined, never),
   restart: (engine, id) => engine.restartContainer(id, {}, never),
   rename: (engine, id) => engine.renameContainer(id, "y", never),
+  "restart policy": (engine, id) => engine.setRestartPolicy(id, { Name: "no" }, never),
   kill: (engine, id) => engine.killContainer(id, "SIGHUP", never),
   remove: (engine, id) => engine.removeContainer(id, { force: true, volumes: true }, never),
 };

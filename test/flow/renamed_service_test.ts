@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { badService } from "./bad_service.ts";
+import { startByHand } from "./by_hand.ts";
+import { commandTo } from "./commands.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
+import { commit, inWorld, pollTo, states } from "./steps.ts";
+import { engines, type World } from "./world.ts";
+
+const never = new AbortController().signal;
+const VOLUMES = { volumes: { data: {} } };
+const model = (services: Readonly<Record<string, Part>>) => composeFile(services, VOLUMES);
+
+/** The restart policy of a service's container. */
+async function policyOf(world: World, service: string): Promise<unknown> {
+  const found = (await world.containers()).find((each) => each.service === service);
+  const { host } = await world.engine.inspectContainer(found?.id ?? "", never) ?? {};
+  return (host?.["RestartPolicy"] as { Name?: string } | undefined)?.Name;
+}
+
+for (const engine of await engines()) {
+  describe(`a service that is renamed as its project is adopted, on the ${engine} engine`, () => {
+    it("does not run beside its old self on one volume, which does not come back with the engine", () =>
+      inWorld(engine, async (world) => {
+        const sock = "/var/run/docker.sock:/x.sock";
+        const old = service({ volumes: ["data:/data"], restart: "always" });
+        const shared = service({ volumes: ["data:/shared"] });
+        const aside = service({ volumes: [sock, "data:/read:ro"], restart: "always" });
+        await startByHand(world, model({ app: old, aside, shared }));
+        const moved = service({ volumes: ["data:/elsewhere", sock], restart: "always" });
+        await commit(world, { "compose.yaml": model({ web: moved, shared }) });
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+        const name = `${world.stack}-app-1`;
+        assert.ok(
+          out.includes(
+            `container ${name} is stopped first, and stays so (restart: no): it writes to what web writes to`,
+          ),
+          out,
+        );
+        assert.ok(out.includes(`; stop ${name}\n`), out);
+        await pollTo(world, "succeeded");
+        const now = { "app-1": "exited", "aside-1": "running", "shared-1": "running" };
+        assert.deepEqual(await states(world), { ...now, "web-1": "running" });
+        assert.equal(await policyOf(world, "app"), "no");
+        assert.equal(await policyOf(world, "aside"), "always");
+        await pollTo(world, "skipped");
+      }));
+
+    it("leaves its old self as it ran where the release fails", () =>
+      inWorld(engine, async (world) => {
+        const old = service({ volumes: ["data:/data"], restart: "always" });
+        await startByHand(world, model({ app: old }));
+        const bad = badService(world, { volumes: ["data:/data"] });
+        await commit(world, { "compose.yaml": model({ web: bad }) });
+        await pollTo(world, "failed");
+        assert.deepEqual(await states(world), { "app-1": "running" });
+        assert.equal(await policyOf(world, "app"), "always");
+      }));
+
+    it("is told of its old self where orphans are never removed", () =>
+      inWorld(engine, async (world) => {
+        const directory = await mkdtemp(join(tmpdir(), "swt-renamed-"));
+        try {
+          await mkdir(join(directory, "data"));
+          await writeFile(join(directory, "data/file"), "old");
+          const one = service({ volumes: ["./data:/data"] });
+          await startByHand(world, composeFile({ app: one }), { directory });
+          const configuration = `name: ${world.stack}\nremove_orphans: false\n`;
+          await commit(world, {
+            ".stackwright.yaml": configuration,
+            "compose.yaml": composeFile({ web: one }),
+          });
+          const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+          assert.match(out, /app: keep: container \S+ is stopped first, and stays so/);
+          await pollTo(world, "succeeded");
+        } finally {
+          await rm(directory, { recursive: true });
+        }
+      }));
+  });
+}
