@@ -1,4 +1,4 @@
-import { COMPOSE_LABELS, isOurs, LABELS, peerUrl } from "../model/mod.ts";
+import { COMPOSE_LABELS, isOurs, LABELS, PEER_REFERENCE, peerUrl } from "../model/mod.ts";
 import { STACK_LABELS } from "./swarm/stack_parts.ts";
 
 /** What a container, a service, a volume or a network says of itself by its labels. */
@@ -10,6 +10,8 @@ export interface Mark {
   readonly configuration?: string | undefined;
   /** Repository that it was deployed from; a URL of doco-cd's. */
   readonly deployed?: string | undefined;
+  /** Branch or tag that doco-cd deployed it from, as somebody wrote it. */
+  readonly reference?: string | undefined;
 }
 
 /** Reads a {@link Mark} from labels. */
@@ -22,5 +24,5 @@ export function readMark(labels: Readonly<Record<string, string>>): Mark {
   }
   const url = peerUrl(labels);
   if (url === "") return { maker: "nobody", stack: project };
-  return { maker: "doco-cd", stack: project, deployed: url };
+  return { maker: "doco-cd", stack: project, deployed: url, reference: labels[PEER_REFERENCE] };
 }

@@ -129,6 +129,9 @@ export function writtenLabel(labels: Readonly<Record<string, string>>, label: st
 /** Label of doco-cd: the URL that it deployed something from. */
 export const PEER_URL = `${MIGRATION_LABEL_PREFIX}source.url`;
 
+/** Label of doco-cd: the branch or tag that it deployed something from. */
+export const PEER_REFERENCE = `${MIGRATION_LABEL_PREFIX}deployment.target.ref`;
+
 /** The repository that doco-cd deployed something from, without credentials; empty without its label. */
 export function peerUrl(labels: Readonly<Record<string, string>>): string {
   return (labels[PEER_URL] ?? "").replace(/\/\/[^/@]*@/, "//");

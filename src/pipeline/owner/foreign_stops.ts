@@ -1,10 +1,16 @@
 import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import { readJobLabels } from "../../config/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
-import { formatOwner, isSameOwner, ownerFrom, type Release } from "../../model/mod.ts";
+import {
+  formatOwner,
+  isSameOwner,
+  ownerFrom,
+  type Release,
+  type StackOwner,
+} from "../../model/mod.ts";
 import type { Target } from "../../prepare/mod.ts";
 import { recordedOwner } from "../../record/mod.ts";
-import { surelySameRepository } from "../../source/mod.ts";
+import { fullReference, surelySameRepository } from "../../source/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** The parts that tell whose a stack is, by the ledger or by its containers. */
@@ -33,7 +39,7 @@ export async function warnOfForeignStops(
     for (const project of enabled ? new Set(stopServices.map((each) => each.project)) : []) {
       if (project === key.name) continue;
       const owner = recordedOwner(ledger, { ...key, name: project });
-      if (owner === undefined) seen ??= await othersByLabels(parts, asked.source, signal);
+      if (owner === undefined) seen ??= await othersByLabels(parts, asked, signal);
       const from = owner === undefined
         ? seen?.get(project)
         : isSameOwner(owner, asked)
@@ -49,19 +55,23 @@ export async function warnOfForeignStops(
   }
 }
 
-/** Where the containers of each project say that it is deployed from, left out what is from `source`. */
+/** Where the containers of each project say that it is deployed from, left out what is from the same place. */
 async function othersByLabels(
   { host: { engine }, options: { reachedAs = () => [] } }: ForeignParts,
-  source: string,
+  asked: StackOwner,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
+  const { source } = asked;
   const names = [source, ...reachedAs(source)];
   const marks = (await engine.listContainers({}, signal)).map(({ labels }) => readMark(labels));
   return new Map(
-    marks.flatMap(({ stack, configuration, deployed }) => {
+    marks.flatMap(({ stack, configuration, deployed, reference: written = "" }) => {
       const from = configuration ?? deployed;
-      const isOther = from && !names.some((name) => surelySameRepository(from, name));
-      return isOther ? [[stack, from] as const] : [];
+      if (!from) return [];
+      if (!names.some((name) => surelySameRepository(from, name))) return [[stack, from] as const];
+      const full = fullReference("git", written || "HEAD");
+      const owner = { source, reference: full.startsWith("refs/heads/") ? full : "" };
+      return isSameOwner(owner, asked) ? [] : [[stack, formatOwner(owner)] as const];
     }),
   );
 }

@@ -15,12 +15,17 @@ describe("the warning of a job that stops another source's stack", () => {
   const ledger = createMemoryLedger(createFakeClock());
   ledger.owners.settle(stackKey("", "theirs"), { source: "h/o/home", reference });
   ledger.owners.settle(stackKey("", "ours"), { source: "h/o/jobs", reference });
-  const running = (project: string, url: string) => ({
-    labels: { "com.docker.compose.project": project, "cd.doco.source.url": url },
+  const running = (project: string, url: string, reference = "main") => ({
+    labels: {
+      ...{ "com.docker.compose.project": project, "cd.doco.source.url": url },
+      "cd.doco.deployment.target.ref": reference,
+    },
   });
   const containers = [
     running("peers", "https://me@h.example/o/db.git"),
     running("mine", "https://h.example/o/jobs"),
+    running("dev", "https://h.example/o/jobs", "dev"),
+    running("tag", "https://h.example/o/jobs", "refs/tags/v1"),
     running("ours", "https://h.example/o/before"),
   ];
   const said = async (stops: string, enabled = "true") => {
@@ -56,6 +61,12 @@ describe("the warning of a job that stops another source's stack", () => {
       text,
       /^service backup: .* peers, which runs from https:\/\/h.example\/o\/db.git: .* once /,
     );
+    assert.deepEqual(more, []);
+  });
+
+  it("names one of another branch, by its labels", async () => {
+    const [text = "", ...more] = await said("dev/db, tag/db");
+    assert.match(text, / dev, which runs from h\/o\/jobs \(refs\/heads\/dev\): .* once /);
     assert.deepEqual(more, []);
   });
 
