@@ -93,17 +93,17 @@ export async function withMovedMounts(
     const to = modelMounts(model, each.name);
     const leaves = serviceOf(model, each.name)["volumes_from"] === undefined;
     const moved = mounts.flatMap((mount) => movedMount(mount, { to, stack, leaves })).sort();
-    if (moved.length > 0) places.push(`${each.name} (${placesOf(moved)})`);
+    const becomes = moved.filter((text) => !text.endsWith(DROPPED));
+    if (becomes.length > 0) places.push(`${each.name} (${placesOf(becomes)})`);
     const more = moved.length > MOST_TOLD ? [`${moved.length - MOST_TOLD} more such mounts`] : [];
     return { ...each, because: [...each.because, ...moved.slice(0, MOST_TOLD), ...more] };
   });
-  if (places.length === 0) return plan;
-  return {
-    ...plan,
-    message: `${plan.message}; ${places.sort().join(", ")} with other data`,
-    services,
-  };
+  const said = places.length === 0 ? "" : `; ${places.sort().join(", ")} with other data`;
+  return { ...plan, message: plan.message + said, services };
 }
+
+/** End of what is said of a mount that nothing takes the place of. */
+const DROPPED = "is not mounted any more; what it holds stays there";
 
 /** Places of a service that its deployment's message names; its reasons have more. */
 const MOST_PLACES = 3;
@@ -137,10 +137,10 @@ function movedMount(
   const from = mount.kind === "bind" ? mount.source : `volume ${mount.name}`;
   if (to === undefined) {
     // Read-only, it may be a config or a secret; and the image may declare what has no name.
-    const isData = mount.kind === "bind" ? mount.writable : !isUnnamed(mount);
-    return leaves && isData
-      ? [`${at}: ${from} is not mounted any more; what it holds stays there`]
-      : [];
+    const isData = mount.kind === "bind"
+      ? mount.writable && !sharesNothing(mount.source)
+      : !isUnnamed(mount);
+    return leaves && isData ? [`${at}: ${from} ${DROPPED}`] : [];
   }
   const isBrought = mount.kind === "bind" && to.kind === "bind" &&
     insideTree(to.source, stack) !== undefined;
