@@ -15,16 +15,16 @@ import { type Log, procText, type Slot } from "../system/mod.ts";
 import { diskMounts, mountBelow } from "./disk_places.ts";
 import { holdsOurs } from "./holds_ours.ts";
 import { readFilesRecord } from "./files_record.ts";
-import { findOldData, type OldData } from "./old_data.ts";
+import { findOldData, isKeptOrphans, type OldData } from "./old_data.ts";
 import {
   type HaltedOrphan,
   haltedOrphans,
+  type HaltedPolicy,
   keepDown,
   letReturn,
   othersOrphans,
   requireRoomBeside,
 } from "./left_orphans.ts";
-import type { JsonRecord } from "../docker/json.ts";
 import { sharersOf } from "./old_data_sharers.ts";
 import { stackDirectories } from "./stack_files.ts";
 import {
@@ -40,8 +40,7 @@ import {
  * Adds to a plan that data in relative mounts is copied below `live` before the containers are replaced
  * that somebody else made, or Stackwright with another data directory.
  *
- * Warns of data that containers of others mount, too. Says which orphans are stopped since they write to it,
- * or to other data of a service.
+ * Warns of data that containers of others mount, too. Says which orphans are stopped.
  *
  * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
  * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
@@ -57,8 +56,8 @@ export async function withOldData(
 ): Promise<Plan> {
   if (plan.kind !== "deploy") return plan;
   const { wanted, committed } = await toBring(parts, release, observed, signal);
-  const { context, name } = release.key;
-  const { live } = stackDirectories(parts.host.dataDir, release.key);
+  const { key, key: { context, name } } = release;
+  const { live } = stackDirectories(parts.host.dataDir, key);
   const writers = writersOf(wanted);
   const halted = await haltedOrphans(parts.host.engine, { release, observed, writers }, signal);
   const goes = new Set(plan.services.filter(({ action }) => action === "remove").map(nameOf));
@@ -132,7 +131,7 @@ interface Brought {
   /** Paths below `live` of what was copied. */
   readonly copied: readonly string[];
   /** Restart policies of orphans that were stopped, by their ids; of those without one, nothing. */
-  readonly halted: ReadonlyMap<string, JsonRecord | undefined>;
+  readonly halted: ReadonlyMap<string, HaltedPolicy>;
 }
 
 /**
@@ -153,9 +152,9 @@ export async function bringOldData(
   },
   signal: AbortSignal,
 ): Promise<Brought> {
-  const { engine } = parts.host;
+  const { host: { engine } } = parts;
   const stopped = new Set<string>();
-  const halted = new Map<string, JsonRecord | undefined>();
+  const halted = new Map<string, HaltedPolicy>();
   const copied: string[] = [];
   const stop = async ({ id, name }: ObservedContainer, why: string) => {
     if (stopped.has(id)) return;
@@ -204,10 +203,11 @@ async function toBring(
   const { live, stack } = stackDirectories(parts.options.dataDir, key);
   const found = await findOldData(parts.host.engine, { ...release, dataDir }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
-  const cameBack = parts.ledger.current(key) !== undefined ||
+  const current = parts.ledger.current(key);
+  const before = current === undefined ? {} : parts.ledger.open(current as never).model;
+  const cameBack = current !== undefined ||
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
-  const wanted: ToBring[] = [];
-  const twice: ToBring[] = [];
+  const [wanted, twice]: [ToBring[], ToBring[]] = [[], []];
   const committed: OldData[] = [];
   for (const data of found) {
     if (own(files, data.path) !== undefined) {
@@ -215,7 +215,7 @@ async function toBring(
       continue;
     }
     const isThere = await holdsSomething(parts.files, join(live, data.path));
-    if (isThere && !(cameBack && data.writable)) continue;
+    if (isThere && !(cameBack && data.writable) || isKeptOrphans(data, before)) continue;
     if (isThere && await isMoved(parts, data, join(live, data.path), signal)) continue;
     requireOwnData(release, data, join(hostLive, data.path));
     const local = await locate(parts, key, data, signal);
@@ -308,11 +308,11 @@ function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]
     join(hostLive, path)
   );
   const how = found.some(({ owner }) => owner === undefined)
-    ? "by somebody else since its last release here"
+    ? "by somebody else since its last release here, or an old container of it was started again"
     : "with another data directory than this one";
   return errors.conflict(
     `${name} was deployed ${how}: ${places.join("; ")}; ` +
-      `nothing was changed. To go on with the first, move the second away: it is copied again; to go ` +
-      `on with the second, remove the container`,
+      `nothing was changed. To go on with the first, move the second away: it is copied again; for the second: ` +
+      [...new Set(found.map(({ container }) => `docker rm -f ${container.name}`))].join("; "),
   );
 }

@@ -1,5 +1,12 @@
 import { dirname, join } from "node:path";
-import { errors, messageOf, type Progress, type StackKey, utf8 } from "../model/mod.ts";
+import {
+  errors,
+  messageOf,
+  type Progress,
+  type Release,
+  type StackKey,
+  utf8,
+} from "../model/mod.ts";
 import { LiveDirectory } from "./live_directory.ts";
 import type { OldData } from "./old_data.ts";
 import { PROGRAMS, removeWritten, runOnFiles } from "./remove_written.ts";
@@ -21,7 +28,11 @@ export interface OldDataParts {
   readonly commands: Commands;
   readonly files: Files;
   readonly clock: Clock;
-  readonly ledger: { current(key: StackKey): unknown };
+  readonly ledger: {
+    current(key: StackKey): unknown;
+    /** What {@link current} returned, whole. */
+    open(recorded: never): Pick<Release, "model">;
+  };
   readonly options: {
     /** The data directory as this process sees it. */
     readonly dataDir: string;

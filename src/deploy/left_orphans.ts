@@ -77,6 +77,9 @@ export async function haltedOrphans(
 
 const NOTHING = { ports: [], names: [], addresses: [], hostNetwork: false };
 
+/** Restart policy that a stopped orphan had; nothing where it had none. */
+export type HaltedPolicy = JsonRecord | undefined;
+
 /**
  * Sees to it that the engine does not start a container again that is stopped next; returns the restart
  * policy that it had, where that is another one.
@@ -85,7 +88,7 @@ export async function keepDown(
   engine: Pick<Engine, "inspectContainer" | "setRestartPolicy">,
   id: string,
   signal: AbortSignal,
-): Promise<JsonRecord | undefined> {
+): Promise<HaltedPolicy> {
   const { host } = await engine.inspectContainer(id, signal) ?? {};
   const policy = asRecord(host?.["RestartPolicy"]);
   if (["", "no"].includes(asText(policy["Name"]))) return undefined;
@@ -96,7 +99,7 @@ export async function keepDown(
 /** Gives containers the restart policies back that they had. */
 export async function letReturn(
   engine: Pick<Engine, "setRestartPolicy">,
-  halted: ReadonlyMap<string, JsonRecord | undefined>,
+  halted: ReadonlyMap<string, HaltedPolicy>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const [id, policy] of halted) {

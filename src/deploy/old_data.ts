@@ -30,6 +30,10 @@ export interface OldData {
   readonly path: string;
   /** Whether the old container may write to the data. */
   readonly writable: boolean;
+  /** The container that has it. */
+  readonly container: ObservedContainer;
+  /** Whether a container of ours mounts the path below `live` already. */
+  readonly isInUse: boolean;
   /** Running containers that may be writing to the data. */
   readonly writers: readonly ObservedContainer[];
   /** Whose the old container is by its labels, where Stackwright made it with another data directory. */
@@ -89,6 +93,11 @@ export async function findOldData(
   const byPath = containers.some(isOurs)
     ? inAnotherLive(away(to.dataDir, true), to.key)
     : inCheckout(away(hostLive, false), to.workingDir);
+  const inUse = new Set(
+    mounted.flatMap(({ container, bind }) =>
+      isOurs(container) ? [insideTree(bind.source, hostLive)] : []
+    ),
+  );
   const writing = mounted.filter(({ container: { state }, bind }) =>
     state === "running" && bind.writable
   );
@@ -103,12 +112,27 @@ export async function findOldData(
       if (overlap(each.bind.source, source)) writers.add(each.container);
     }
     const at = plainPath(destination);
-    const data = { service, target: at, source, path, writable, writers: [...writers] };
+    const data = {
+      ...{ service, target: at, source, path, writable, writers: [...writers] },
+      ...{ container, isInUse: inUse.has(path) },
+    };
     const { configuration, deployed } = readMark(container.labels);
     const owner = configuration ?? deployed ?? "another source";
     found.set(path, isOurs(container) ? { ...data, owner } : data);
   }
   return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));
+}
+
+/**
+ * Whether an adoption left data to an orphan that has not run since, and a service of ours goes on with its
+ * copy, which counts. `before` is the model of the deployed release.
+ */
+export function isKeptOrphans(
+  { container: { service, state }, isInUse, owner }: OldData,
+  before: Release["model"],
+): boolean {
+  return isInUse && owner === undefined && state !== "running" &&
+    servicesOf(before)[service] === undefined;
 }
 
 /** Mounts from the `live` of a stack in whatever data directory, by their path in it. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -7,7 +7,7 @@ import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo, states } from "./steps.ts";
+import { commit, inWorld, pollTo, states, writeInside } from "./steps.ts";
 import { engines, type World } from "./world.ts";
 
 const never = new AbortController().signal;
@@ -60,7 +60,7 @@ for (const engine of await engines()) {
         assert.equal(await policyOf(world, "app"), "always");
       }));
 
-    it("is told of its old self where orphans are never removed", () =>
+    it("is told of its old self where orphans are never removed, and may get its name back", () =>
       inWorld(engine, async (world) => {
         const directory = await mkdtemp(join(tmpdir(), "swt-renamed-"));
         try {
@@ -76,6 +76,12 @@ for (const engine of await engines()) {
           const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
           assert.match(out, /app: keep: container \S+ is stopped first, and stays so/);
           await pollTo(world, "succeeded");
+          await commit(world, { "compose.yaml": composeFile({ app: one }) });
+          await pollTo(world, "succeeded");
+          assert.equal((await states(world))["app-1"], "running");
+          await writeInside(world, "app", "/data/later", "new");
+          const live = join(world.dataDir, "releases/default", world.stack, "live/data/later");
+          assert.equal(await readFile(live, "utf8"), "new");
         } finally {
           await rm(directory, { recursive: true });
         }

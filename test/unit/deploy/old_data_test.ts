@@ -47,7 +47,10 @@ describe("findOldData()", () => {
     const place = { ...PLACE, model };
     const found = await findOldData(NOT_ASKED, place, { containers }, never);
     assert.deepEqual(
-      found.map(({ writers, ...each }) => ({ ...each, writers: writers.map(({ id }) => id) })),
+      found.map(({ writers, container: _, isInUse: __, ...each }) => ({
+        ...each,
+        writers: writers.map(({ id }) => id),
+      })),
       [
         {
           ...{ service: "web", target: "/data", source: "/home/a/data", path: "data" },
@@ -83,12 +86,18 @@ describe("findOldData()", () => {
     ));
     const place = { ...PLACE, model: { services: { web: { volumes } } } as ComposeModel };
     const found = await findOldData(NOT_ASKED, place, { containers }, never);
-    assert.deepEqual(found.map(({ writers, ...each }) => ({ ...each, writers: writers.length })), [
-      {
-        ...{ service: "web", target: "/moved", source: `${theirs}/data`, path: "data" },
-        ...{ writable: true, writers: 1, owner: "h/o/r" },
-      },
-    ]);
+    assert.deepEqual(
+      found.map(({ writers, container: _, isInUse: __, ...each }) => ({
+        ...each,
+        writers: writers.length,
+      })),
+      [
+        {
+          ...{ service: "web", target: "/moved", source: `${theirs}/data`, path: "data" },
+          ...{ writable: true, writers: 1, owner: "h/o/r" },
+        },
+      ],
+    );
   });
 
   it("finds by its path in the copy of the repository what another service has, at first", async () => {
