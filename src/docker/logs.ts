@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { clip, errors } from "../model/mod.ts";
+import { errors } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
@@ -58,8 +58,11 @@ const MOST_LOGGED = 64 << 20;
 
 /** Entries that are asked for beyond the wanted lines. */
 const MORE_LINES = 20;
-/** Bytes of an entry of a log that is not the end of its line: the engine cuts lines there. */
-const PART = 16 << 10;
+/**
+ * Bytes of an entry of a log that is not the end of its line: the engine cuts lines there. No more of a line
+ * is kept, since drivers drop entries: what is joined to a secret's beginning may be the end of another.
+ */
+export const PART = 16 << 10;
 
 /** The query for the last `lines` lines of a log, and for what is before them. */
 export function logQuery(lines: number) {
@@ -111,7 +114,7 @@ export async function* singleStream(chunks: AsyncIterable<Uint8Array>): AsyncGen
 /**
  * The lines of a log in the order in which they ended, limited to the last {@link LOG_LIMIT}
  * characters. Lines of the two streams are kept apart; carriage returns at line ends are removed. Of a
- * line beyond the limit the beginning is kept.
+ * line of more than {@link PART} bytes the first ones are kept, with `…` behind them.
  */
 export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<string[]> {
   const window = new LineWindow();
@@ -149,11 +152,12 @@ class LineWindow {
 
 const MOST_PASSED = 10_000;
 
+const LINE_END = 0x0a;
+
 class LineSplitter {
-  readonly #decoder = new TextDecoder();
   readonly #window: LineWindow;
-  /** Pieces of the current line, which may be many single characters. */
-  #pieces: string[] = [];
+  /** Pieces of the current line, which may be many single bytes. */
+  #pieces: Uint8Array[] = [];
   #length = 0;
 
   constructor(window: LineWindow) {
@@ -161,22 +165,28 @@ class LineSplitter {
   }
 
   push(bytes: Uint8Array): void {
-    const lines = this.#decoder.decode(bytes, { stream: true }).split("\n");
-    const last = lines.pop() ?? "";
-    for (const line of lines) this.#window.add(this.#take(line));
-    // Of an endless line only the beginning is kept, to limit memory.
-    if (last === "" || this.#length >= LOG_LIMIT) return;
-    this.#pieces.push(last);
-    this.#length += last.length;
+    let rest = bytes;
+    for (let end = rest.indexOf(LINE_END); end !== -1; end = rest.indexOf(LINE_END)) {
+      this.#add(rest.subarray(0, end));
+      this.#window.add(this.#take());
+      rest = rest.subarray(end + 1);
+    }
+    this.#add(rest);
   }
 
   end(): void {
-    const last = this.#take(this.#decoder.decode());
-    if (last !== "") this.#window.add(last);
+    if (this.#length > 0) this.#window.add(this.#take());
   }
 
-  #take(end: string): string {
-    const line = clip([...this.#pieces, end].join("").replace(/\r$/, ""), LOG_LIMIT - 1);
+  #add(piece: Uint8Array): void {
+    const room = PART - this.#length;
+    if (room > 0 && piece.length > 0) this.#pieces.push(piece.subarray(0, room));
+    this.#length += piece.length;
+  }
+
+  #take(): string {
+    const text = Buffer.concat(this.#pieces).toString();
+    const line = this.#length > PART ? `${text.replace(/\uFFFD+$/, "")}…` : text.replace(/\r$/, "");
     [this.#pieces, this.#length] = [[], 0];
     return line;
   }

@@ -22,7 +22,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
-import { endOthersRuns } from "./owner/end_others_runs.ts";
+import { clearFormers } from "./owner/clear_formers.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
@@ -83,10 +83,12 @@ export async function decideTarget(
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
   }
   target.progress("looking at what runs");
-  const observed = await look(parts, target, signal);
+  let observed = await look(parts, target, signal);
   await requireOwnership(parts, target, observed, signal);
   // Also where nothing is deployed for the new owner: its files may be those that run.
-  await endOthersRuns(parts, target, signal);
+  if (await clearFormers(parts, target, recorded, signal)) {
+    observed = await look(parts, target, signal);
+  }
   const resolved = await resolveSecrets(parts, target, signal);
   const { forceRecreate, forceImagePull } = deployment;
   const changes = recorded &&

@@ -5,7 +5,7 @@ import { commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
 import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
-import { createWorld, engines, type World } from "./world.ts";
+import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
 const ENGINES = await engines();
 /** Ends no run within a test: only the hand-over does. */
@@ -233,6 +233,34 @@ describe("a rollout of a stack's former owner", () => {
         world.fake?.setBehaviour("web", { health: "healthy" });
         await other.deploy("succeeded");
       }));
+  }
+});
+
+describe("a hook of a stack's former owner, which its compose was cut off from", () => {
+  for (const engine of ENGINES) {
+    it(`ends with the new owner's files, also where they are those that run, on the ${engine} engine`, () =>
+      withOther(async (world, other) => {
+        const never = new AbortController().signal;
+        const version = "com.docker.compose.version";
+        const own = { "com.docker.compose.project": world.stack };
+        const hooks = async () =>
+          (await world.engine.listContainers({ ...own, [version]: "5.5.0" }, never)).length;
+        const files = { "compose.yaml": composeFile({ web: service() }) };
+        await commit(world, files, DAY);
+        await pollTo(world, "succeeded");
+        const Labels = { ...own, "com.docker.compose.service": "web", [version]: "5.5.0" };
+        const quiet = { AttachStdout: false, AttachStderr: false, Env: [], HostConfig: {} };
+        const body = { ...quiet, Image: IMAGE, Cmd: ["sleep", "3600"], Labels };
+        const name = `${world.stack}-hook`;
+        const wish = { name, platform: "", body, connect: {} };
+        const id = await world.engine.makeContainer(wish, never);
+        await world.engine.startContainer(id, never);
+        assert.equal(await hooks(), 1);
+        await other.adopt();
+        await other.deploy("skipped", files);
+        assert.equal(await hooks(), 0);
+        assert.deepEqual(await states(world), { "web-1": "running" });
+      }, engine));
   }
 });
 

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { describe, it } from "node:test";
 import { refusal } from "../../src/docker/api_refusal.ts";
 import { detailed } from "../../src/docker/container_details.ts";
-import { collectLines, LOG_LIMIT } from "../../src/docker/logs.ts";
+import { collectLines, PART } from "../../src/docker/logs.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
 import { lastWithin, messageOf } from "../../src/model/mod.ts";
 import { createSopsProgram } from "../../src/secrets/sops/sops_program.ts";
@@ -73,7 +73,7 @@ const PLACES: readonly Place[] = [
     most: 8192,
     tell: (text) => detailed({ State: { Error: text } }).error,
   },
-  { name: "a line of a container's output", most: LOG_LIMIT - 1, tell: logged },
+  { name: "a line of a container's output", most: PART, tell: logged },
   { name: "the output of a job", most: 16 * 1024, tell: (text) => lastWithin(text, 16 * 1024) },
   {
     name: "a refusal of the engine",
@@ -181,8 +181,8 @@ describe("a text that is cut before it is masked", () => {
     assert.equal(lastWithin("one\ntwo\nthree", 8), "three");
     assert.equal(lastWithin("one\ntwo\nthree", 3), "thr…");
     assert.equal(lastWithin("one", 3), "one");
-    const [first, second] = (await logged(`${"x".repeat(LOG_LIMIT)}end\nmore`)).split("\n");
-    assert.deepEqual([first, second], ["more", undefined]);
+    const [first, second] = (await logged(`${"x".repeat(PART)}end\nmore`)).split("\n");
+    assert.deepEqual([first, second], [`${"x".repeat(PART)}…`, "more"]);
   });
 
   it("is told as a whole where it is shorter, by every place", async () => {

@@ -5,7 +5,13 @@ import { EngineApi } from "../../../src/docker/api.ts";
 import type { Transport } from "../../../src/docker/transport.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { containerCalls } from "../../../src/docker/containers.ts";
-import { collectLines, demultiplex, LOG_LIMIT, singleStream } from "../../../src/docker/logs.ts";
+import {
+  collectLines,
+  demultiplex,
+  LOG_LIMIT,
+  PART,
+  singleStream,
+} from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
 function frame(stream: number, text: string | Uint8Array): Buffer {
@@ -77,20 +83,26 @@ describe("collectLines()", () => {
   });
 
   it("keeps the newest lines when there are too many", async () => {
-    const line = "x".repeat(99_999);
-    const many = Array.from({ length: 20 }, (_, at) => frame(1, `${at}${line}\n`));
+    const line = "x".repeat(9_999);
+    const many = Array.from({ length: 200 }, (_, at) => frame(1, `${at}${line}\n`));
     const kept = await lines(Buffer.concat(many), 1 << 20);
-    assert.ok(kept.join("").length <= LOG_LIMIT && kept.length >= 9);
-    assert.ok(kept.at(-1)?.startsWith("19x"));
+    assert.ok(kept.join("").length <= LOG_LIMIT && kept.length >= 99);
+    assert.ok(kept.at(-1)?.startsWith("199x"));
   });
 
-  it("keeps the beginning of a line that never ends, and the next line", async () => {
-    const endless = Buffer.concat([frame(1, "x".repeat(LOG_LIMIT)), frame(1, "the end")]);
-    const [only, ...more] = await lines(endless, 1 << 16);
-    assert.equal(more.length, 0);
-    assert.ok(only?.endsWith("x…") && only.length === LOG_LIMIT);
-    const ended = Buffer.concat([endless, endless, frame(1, "\nnext")]);
-    assert.deepEqual(await lines(ended, 1 << 16), ["next"]);
+  it("keeps the first entry of a line of several, of which others may be lost, and the next line", async () => {
+    const first = "x".repeat(PART);
+    assert.deepEqual(await lines(frame(1, `${first}\nnext`), 1 << 16), [first, "next"]);
+    const several = Buffer.concat([
+      frame(1, first),
+      frame(1, "tail of a secret"),
+      frame(1, "\na\n"),
+    ]);
+    assert.deepEqual(await lines(several, 1 << 16), [`${first}…`, "a"]);
+    const never = Buffer.concat([frame(1, first), frame(1, first)]);
+    assert.deepEqual(await lines(never, 1 << 16), [`${first}…`]);
+    const euros = frame(1, `${"x".repeat(PART - 1)}€ and more`);
+    assert.deepEqual(await lines(euros, 1 << 16), [`${"x".repeat(PART - 1)}…`]);
   });
 });
 
@@ -181,7 +193,10 @@ describe("containerLogs() of an engine that cuts long lines", () => {
       assert.deepEqual(await logsOf(short.slice(0, 20).join("\n"), isTerminal), short.slice(0, 20));
       assert.deepEqual(await logsOf(short.join("\n"), isTerminal), short.slice(-20));
       const long = "x".repeat(100_000);
-      assert.deepEqual(await logsOf(`${long}\nend`, isTerminal), [long, "end"]);
+      assert.deepEqual(await logsOf(`${long}\nend`, isTerminal), [
+        `${long.slice(0, PART)}…`,
+        "end",
+      ]);
       assert.deepEqual(await logsOf(`${"x".repeat(900_000)}\nend`, isTerminal), ["…", "end"]);
     });
   }

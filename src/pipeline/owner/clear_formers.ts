@@ -1,14 +1,34 @@
 import {
+  clearHalfReplaced,
   type Destroy,
   endRuns,
   isFormerRun,
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import type { Release, StackKey, StackOwner } from "../../model/mod.ts";
+import { formerOwner, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
+import type { RecordedRelease } from "../../record/ledger.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
+
+/**
+ * The end of what a stack's former owner has left under way: runs of jobs and, until the release that runs
+ * is the new owner's, hooks and containers that were to replace others. Returns whether those were looked for.
+ */
+export async function clearFormers(
+  parts: PipelineParts,
+  target: Pick<Release, "key" | "swarm">,
+  runs: RecordedRelease | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await endOthersRuns(parts, target, signal);
+  const owner = recordedOwner(parts.ledger, target.key);
+  const isOwners = runs !== undefined && formerOwner(runs, owner) === undefined;
+  if (owner?.adopted !== true || isOwners) return false;
+  await clearHalfReplaced(parts.host.engine, target.key, signal);
+  return true;
+}
 
 /** The end of what jobs of a stack's former owner still run, which is said. */
 export async function endOthersRuns(
