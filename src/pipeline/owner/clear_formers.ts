@@ -3,20 +3,47 @@ import {
   type Destroy,
   endRuns,
   isFormerRun,
+  look,
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import { formerOwner, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
+import {
+  formerOwner,
+  type ObservedStack,
+  type Release,
+  type StackKey,
+  type StackOwner,
+} from "../../model/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
+import type { Target } from "../../prepare/mod.ts";
+import { requireOwnership } from "../stack_owner.ts";
 import { requireStartable } from "../placed_files.ts";
+
+/**
+ * What runs of a target's stack, which has to be the target's. What its former owner left under way ends
+ * before, also where nothing is deployed for the new one: its files may be those that run.
+ *
+ * Throws as {@link requireOwnership} does.
+ */
+export async function lookAsOwner(
+  parts: PipelineParts,
+  target: Target,
+  recorded: RecordedRelease | undefined,
+  signal: AbortSignal,
+): Promise<ObservedStack> {
+  const observed = await look(parts, target, signal);
+  await requireOwnership(parts, target, observed, signal);
+  const isCleared = await clearFormers(parts, target, recorded, signal);
+  return isCleared ? await look(parts, target, signal) : observed;
+}
 
 /**
  * The end of what a stack's former owner has left under way: runs of jobs and, until the release that runs
  * is the new owner's, hooks and containers that were to replace others. Returns whether those were looked for.
  */
-export async function clearFormers(
+async function clearFormers(
   parts: PipelineParts,
   target: Pick<Release, "key" | "swarm">,
   runs: RecordedRelease | undefined,

@@ -2,6 +2,7 @@ import { labelsOf, servicesOf } from "../../compose/mod.ts";
 import { readJobLabels } from "../../config/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
+  fewOf,
   formatOwner,
   isSameOwner,
   ownerFrom,
@@ -11,6 +12,7 @@ import {
 import type { Target } from "../../prepare/mod.ts";
 import { recordedOwner } from "../../record/mod.ts";
 import { fullReference, surelySameRepository } from "../../source/mod.ts";
+import { createPauses } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 
 /** The parts that tell whose a stack is, by the ledger or by its containers. */
@@ -32,27 +34,50 @@ export async function warnOfForeignStops(
 ): Promise<void> {
   const { ledger, log } = parts;
   const asked = ownerFrom(configuration);
+  const pauses = createPauses(MOST_ASKED);
+  const about = { stack: key.name, context: key.context };
   let seen: ReadonlyMap<string, string> | undefined;
+  let found = 0;
+  for (const [project, services] of stopping(key.name, model)) {
+    await pauses.after(1);
+    const owner = recordedOwner(ledger, { ...key, name: project });
+    if (owner === undefined) seen ??= await othersByLabels(parts, asked, signal);
+    const from = owner === undefined
+      ? seen?.get(project)
+      : isSameOwner(owner, asked)
+      ? undefined
+      : formatOwner(owner);
+    if (from === undefined || ++found > MOST_TOLD) continue;
+    const when = owner === undefined ? " once Stackwright has deployed that" : "";
+    const text =
+      `service ${fewOf(services, MOST_TOLD)}: its job stops services of ${project}, which ` +
+      `runs from ${from}: its runs are refused${when}, since a job stops what is deployed from its ` +
+      "own source; take that out of stop_services, or deploy both from one repository";
+    log.warning(text, about);
+  }
+  if (found <= MOST_TOLD) return;
+  log.warning(`jobs stop services of ${found - MOST_TOLD} more stacks of other sources`, about);
+}
+
+/** Stacks, and services, that are told of. */
+const MOST_TOLD = 10;
+/** Stacks whose owners are asked for in one go. */
+const MOST_ASKED = 50;
+
+/** The services of a stack whose jobs stop services of each other project. */
+function stopping(stack: string, model: Release["model"]): ReadonlyMap<string, string[]> {
+  const projects = new Map<string, string[]>();
   for (const [service, definition] of Object.entries(servicesOf(model))) {
-    const own = { project: key.name, service };
+    const own = { project: stack, service };
     const { enabled, stopServices = [] } = readJobLabels(labelsOf(definition), own) ?? {};
     for (const project of enabled ? new Set(stopServices.map((each) => each.project)) : []) {
-      if (project === key.name) continue;
-      const owner = recordedOwner(ledger, { ...key, name: project });
-      if (owner === undefined) seen ??= await othersByLabels(parts, asked, signal);
-      const from = owner === undefined
-        ? seen?.get(project)
-        : isSameOwner(owner, asked)
-        ? undefined
-        : formatOwner(owner);
-      if (from === undefined) continue;
-      const when = owner === undefined ? " once Stackwright has deployed that" : "";
-      const text = `service ${service}: its job stops services of ${project}, which runs from ` +
-        `${from}: its runs are refused${when}, since a job stops what is deployed from its own ` +
-        "source; take that out of stop_services, or deploy both from one repository";
-      log.warning(text, { stack: key.name, context: key.context });
+      if (project === stack) continue;
+      const services = projects.get(project) ?? [];
+      services.push(service);
+      projects.set(project, services);
     }
   }
+  return projects;
 }
 
 /** Where the containers of each project say that it is deployed from, left out what is from the same place. */

@@ -28,14 +28,15 @@ describe("the warning of a job that stops another source's stack", () => {
     running("tag", "https://h.example/o/jobs", "refs/tags/v1"),
     running("ours", "https://h.example/o/before"),
   ];
-  const said = async (stops: string, enabled = "true") => {
+  const said = async (stops: string, enabled = "true", jobs = ["backup"]) => {
     const log = createRecordingLog();
     const labels = {
       "cd.doco.job.enabled": enabled,
       "cd.doco.job.schedule": "@daily",
       "cd.doco.job.stop_services": stops,
     };
-    const model = { services: { web: {}, backup: { labels } } };
+    const all = Object.fromEntries(jobs.map((service) => [service, { labels }]));
+    const model = { services: { web: {}, ...all } };
     const target = { key: stackKey("", "jobs"), configuration: revision("h/o/jobs") };
     const engine = {
       listContainers: () => Promise.resolve(containers as unknown as ObservedContainer[]),
@@ -68,6 +69,18 @@ describe("the warning of a job that stops another source's stack", () => {
     const [text = "", ...more] = await said("dev/db, tag/db");
     assert.match(text, / dev, which runs from h\/o\/jobs \(refs\/heads\/dev\): .* once /);
     assert.deepEqual(more, []);
+  });
+
+  it("is one for each stack, and ten for a deployment, however many services have such jobs", async () => {
+    const jobs = Array.from({ length: 400 }, (_, at) => `job${at}`);
+    const stacks = Array.from({ length: 100 }, (_, at) => `theirs${at}`);
+    for (const stack of stacks) {
+      ledger.owners.settle(stackKey("", stack), { source: "h/o/home", reference });
+    }
+    const [text = "", ...more] = await said(stacks.join("/a,") + "/a", "true", jobs);
+    assert.match(text, /^service job0, .*job9 and 390 more: its job stops services of theirs0,/);
+    assert.equal(more.length, 10);
+    assert.match(more[9] ?? "", /90 more stacks of other sources/);
   });
 
   it("is not given of one's own, of nobody's, nor of a job that is off", async () => {
