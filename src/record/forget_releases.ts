@@ -5,6 +5,12 @@ import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 const RELEASES_PER_STACK = 100;
 /** Good releases with different digests to keep beyond these: a person may roll back to them. */
 const GOOD_RELEASES = 10;
+/** Bytes of the newest releases to keep of a stack. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Good releases with different digests to keep whatever their size is: what runs, and the one before. */
+const LAST_GOOD = 2;
+/** Most releases to forget at once: those of an earlier version may be large. */
+const MOST_AT_ONCE = 10;
 /** Tables whose rows go with a forgotten stack; `shown_trees` and `owners` are kept. */
 const OF_STACK = [
   ...["pins", "failures", "stops", "holds", "refused_owners"],
@@ -23,37 +29,42 @@ const REPOSITORY = `coalesce(
 export const MOST_GONE = 1_000;
 
 /**
- * Forgets the oldest releases of a stack and their intents. Keeps the current release, the one it
- * is pinned to, those under way, the last good ones with different digests, and releases that hold
- * sealed models of these. Call it in a transaction of the ledger.
+ * Forgets the oldest releases of a stack and their intents: there may be so many, with so many bytes.
+ * Keeps the current release, the one it is pinned to, those under way, the last good ones with
+ * different digests, and releases that hold sealed models of these. Call it in a transaction of the
+ * ledger.
  */
 export function forgetReleases(database: LedgerDatabase, stack: StackKey): void {
-  const [counted] = database.all(
-    `SELECT count(*) AS count FROM releases WHERE context = ? AND name = ?`,
-    stack,
-  );
-  if (Number(counted?.["count"]) <= RELEASES_PER_STACK) return;
   const doomed = database.all(
-    `WITH own AS (SELECT id, number, status, digest, sealed_in FROM releases
-                  WHERE context = ? AND name = ?),
+    `WITH own AS (
+       SELECT id, number, status, digest, sealed_in, sum(octet_length(facts) + octet_length(digests)
+                + coalesce(octet_length(services) + octet_length(live) + octet_length(closure)
+                           + octet_length(sealed), 0)
+                + coalesce(octet_length(packed), 0) + coalesce(octet_length(taken), 0))
+              OVER (ORDER BY number DESC) <= ? AS fits
+       FROM releases LEFT JOIN release_contents ON release_id = id WHERE context = ? AND name = ?),
+     good AS (SELECT max(number) AS number FROM own WHERE status = 'deployed' GROUP BY digest
+              ORDER BY 1 DESC LIMIT ?),
      kept AS (
-       SELECT id FROM own WHERE number > (SELECT max(number) FROM own) - ?
-       UNION SELECT id FROM own WHERE number IN (
-         SELECT max(number) FROM own WHERE status = 'deployed' GROUP BY digest
-         ORDER BY 1 DESC LIMIT ?)
+       SELECT id FROM own WHERE fits AND (number > (SELECT max(number) FROM own) - ?
+                                          OR number IN (SELECT number FROM good))
+       UNION SELECT id FROM own WHERE number IN (SELECT number FROM good ORDER BY 1 DESC LIMIT ?)
        UNION SELECT release_id FROM stacks WHERE context = ? AND name = ?
        UNION SELECT release_id FROM pins WHERE context = ? AND name = ?
        UNION SELECT release_id FROM intents WHERE context = ? AND name = ? AND closed_at IS NULL),
      needed AS (
        SELECT id FROM kept WHERE id IS NOT NULL
        UNION SELECT sealed_in FROM own WHERE sealed_in IS NOT NULL AND id IN (SELECT id FROM kept))
-     SELECT id FROM own WHERE id NOT IN (SELECT id FROM needed)`,
+     SELECT id FROM own WHERE id NOT IN (SELECT id FROM needed) ORDER BY number LIMIT ?`,
+    MOST_BYTES,
     stack,
-    RELEASES_PER_STACK,
     GOOD_RELEASES,
+    RELEASES_PER_STACK,
+    LAST_GOOD,
     stack,
     stack,
     stack,
+    MOST_AT_ONCE,
   );
   for (const row of doomed) {
     const id = String(row["id"]);

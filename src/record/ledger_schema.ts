@@ -1,4 +1,5 @@
 import { FORMER_REPOSITORIES } from "./former_repositories.ts";
+import { RELEASE_EXTRACTS } from "./release_extracts.ts";
 
 /**
  * The steps to the newest schema: step `n` migrates a ledger from version `n` to `n + 1`. Steps are
@@ -308,4 +309,5 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE owners ADD COLUMN repository TEXT NOT NULL DEFAULT '';
   `,
   FORMER_REPOSITORIES,
+  RELEASE_EXTRACTS,
 ];

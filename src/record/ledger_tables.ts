@@ -107,8 +107,11 @@ export class LedgerTables {
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
   /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
   readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
-  /** Digests of the services of all releases under a stack's name; see {@link Releases.madeDigests}. */
-  readonly madeDigests: Releases["madeDigests"] = (name) => this.releases.madeDigests(name);
+  /** Those of some digests that a stack's releases made; see {@link Releases.madeDigests}. */
+  readonly madeDigests: Releases["madeDigests"] = (...asked) => this.releases.madeDigests(...asked);
+  /** Volumes that were there before some releases; see {@link ReleaseContents.taken}. */
+  readonly taken = (releases: readonly Recorded[]) =>
+    this.releases.contents.taken(releases.map(({ id }) => id));
   /** A number that changes when another process has changed the ledger. */
   readonly foreignVersion: LedgerDatabase["foreignVersion"] = () => this.database.foreignVersion();
   /** A text that changes with each change of the ledger, by whichever process. */

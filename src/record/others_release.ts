@@ -16,7 +16,7 @@ interface Seen {
 }
 
 /** The parts of the ledger that tell which containers its releases made. */
-type Releases = Pick<Ledger, "current" | "services" | "madeDigests">;
+type Releases = Pick<Ledger, "current" | "madeDigests">;
 
 /** Containers, and idle services, that Stackwright made from a release which the ledger does not know. */
 function findOthers(
@@ -25,15 +25,10 @@ function findOthers(
 ): Pick<ObservedContainer, "name" | "service" | "labels">[] {
   const ours = [...containers, ...idle.map((each) => ({ ...each, name: each.service }))]
     .filter((each) => isOurs(each) && each.labels[LABELS.digest] !== undefined);
-  const without = (made: ReadonlySet<string>) =>
-    ours.filter(({ labels }) => !made.has(labels[LABELS.digest] ?? ""));
-  const current = ledger.current(key);
-  const running = current === undefined ? [] : ledger.services(current);
-  // Older releases are read only where the current one does not explain all that runs.
-  const unexplained = without(new Set(running.map(({ digest }) => digest)));
-  if (unexplained.length === 0) return [];
-  const made = ledger.madeDigests(key.name);
-  return made === undefined ? [] : without(made);
+  if (ours.length === 0) return [];
+  const digestOf = ({ labels }: typeof ours[number]) => labels[LABELS.digest] ?? "";
+  const made = ledger.madeDigests(key.name, ours.map(digestOf));
+  return made === undefined ? [] : ours.filter((each) => !made.has(digestOf(each)));
 }
 
 /**

@@ -131,17 +131,20 @@ export class Releases extends LedgerTable {
   }
 
   /**
-   * Digests of the services of all releases under a stack's name, on whichever context; `undefined` in a
-   * copy of the ledger, which has not all of them.
+   * Those of some digests that services of releases under a stack's name have, on whichever context;
+   * `undefined` in a copy of the ledger, which has not all releases.
    */
-  madeDigests(name: string): ReadonlySet<string> | undefined {
+  madeDigests(name: string, among: readonly string[]): ReadonlySet<string> | undefined {
     const rows = this.database.all(
-      `SELECT DISTINCT s.value ->> '$.digest' AS digest, c.release_id IS NULL AS lacks
-       FROM releases r LEFT JOIN release_contents c ON c.release_id = r.id
-       LEFT JOIN json_each(c.services) s WHERE r.name = ?`,
+      `SELECT DISTINCT d.value AS digest FROM releases r, json_each(r.digests) d
+       WHERE r.name = ? AND d.value IN (SELECT value FROM json_each(?))
+       UNION ALL SELECT NULL FROM releases r
+       WHERE r.name = ? AND NOT EXISTS (SELECT 1 FROM release_contents WHERE release_id = r.id)`,
+      name,
+      JSON.stringify(among),
       name,
     );
-    if (rows.some((row) => Number(row["lacks"]) === 1)) return undefined;
+    if (rows.some((row) => row["digest"] === null)) return undefined;
     return new Set(rows.map((row) => String(row["digest"])));
   }
 
@@ -168,9 +171,10 @@ export class Releases extends LedgerTable {
     const same = this.contents.equal(release);
     this.#nameAccounts(release, release.key, beside.owner);
     this.database.run(
-      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in)
+      `INSERT INTO releases (id, context, name, number, digest, revision, status, created_at, facts, sealed_in,
+                             digests, taken)
        VALUES (?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM releases WHERE context = ? AND name = ?),
-               ?, ?, 'applying', ?, ?, ?)`,
+               ?, ?, 'applying', ?, ?, ?, ?, ?)`,
       id,
       release.key,
       release.key,
@@ -179,6 +183,8 @@ export class Releases extends LedgerTable {
       now,
       clearFacts(release, beside),
       same,
+      digestsOf(release),
+      this.contents.sealTaken(release),
     );
     this.contents.add(id, release, same);
   }
@@ -210,10 +216,13 @@ export class Releases extends LedgerTable {
   replace(recorded: RecordedRelease, release: Release, owner: StackOwner | undefined): void {
     this.#nameAccounts(release, recorded.key, owner);
     this.database.run(
-      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL WHERE id = ?`,
+      `UPDATE releases SET revision = ?, digest = ?, facts = ?, sealed_in = NULL, digests = ?, taken = ?
+       WHERE id = ?`,
       release.revision.id,
       release.digest,
       clearFacts(release, { images: recorded.images, ...(owner && { owner }) }),
+      digestsOf(release),
+      this.contents.sealTaken(release),
       recorded.id,
     );
     this.contents.add(recorded.id, release, undefined);
@@ -271,4 +280,8 @@ export class Releases extends LedgerTable {
   #select(sql: string, ...values: Value[]): RecordedRelease[] {
     return this.database.all(sql, ...values).map(toRecordedRelease);
   }
+}
+
+function digestsOf({ services }: Release): string {
+  return JSON.stringify(services.map(({ digest }) => digest));
 }

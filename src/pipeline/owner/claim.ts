@@ -1,13 +1,11 @@
-import { fitsTemplate, resourcesOf } from "../../compose/mod.ts";
+import { fitsTemplate } from "../../compose/mod.ts";
 import { readMark } from "../../deploy/mod.ts";
 import {
   askingSource,
   type ComposeModel,
   type DiscoveredStack,
   formerOwner,
-  LABELS,
   type ObservedContainer,
-  recordOf,
   type StackKey,
   type StackOwner,
 } from "../../model/mod.ts";
@@ -29,7 +27,7 @@ interface Asker {
 
 /** The claim to a stack by the ledger. Reads releases when a thing asks for them, once for all. */
 export function claimOf(
-  ledger: Pick<Ledger, "owners" | "current" | "history" | "open">,
+  ledger: Pick<Ledger, "owners" | "current" | "history" | "taken">,
   key: StackKey,
   { by, found, reachedAs = () => [] }: Asker = {},
 ): Claim {
@@ -38,9 +36,8 @@ export function claimOf(
   const isAdopted = recorded?.adopted === true;
   const all = once(() => ledger.history(key, MOST_RELEASES));
   const own = once(() => all().filter((each) => formerOwner(each, owner) === undefined));
-  const taken = once(() =>
-    (isAdopted ? all() : own()).flatMap((each) => takenOver(modelOf(ledger, each)))
-  );
+  const taken = once(() => ledger.taken(isAdopted ? all() : own()));
+  const templates = once(() => [...taken()].filter((name) => name.includes("{{")));
   return {
     owner,
     addresses: once(() => owner === undefined ? [] : reachedAs(owner.source)),
@@ -54,8 +51,8 @@ export function claimOf(
     ),
     // A first release that failed put back what was there before it.
     hasDeployed: once(() => own().some(({ status }) => status === "deployed")),
-    // Releases are opened, each once, when a volume asks for it: models may be large.
-    tookOver: (volume) => taken().some((name) => fitsTemplate(name, volume)),
+    tookOver: (volume) =>
+      taken().has(volume) || templates().some((name) => fitsTemplate(name, volume)),
   };
 }
 
@@ -76,15 +73,6 @@ export function withSeen(
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** The names, or their templates, of volumes that were there without Stackwright's labels, or may have been. */
-function takenOver(model: ComposeModel | undefined): string[] {
-  return resourcesOf(model ?? {}, "volumes").filter((each) =>
-    !each.external &&
-    // Whether those that a template in the name stands for were there is recorded nowhere.
-    (each.name.includes("{{") || recordOf(each.definition["labels"])[LABELS.manager] === undefined)
-  ).map(({ name }) => name);
 }
 
 /** The model of a release; `undefined` where it cannot be opened any more. */

@@ -3,7 +3,7 @@ import type { Ledger } from "../../record/ledger.ts";
 import { deployedFrom, isFoundElsewhere } from "../../record/mod.ts";
 import { claimOf } from "./claim.ts";
 
-type Parts = Pick<Ledger, "owners" | "current" | "history" | "open" | "discovered">;
+type Parts = Pick<Ledger, "owners" | "current" | "history" | "taken" | "discovered">;
 
 /** Who asks for a thing of another stack of the same owner. */
 interface Asker {

@@ -1,0 +1,15 @@
+/**
+ * SQL for the step after which what is asked about all releases of a stack is read from a few bytes of
+ * each: the digests of their services, and the volumes that were there before them (`taken`, sealed; NULL
+ * until it is asked for with a release of an earlier version). `packed` has the services, compressed:
+ * services that use the same files name each of them again.
+ */
+export const RELEASE_EXTRACTS = `
+  ALTER TABLE releases ADD COLUMN digests TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE releases ADD COLUMN taken BLOB;
+  ALTER TABLE release_contents ADD COLUMN packed BLOB;
+  CREATE INDEX releases_named ON releases (name);
+  UPDATE releases SET digests = (
+    SELECT json_group_array(s.value ->> '$.digest')
+    FROM release_contents c, json_each(c.services) s WHERE c.release_id = releases.id);
+`;
