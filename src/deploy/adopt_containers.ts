@@ -2,6 +2,7 @@ import type { ContainerRecipe } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   errors,
+  type HaltedPolicies,
   isOurs,
   messageOf,
   type ObservedStack,
@@ -11,9 +12,9 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
-import { bringOldData } from "./bring_old_data.ts";
+import { bringOldData, type Brought } from "./bring_old_data.ts";
 import { type OldDataParts, removeCopy } from "./copy_old_data.ts";
-import { letReturn } from "./left_orphans.ts";
+import { type Halts, letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import type { RolloutResult } from "./rollout_words.ts";
 
@@ -31,6 +32,9 @@ interface Adoption {
   readonly progress: Progress;
   readonly slot: Slot;
   readonly hasPrevious: boolean;
+  /** Services that ran as it began, which a process may have stopped that was killed. */
+  readonly ranBefore: readonly string[];
+  readonly halts: Halts;
 }
 
 /**
@@ -38,7 +42,7 @@ interface Adoption {
  * restores the containers when the release fails and no earlier release of ours exists. Compose
  * replaces containers by labels, which cannot be removed, so restoring creates them anew from their
  * recorded settings and volumes; data in a container's own layer is lost, as with every
- * replacement.
+ * replacement. Orphans that were stopped for good are started again with what was there before.
  */
 export async function adoptContainers(
   parts: AdoptionParts,
@@ -46,53 +50,96 @@ export async function adoptContainers(
   rollOut: () => Promise<RolloutResult>,
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { release, hasPrevious } = adoption;
-  const recipes: ContainerRecipe[] = [];
-  const { engine } = parts.host;
-  let brought: Awaited<ReturnType<typeof bringOldData>>;
+  const { hasPrevious, halts } = adoption;
+  let recipes: readonly ContainerRecipe[] = [];
+  let brought: Brought = { copied: [], halted: halts.had };
+  let result: RolloutResult;
   try {
-    if (!hasPrevious) {
-      const foreign = adoption.observed.containers.filter((each) => !isOurs(each));
-      let length = 0;
-      const found = await fewAtOnce(foreign, async ({ id }) => {
-        const recipe = await engine.containerRecipe(id, signal);
-        length += JSON.stringify(recipe ?? "").length;
-        if (length <= MOST_OF_RECIPES) return recipe;
-        throw errors.engine_refused(
-          `what the engine tells of ${foreign.length} containers takes more than ${MOST_OF_RECIPES} ` +
-            "characters: it is kept, to put them back; remove those that nobody needs",
-        );
-      });
-      recipes.push(...found.filter((each) => each !== undefined).sort(byNeed));
-    }
+    if (!hasPrevious) recipes = await recipesOf(parts, adoption, signal);
     brought = await bringOldData(parts, adoption, signal);
+    result = await rollOut();
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = toStackwrightError(thrown, `adopting ${release.key.name}`);
-    return { kind: "failed", error, text: "nothing was replaced" };
+    const error = toStackwrightError(thrown, `adopting ${adoption.release.key.name}`);
+    result = { kind: "failed", error, text: "nothing was replaced" };
+    // A process that was killed may have stopped them, and made others.
+    if (Object.keys(halts.had).length === 0) return result;
   }
-  const result = await rollOut();
-  if (result.kind === "deployed" || !parts.options.rollback) return result;
+  if (result.kind === "deployed") return result;
   const { error } = result;
-  if (hasPrevious) {
-    // They ran beside what was put back.
-    await letReturn(engine, brought.halted, signal);
-    for (const id of brought.halted.keys()) await engine.startContainer(id, signal);
-  }
-  if (result.kind !== "failed" || recipes.length === 0) return result;
-  adoption.progress("putting the earlier containers back");
+  const comesBack = hasPrevious
+    ? result.kind === "rolled_back"
+    : parts.options.rollback && recipes.length > 0;
+  // Beside what was left as it is, they would write to the same data.
+  if (!comesBack) return { ...result, text: result.text + leftStopped(brought.halted) };
   try {
-    await letReturn(engine, brought.halted, signal);
-    const names = await putRecipesBack(parts, release.key, recipes, signal);
-    // The next attempt copies again: the restored containers write to their own place from now on.
-    for (const path of brought.copied) await removeCopy(parts, release.key, path, signal);
-    const text = `the containers that ran before were put back: ${names.join(", ")}`;
+    if (hasPrevious) {
+      await letReturn(parts.host.engine, brought.halted, signal);
+      return result;
+    }
+    const text = await putBack(parts, adoption, { recipes, brought }, signal);
     return { kind: "rolled_back", error, text };
   } catch (thrown) {
     signal.throwIfAborted();
     const text = `putting the earlier containers back failed too: ${messageOf(thrown)}`;
-    return { kind: "failed", error, text };
+    return { kind: "failed", error, text: text + leftStopped(brought.halted) };
   }
+}
+
+/** How a person starts again what was stopped for good. */
+function leftStopped(halted: HaltedPolicies): string {
+  const commands = Object.entries(halted).map(([id, { Name, MaximumRetryCount: most }]) => {
+    const name = id.slice(0, 12);
+    const policy = most > 0 ? `${Name}:${most}` : Name;
+    return `docker update --restart ${policy} ${name}; docker start ${name}`;
+  });
+  return commands.length === 0 ? "" : `; stopped before (to undo it: ${commands.join("; ")})`;
+}
+
+/** How to make the containers again that Stackwright did not make, those last that need others. */
+async function recipesOf(
+  { host: { engine } }: AdoptionParts,
+  { observed, ranBefore }: Adoption,
+  signal: AbortSignal,
+): Promise<ContainerRecipe[]> {
+  const foreign = observed.containers.filter((each) => !isOurs(each));
+  let length = 0;
+  const found = await fewAtOnce(foreign, async ({ id }) => {
+    const recipe = await engine.containerRecipe(id, signal);
+    length += JSON.stringify(recipe ?? "").length;
+    if (length <= MOST_OF_RECIPES) return recipe;
+    throw errors.engine_refused(
+      `what the engine tells of ${foreign.length} containers takes more than ${MOST_OF_RECIPES} ` +
+        "characters: it is kept, to put them back; remove those that nobody needs",
+    );
+  });
+  const recipes = found.filter((each) => each !== undefined).sort(byNeed);
+  // Of a service that ran, a process that was killed may have stopped all.
+  const running = new Set(recipes.filter(({ runs }) => runs).map(serviceOf));
+  const stopped = new Set(ranBefore.filter((name) => !running.has(name)));
+  return recipes.map((each) => ({ ...each, runs: each.runs || stopped.has(serviceOf(each)) }));
+}
+
+function serviceOf({ labels }: ContainerRecipe): string {
+  return labels[COMPOSE_LABELS.service] ?? "";
+}
+
+/** Puts the containers back that ran before the first release of ours, which failed; tells which. */
+async function putBack(
+  parts: AdoptionParts,
+  { release: { key }, progress }: Adoption,
+  { recipes, brought: { copied, halted } }: {
+    readonly recipes: readonly ContainerRecipe[];
+    readonly brought: Brought;
+  },
+  signal: AbortSignal,
+): Promise<string> {
+  progress("putting the earlier containers back");
+  const names = await putRecipesBack(parts, key, recipes, signal);
+  await letReturn(parts.host.engine, halted, signal);
+  // The next attempt copies again: the restored containers write to their own place from now on.
+  for (const path of copied) await removeCopy(parts, key, path, signal);
+  return `the containers that ran before were put back: ${names.join(", ")}`;
 }
 
 /** Characters of all containers that may be put back; ordinary ones have 10,000. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import {
   askingSource,
-  errors,
+  type HaltedPolicies,
   type ObservedContainer,
   type ObservedStack,
   own,
@@ -19,13 +19,15 @@ import { findOldData, isKeptOrphans, type OldData } from "./old_data.ts";
 import {
   type HaltedOrphan,
   haltedOrphans,
-  type HaltedPolicy,
+  type Halts,
   keepDown,
   letReturn,
+  noted,
   othersOrphans,
   requireRoomBeside,
 } from "./left_orphans.ts";
 import { sharersOf } from "./old_data_sharers.ts";
+import { ours, twofold, unreachable } from "./old_data_refusals.ts";
 import { stackDirectories } from "./stack_files.ts";
 import {
   copy,
@@ -127,11 +129,11 @@ function writersOf(wanted: readonly ToBring[]): ReadonlySet<string> {
 }
 
 /** What was done before the containers are replaced. */
-interface Brought {
+export interface Brought {
   /** Paths below `live` of what was copied. */
   readonly copied: readonly string[];
-  /** Restart policies of orphans that were stopped, by their ids; of those without one, nothing. */
-  readonly halted: ReadonlyMap<string, HaltedPolicy>;
+  /** The orphans that were stopped for good, also by a process that was killed. */
+  readonly halted: HaltedPolicies;
 }
 
 /**
@@ -143,9 +145,10 @@ interface Brought {
  */
 export async function bringOldData(
   parts: OldDataParts,
-  { release, observed, progress, slot }: {
+  { release, observed, halts, progress, slot }: {
     readonly release: Release;
     readonly observed: ObservedStack;
+    readonly halts: Halts;
     readonly progress: Progress;
     /** Given to others while data is copied; whoever goes on takes it again. */
     readonly slot: Slot;
@@ -154,7 +157,7 @@ export async function bringOldData(
 ): Promise<Brought> {
   const { host: { engine } } = parts;
   const stopped = new Set<string>();
-  const halted = new Map<string, HaltedPolicy>();
+  let halted: HaltedPolicies = {};
   const copied: string[] = [];
   const stop = async ({ id, name }: ObservedContainer, why: string) => {
     if (stopped.has(id)) return;
@@ -168,8 +171,9 @@ export async function bringOldData(
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     const writers = writersOf(wanted);
     const orphans = await haltedOrphans(engine, { release, observed, writers }, signal);
+    halted = await noted(engine, orphans, halts, signal);
     for (const { container } of orphans) {
-      halted.set(container.id, await keepDown(engine, container.id, signal));
+      await keepDown(engine, container.id, halted, signal);
       await stop(container, "whose place another service takes");
     }
     for (const { data } of wanted) {
@@ -179,7 +183,7 @@ export async function bringOldData(
       await copy(parts, release.key, { data, local, progress }, signal);
       copied.push(data.path);
     }
-    return { copied, halted };
+    return { copied, halted: { ...halts.had, ...halted } };
   } catch (error) {
     if (signal.aborted) throw error;
     // The restarted containers write to the original, so these copies would be out of date.
@@ -276,43 +280,4 @@ async function locate(
   if (below === undefined) return local;
   const why = `in which ${below} is another mount, which Stackwright does not copy`;
   throw unreachable(key, data, place, { why, way: "unmount that" });
-}
-
-function unreachable(
-  key: StackKey,
-  { service, target, source }: OldData,
-  place: string,
-  { why, way }: { readonly why: string; readonly way?: string },
-) {
-  return errors.conflict(
-    `${key.name} is not deployed: service ${service} has its data (mounted at ${target}) in ${source}, ` +
-      `${why}, and would start without it; stop the stack and copy it: cp -a ${source} ${place}` +
-      `${
-        way === undefined ? "" : `, or ${way}`
-      }; if nobody needs it, or it is there already, remove ` +
-      `the container of ${service}`,
-  );
-}
-
-function ours(key: StackKey, { service, target, source }: OldData) {
-  return errors.path_escapes(
-    `${key.name} is not adopted: the container of service ${service} mounts ${source} at ${target}, which ` +
-      "holds data of Stackwright itself, and is not copied for a deployment; nothing was changed. " +
-      "Choose another name for the stack, or remove that container",
-  );
-}
-
-function twofold({ name }: StackKey, hostLive: string, found: readonly OldData[]) {
-  const places = found.map(({ service, target, source, path }) =>
-    `service ${service} has its data (mounted at ${target}) in ${source}, and that of before is in ` +
-    join(hostLive, path)
-  );
-  const how = found.some(({ owner }) => owner === undefined)
-    ? "by somebody else since its last release here, or an old container of it was started again"
-    : "with another data directory than this one";
-  return errors.conflict(
-    `${name} was deployed ${how}: ${places.join("; ")}; ` +
-      `nothing was changed. To go on with the first, move the second away: it is copied again; for the second: ` +
-      [...new Set(found.map(({ container }) => `docker rm -f ${container.name}`))].join("; "),
-  );
 }

@@ -1,13 +1,16 @@
 import { clashes, clashing, servicesOf } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
-import { asRecord, asText, type JsonRecord } from "../docker/json.ts";
+import { asNumber, asRecord, asText } from "../docker/json.ts";
 import {
   errors,
+  type HaltedPolicies,
   isOurs,
   type ObservedContainer,
   type ObservedStack,
+  own,
   type Plan,
   type Release,
+  type RestartPolicy,
 } from "../model/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import { modelMounts, plainPath, sharesNothing } from "./moved_mounts.ts";
@@ -77,33 +80,54 @@ export async function haltedOrphans(
 
 const NOTHING = { ports: [], names: [], addresses: [], hostNetwork: false };
 
-/** Restart policy that a stopped orphan had; nothing where it had none. */
-export type HaltedPolicy = JsonRecord | undefined;
-
-/**
- * Sees to it that the engine does not start a container again that is stopped next; returns the restart
- * policy that it had, where that is another one.
- */
-export async function keepDown(
-  engine: Pick<Engine, "inspectContainer" | "setRestartPolicy">,
-  id: string,
-  signal: AbortSignal,
-): Promise<HaltedPolicy> {
-  const { host } = await engine.inspectContainer(id, signal) ?? {};
-  const policy = asRecord(host?.["RestartPolicy"]);
-  if (["", "no"].includes(asText(policy["Name"]))) return undefined;
-  await engine.setRestartPolicy(id, { Name: "no", MaximumRetryCount: 0 }, signal);
-  return policy;
+/** What an adoption writes down before it stops orphans for good. */
+export interface Halts {
+  /** What a process wrote down that was killed. */
+  readonly had: HaltedPolicies;
+  note(halted: HaltedPolicies): void;
 }
 
-/** Gives containers the restart policies back that they had. */
-export async function letReturn(
+/** The restart policies of orphans that are about to be stopped for good, which are written down. */
+export async function noted(
+  engine: Pick<Engine, "inspectContainer">,
+  orphans: readonly HaltedOrphan[],
+  { had, note }: Halts,
+  signal: AbortSignal,
+): Promise<HaltedPolicies> {
+  const halted: Record<string, RestartPolicy> = {};
+  for (const { container: { id } } of orphans) {
+    const { host } = await engine.inspectContainer(id, signal) ?? {};
+    const { Name, MaximumRetryCount } = asRecord(host?.["RestartPolicy"]);
+    const most = asNumber(MaximumRetryCount) ?? 0;
+    halted[id] = own(had, id) ?? { Name: asText(Name) || NEVER.Name, MaximumRetryCount: most };
+  }
+  if (orphans.length > 0) note({ ...had, ...halted });
+  return halted;
+}
+
+/** The restart policy of what is stopped for good: the engine would start it again as it starts itself. */
+const NEVER: RestartPolicy = { Name: "no", MaximumRetryCount: 0 };
+
+/** Sees to it that the engine does not start a container again that is stopped next. */
+export async function keepDown(
   engine: Pick<Engine, "setRestartPolicy">,
-  halted: ReadonlyMap<string, HaltedPolicy>,
+  id: string,
+  halted: HaltedPolicies,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const [id, policy] of halted) {
-    if (policy !== undefined) await engine.setRestartPolicy(id, policy, signal);
+  if (halted[id]?.Name !== NEVER.Name) await engine.setRestartPolicy(id, NEVER, signal);
+}
+
+/** Starts containers again that were stopped for good, with the restart policies that they had. */
+export async function letReturn(
+  engine: Pick<Engine, "inspectContainer" | "setRestartPolicy" | "startContainer">,
+  halted: HaltedPolicies,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const [id, policy] of Object.entries(halted)) {
+    if (await engine.inspectContainer(id, signal) === undefined) continue;
+    if (policy.Name !== NEVER.Name) await engine.setRestartPolicy(id, policy, signal);
+    await engine.startContainer(id, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ObservedContainer } from "../model/mod.ts";
+import type { ObservedContainer, RestartPolicy } from "../model/mod.ts";
 import type { ContainerMounts } from "./container_mounts.ts";
 import type { ContainerRecipe } from "./container_recipe.ts";
 import type { ContainerWish, EndpointBody, NetworkBody, VolumeBody } from "./create_bodies.ts";
@@ -12,7 +12,6 @@ import type {
   LabelFilter,
   ResourceSummary,
 } from "./engine_facts.ts";
-import type { JsonRecord } from "./json.ts";
 import type { Swarm } from "./swarm.ts";
 
 export type { ContainerRecipe } from "./container_recipe.ts";
@@ -76,7 +75,7 @@ export interface Engine {
   /** Mutating. Renames a container, without stopping it. */
   renameContainer(id: string, name: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Says when the engine starts a container again, as `RestartPolicy` of its host configuration. */
-  setRestartPolicy(id: string, policy: JsonRecord, signal: AbortSignal): Promise<void>;
+  setRestartPolicy(id: string, policy: RestartPolicy, signal: AbortSignal): Promise<void>;
   /** Mutating. Resumes a paused container. */
   unpauseContainer(id: string, signal: AbortSignal): Promise<void>;
   /** Mutating. Sends a signal such as `SIGHUP`. */

@@ -51,6 +51,12 @@ export interface ObservedContainer {
   readonly joins?: string;
 }
 
+/** When an engine starts a container again by itself. */
+export type RestartPolicy = { readonly Name: string; readonly MaximumRetryCount: number };
+
+/** Restart policies that containers had which were stopped for good, by their ids. */
+export type HaltedPolicies = Readonly<Record<string, RestartPolicy>>;
+
 /** An update of a service that a swarm paused or rolled back by itself. */
 export interface EngineVerdict {
   readonly service: string;

@@ -2,6 +2,7 @@ import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
   askingHost,
+  type Halts,
   observe,
   othersCame,
   type ReleaseOnDisk,
@@ -113,7 +114,9 @@ export async function finishRollout(
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const { images: ran = {} } = recorded ?? {};
   const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
-  const replaced = { previous, recorded, ranBefore, liveNow, beside };
+  const note: Halts["note"] = (halted) => parts.ledger.noteHalted(intent, halted);
+  const halts = { had: intent.halted ?? {}, note };
+  const replaced = { previous, recorded, ranBefore, liveNow, beside, halts };
   const result = await replace(parts, work, replaced, signal);
   if (result.kind !== "deployed") {
     await giveUp(parts, work, { intent, ...result }, signal);
@@ -130,10 +133,11 @@ export async function finishRollout(
 async function replace(
   parts: PipelineParts,
   work: DecidedRollout,
-  replaced: Replaced,
+  replaced: Replaced & { readonly halts: Halts },
   signal: AbortSignal,
 ): Promise<RolloutResult> {
-  const { previous, recorded } = replaced;
+  const { halts, ...running } = replaced;
+  const { previous, recorded, ranBefore } = running;
   const { observed, progress, slot = NO_SLOT, next: { release } } = work;
   const asking = { ...parts, host: askingHost(parts.host, work.ask) };
   if (recorded !== undefined && !isSameMode(recorded, release)) {
@@ -144,10 +148,11 @@ async function replace(
     };
     return await changeMode(asking, { work, recorded, previous, rollOut }, signal);
   }
-  const rollOut = () => rollOutRelease(asking, work, replaced, signal);
+  const rollOut = () => rollOutRelease(asking, work, running, signal);
   if (release.swarm !== undefined) return await rollOut();
   // An engine that asks would leave half of somebody's containers put back.
-  const adoption = { release, observed, progress, slot, hasPrevious: previous !== undefined };
+  const hasPrevious = previous !== undefined;
+  const adoption = { release, observed, progress, slot, hasPrevious, ranBefore, halts };
   return await adoptContainers(parts, adoption, rollOut, signal);
 }
 

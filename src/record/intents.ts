@@ -1,4 +1,4 @@
-import { errors, type StackKey, type StackOwner } from "../model/mod.ts";
+import { errors, type HaltedPolicies, type StackKey, type StackOwner } from "../model/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
@@ -17,6 +17,8 @@ export interface Intent {
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];
+  /** What a deploy stops for good; nothing when absent. */
+  readonly halted?: HaltedPolicies;
 }
 
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
@@ -92,12 +94,18 @@ export class Intents extends LedgerTable {
       intent.key,
       intent.kind,
       intent.releaseId,
-      JSON.stringify(intent.options),
+      JSON.stringify({ ...intent.options, halted: intent.halted }),
       JSON.stringify(intent.ranBefore),
       this.#processes.own,
       now,
       intent.by && JSON.stringify(intent.by),
     );
+  }
+
+  /** Records what an open deploy stops for good. */
+  halt({ id, options }: Intent, halted: HaltedPolicies): void {
+    const sql = `UPDATE intents SET options = ? WHERE id = ?`;
+    this.database.run(sql, JSON.stringify({ ...options, halted }), id);
   }
 
   /** Records how an intent ended; `message` is stored as it is. */
@@ -134,13 +142,15 @@ export class Intents extends LedgerTable {
 }
 
 function toIntent(row: Row): Intent {
+  const { halted, ...options } = jsonIn(row, "options");
   return {
     id: String(row["id"]),
     key: keyIn(row),
     kind: row["kind"] === "destroy" ? "destroy" : "deploy",
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
     ...(row["in_name_of"] === null ? {} : { by: jsonIn(row, "in_name_of") }),
-    options: jsonIn(row, "options"),
+    options,
+    ...(halted && { halted }),
     ranBefore: jsonIn(row, "ran_before"),
   };
 }

@@ -1,6 +1,7 @@
 import {
   errors,
   formerOwner,
+  type HaltedPolicies,
   isSameOwner,
   type Release,
   requireNotHeld,
@@ -66,6 +67,11 @@ export class Ledger extends LedgerTables {
       if (pin !== undefined) this.pins.begin(key, pin, intent.id);
     });
     return intent;
+  }
+
+  /** Records which orphans an open deploy stops for good, before it does: whoever resumes it starts them again. */
+  noteHalted(intent: Intent, halted: HaltedPolicies): void {
+    this.database.transaction(() => this.intents.halt(intent, halted));
   }
 
   /**
@@ -209,7 +215,8 @@ export class Ledger extends LedgerTables {
     const releaseId = this.ids.next();
     const id = this.ids.next();
     const options = { removeOrphans };
-    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore };
+    const halted = Object.assign({}, ...this.intents.leftOpen(key).map((each) => each.halted));
+    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore, halted };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
     this.intents.add(intent, this.#now());

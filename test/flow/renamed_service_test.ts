@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
-import { commandTo } from "./commands.ts";
+import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, inWorld, pollTo, states, writeInside } from "./steps.ts";
-import { engines, type World } from "./world.ts";
+import { commit, docker, inWorld, pollTo, states, writeInside } from "./steps.ts";
+import { until } from "./until.ts";
+import { createWorld, engines, type World } from "./world.ts";
 
 const never = new AbortController().signal;
 const VOLUMES = { volumes: { data: {} } };
@@ -88,3 +89,60 @@ for (const engine of await engines()) {
       }));
   });
 }
+
+/** Ends a deployment while its renamed service is not healthy yet; at the next start it gets `health`. */
+async function withHalf(
+  { health, earlier = false }: {
+    readonly health: "healthy" | "unhealthy";
+    /** Whether there is an earlier release, beside which the old container goes on. */
+    readonly earlier?: boolean;
+  },
+  test: (world: World) => Promise<void>,
+): Promise<void> {
+  const world = await createWorld({ engine: "fake", speed: 600 });
+  try {
+    const old = service({ volumes: ["data:/data"], restart: "always" });
+    await startByHand(world, model({ app: old }));
+    const healthcheck = { test: ["CMD", "true"] };
+    const files = {
+      "compose.yaml": model({ web: service({ volumes: ["data:/data"], healthcheck }) }),
+    };
+    const keeps = earlier ? { remove_orphans: false } : {};
+    if (earlier) {
+      await commit(world, { "compose.yaml": model({ other: service() }) }, keeps);
+      await pollTo(world, "succeeded");
+    }
+    world.fake?.setBehaviour(`${world.stack}-web-1`, { health: "starting" });
+    await commit(world, files, { ...keeps, timeout: "24h" });
+    const polled = world.poll({}).catch(() => {});
+    await until(async () => (await states(world))["web-1"] === "running");
+    assert.equal(await policyOf(world, "app"), "no");
+    await world.stop();
+    await polled;
+    await docker(world, "rm", "--force", `${world.stack}-web-1`);
+    world.fake?.setBehaviour(`${world.stack}-web-1`, { health });
+    await world.restart();
+    await until(() => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length === 0);
+    await test(world);
+  } finally {
+    await world.close();
+  }
+}
+
+describe("a service that is renamed as its project is adopted, by a process that is killed", () => {
+  it("does not get its old self beside it at the next start", () =>
+    withHalf({ health: "healthy" }, async (world) => {
+      assert.deepEqual(await states(world), { "app-1": "exited", "web-1": "running" });
+      assert.equal(await policyOf(world, "app"), "no");
+    }));
+
+  for (const earlier of [false, true]) {
+    const where = earlier ? ", also beside an earlier one" : "";
+    it(`is its old self again, as that ran, where the release fails then${where}`, () =>
+      withHalf({ health: "unhealthy", earlier }, async (world) => {
+        const other = earlier ? { "other-1": "running" } : {};
+        assert.deepEqual(await states(world), { "app-1": "running", ...other });
+        assert.equal(await policyOf(world, "app"), "always");
+      }));
+  }
+});

@@ -36,6 +36,8 @@ async function adopt(length: number) {
       progress: () => {},
       slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
       hasPrevious: false,
+      ranBefore: [],
+      halts: { had: {}, note: () => {} },
     },
     () => Promise.resolve(deployed),
     new AbortController().signal,

@@ -52,7 +52,8 @@ const CONTAINERS: Readonly<Record<string, Act>> = {
   stop: (engine, id) => engine.stopContainer(id, undefined, never),
   restart: (engine, id) => engine.restartContainer(id, {}, never),
   rename: (engine, id) => engine.renameContainer(id, "y", never),
-  "restart policy": (engine, id) => engine.setRestartPolicy(id, { Name: "no" }, never),
+  "restart policy": (engine, id) =>
+    engine.setRestartPolicy(id, { Name: "no", MaximumRetryCount: 0 }, never),
   kill: (engine, id) => engine.killContainer(id, "SIGHUP", never),
   remove: (engine, id) => engine.removeContainer(id, { force: true, volumes: true }, never),
 };

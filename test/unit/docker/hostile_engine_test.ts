@@ -47,7 +47,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   stopContainer: (engine, signal) => engine.stopContainer("1", 1, signal),
   restartContainer: (engine, signal) => engine.restartContainer("1", {}, signal),
   renameContainer: (engine, signal) => engine.renameContainer("1", "b", signal),
-  setRestartPolicy: (engine, signal) => engine.setRestartPolicy("1", { Name: "no" }, signal),
+  setRestartPolicy: (engine, signal) =>
+    engine.setRestartPolicy("1", { Name: "no", MaximumRetryCount: 0 }, signal),
   unpauseContainer: (engine, signal) => engine.unpauseContainer("1", signal),
   killContainer: (engine, signal) => engine.killContainer("1", "SIGHUP", signal),
   removeContainer: (engine, signal) =>
