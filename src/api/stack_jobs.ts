@@ -1,6 +1,15 @@
 import * as z from "zod";
 import { readJobLabels } from "../config/mod.ts";
-import { beginning, filled, formatStackKey, isStackwrightError, type Run } from "../model/mod.ts";
+import {
+  beginning,
+  endOfOutput,
+  filled,
+  formatStackKey,
+  isStackwrightError,
+  LAST_OUTPUT,
+  lastWithin,
+  type Run,
+} from "../model/mod.ts";
 import type { FoundJob } from "../deploy/mod.ts";
 import type { RunStore } from "../record/mod.ts";
 import { createPauses, type TimeFormat } from "../system/mod.ts";
@@ -29,7 +38,7 @@ export const stackJobView = z.strictObject({
     job_id: z.string(),
     status: z.enum(["succeeded", "failed"]),
     ended_at: timestamp,
-    message: z.string(),
+    message: z.string().describe("In a list, of what it printed only the last line."),
   }).optional().describe("The last run that ended, while it is known: for a week."),
   next_run_at: timestamp.optional().describe(
     "By its schedule; absent for `@every`, which counts from the run before.",
@@ -40,7 +49,7 @@ export const stackJobView = z.strictObject({
 export type StackJobView = z.output<typeof stackJobView>;
 
 /** Jobs of a stack that are told of, and characters of what each said; of one stack, and in a list. */
-const TOLD = { jobs: 100, message: 2000 } as const;
+const TOLD = { jobs: 100, message: 2000, output: 1000 } as const;
 const LISTED = { jobs: 20, message: 300 } as const;
 /** Characters of other texts that take as long as reading a schedule. */
 const A_SCHEDULE = 8 * 1024;
@@ -60,7 +69,8 @@ export async function stackJobs(
   only: string | undefined,
 ): Promise<ReadonlyMap<string, readonly StackJob[]>> {
   const most = only === undefined ? LISTED : TOLD;
-  const lastRunOf = lastRuns(runs, most.message);
+  const cut = only === undefined ? endOfOutput : withEnd;
+  const lastRunOf = lastRuns(runs, (message) => beginning(cut(message), most.message));
   const all = [...observed.values()].flatMap((seen) =>
     typeof seen === "object" && "jobs" in seen ? seen.jobs : []
   );
@@ -135,10 +145,17 @@ function scheduleOf({ key, service, container }: FoundJob): string | undefined {
   }
 }
 
+/** A message with the last lines of what a container printed: they say why it failed. */
+function withEnd(message: string): string {
+  const [said = "", ...printed] = message.split(LAST_OUTPUT);
+  const output = lastWithin(printed.join(LAST_OUTPUT), TOLD.output);
+  return output === "" ? said : said + LAST_OUTPUT + output;
+}
+
 /** Makes a function that finds the last run of a job that ended. */
 function lastRuns(
   runs: Pick<RunStore, "list">,
-  most: number,
+  cut: (message: string) => string,
 ): (job: FoundJob) => StackJob["lastRun"] {
   const hasEnded = ({ status }: Run) => status === "succeeded" || status === "failed";
   const lastRunOf = lastJobRuns(runs, hasEnded);
@@ -146,7 +163,7 @@ function lastRuns(
     const run = lastRunOf(key, container.name);
     if (run?.status !== "succeeded" && run?.status !== "failed") return undefined;
     const { id, status, finishedAt, updatedAt, targets: [target] } = run;
-    const message = beginning(target?.message ?? run.message, most);
+    const message = cut(target?.message ?? run.message);
     return { id, status, endedAt: finishedAt ?? updatedAt, message };
   };
 }

@@ -17,10 +17,3 @@ export function jobText(
   // Nothing of ours ends the output of a container.
   return why.includes("\n") ? `${failed}${then}: ${why}` : `${failed}: ${why}${then}`;
 }
-
-/** What a failed run of a job ended with, in one line: of what it printed, the last one is the error. */
-export function endOfJob(message: string): string {
-  const [first = "", ...more] = message.split("\n").filter((line) => line.trim() !== "");
-  const last = more.at(-1);
-  return last === undefined ? first : `${first.split(": ", 1)[0]}: ${last.trim()}`;
-}

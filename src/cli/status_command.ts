@@ -2,6 +2,7 @@ import type { DeploymentView, SourceFailureView } from "../api/mod.ts";
 import { isServed, NOT_SERVED } from "../app.ts";
 import {
   DEFAULT_CONTEXT,
+  endOfOutput,
   errors,
   formatStackKey,
   shortId,
@@ -16,7 +17,7 @@ import { headline, inTable } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
-import { endOfJob, jobText } from "./stack_job.ts";
+import { jobText } from "./stack_job.ts";
 import { fitted, table } from "./table.ts";
 import { withOperations, type Workbench } from "./with_operations.ts";
 
@@ -97,7 +98,7 @@ Exits 1 when the stack that was named is not known.
 /** A line for each job whose last run failed. */
 function failedJobsText(stacks: readonly DeploymentView[], io: CommandIo): string {
   const time = peopleTime(io);
-  const brief = (message: string) => inTable(endOfJob(message));
+  const brief = (message: string) => inTable(endOfOutput(message));
   return stacks.flatMap(({ name, jobs = [] }) =>
     jobs.map((each) => `${name}: ${jobText(each, (text) => time(new Date(text)), brief)}\n`)
   ).join("");

@@ -1,4 +1,4 @@
-import { clip, isTerminal, type Run } from "../model/mod.ts";
+import { clip, endOfOutput, isTerminal, type Run } from "../model/mod.ts";
 import type { RunEnd, RunStore } from "../record/mod.ts";
 import { type Log, type Redactor, sourceAsOwner } from "../system/mod.ts";
 import type { PollFailures } from "./poll_failures.ts";
@@ -45,7 +45,7 @@ const OVER = ": what the polls before it failed of is over";
 function logEnd(run: Run, { isTold = false, failure }: EndFacts, log: Log): void {
   const { status, repository, targets } = run;
   const isJob = run.trigger === "scheduled_job";
-  const message = isJob ? clip(run.message.split("\n", 1)[0] ?? "", MOST_OF_JOB) : run.message;
+  const message = isJob ? clip(endOfOutput(run.message), MOST_OF_JOB) : run.message;
   if (status === "failed" && isTold) {
     const failed = targets.filter((each) => each.status === "failed").map(({ stack }) => stack);
     log.info(`run failed${failure === "over" ? OVER : ""}`, { status, repository, failed });

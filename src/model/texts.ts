@@ -79,8 +79,22 @@ export function withoutEnd(text: string, sign: string): string {
   return text.slice(0, end);
 }
 
+/** A timestamp without fractions of a second, which sentences for people leave out. */
+export function wholeSeconds(timestamp: Date | string): string {
+  const text = typeof timestamp === "string" ? timestamp : timestamp.toISOString();
+  return text.replace(/\.\d+/, "");
+}
+
 /** What stands between a message and the last lines that a container printed. */
 export const LAST_OUTPUT = "; last output:\n";
+
+/** A message in one line: of what a container printed, the last line is the one that says why. */
+export function endOfOutput(message: string): string {
+  const [said = "", printed = ""] = message.split(LAST_OUTPUT, 2);
+  const [line = ""] = said.split("\n", 1);
+  const last = printed.trimEnd().split("\n").at(-1)?.trim() ?? "";
+  return last === "" ? line : `${line}: ${last}`;
+}
 
 /** A message with what happened afterwards, which is said before the output of a container. */
 export function withSequel(message: string, sequel: string): string {

@@ -1,4 +1,4 @@
-import type { Origin, RunTarget, Trigger } from "../model/mod.ts";
+import { type Origin, type RunTarget, type Trigger, wholeSeconds } from "../model/mod.ts";
 
 /** The outcome of a run as a whole. */
 interface RunConclusion {
@@ -149,7 +149,7 @@ const DEFERRED = "deferred by sync window ";
 
 /** The message of a target that windows defer, with the time of the next opening if known. */
 export function deferredBy(windows: readonly string[], until?: Date): string {
-  const opens = until === undefined ? "" : ` until ${until.toISOString()}`;
+  const opens = until === undefined ? "" : ` until ${wholeSeconds(until)}`;
   return `${DEFERRED}${windows.join(", ")}${opens}`;
 }
 
@@ -157,11 +157,6 @@ export function deferredBy(windows: readonly string[], until?: Date): string {
 function windowsOf(message: string): string[] {
   const [said = ""] = message.replace(DEFERRED, "").split(/;| until \d{4}-/);
   return said.split(",").map((each) => each.trim());
-}
-
-/** Drops fractions of a second, which sentences for people leave out. */
-function wholeSeconds(timestamp: string): string {
-  return timestamp.replace(/\.\d+/, "");
 }
 
 function sorted(names: readonly string[]): string {

@@ -1,4 +1,11 @@
-import { errors, lastWithin, messageOf, type Progress, StackwrightError } from "../../model/mod.ts";
+import {
+  errors,
+  LAST_OUTPUT,
+  lastWithin,
+  messageOf,
+  type Progress,
+  StackwrightError,
+} from "../../model/mod.ts";
 import { type Clock, type Log, withDeadline } from "../../system/mod.ts";
 import type { InjectedFile } from "../engine/injected_files.ts";
 import { endRun, MOST_STOPS, type RunsEngine, someAtOnce } from "./end_run.ts";
@@ -251,5 +258,6 @@ export class JobRun<Stopped> {
 /** The end of a run's output, to end a sentence with; empty without output. */
 function lastOutput(lines: readonly string[]): string {
   const text = lastWithin(lines.join("\n").trim(), KEPT_OUTPUT).trim();
-  return text === "" ? "" : `: ${text}`;
+  if (text === "") return "";
+  return text.includes("\n") ? `${LAST_OUTPUT}${text}` : `: ${text}`;
 }

@@ -79,6 +79,17 @@ describe("stackJobs()", () => {
     ]);
   });
 
+  it("has the end of what a job printed, which says why it failed", async () => {
+    const printed = `${"line\n".repeat(1000)}bad`;
+    const runs = [runOf("backup", "failed", `exited with status 5; last output:\n${printed}`)];
+    const [listed] = await jobsOf([job("backup")], runs);
+    assert.equal(listed?.lastRun?.message, "exited with status 5: bad");
+    const [told] = await jobsOf([job("backup")], runs, "shop");
+    const { message = "" } = told?.lastRun ?? {};
+    assert.match(message, /^exited with status 5; last output:\nline\n.*\nbad$/s);
+    assert.ok(message.length < 1100);
+  });
+
   it("tells how a container ended that a run has only started", async () => {
     const { container, ...started } = job("backup");
     const ended = {

@@ -189,8 +189,8 @@ describe("perform()", () => {
     assert.ok(!JSON.stringify(line).includes("unhealthy"));
   });
 
-  it("logs the failure of a job as an error, of what its container printed only the first line", async () => {
-    const printed = `exited with status 3: oops ${"x".repeat(600)}\nand a page more`;
+  it("logs the failure of a job as an error, of what its container printed only the last line", async () => {
+    const printed = `exited with status 3; last output:\nbegun\noops ${"x".repeat(600)}`;
     const job = { kind: "job", trigger: "scheduled_job", origin: "automatic" } as const;
     const asked = { ...job, key: stackKey("", "shop"), service: "backup" };
     const performers: Performers = {
@@ -208,7 +208,10 @@ describe("perform()", () => {
     assert.deepEqual(log.lines.map(({ level, message }) => [level, message]), [
       ["error", "run failed"],
     ]);
-    assert.equal(log.lines[0]?.fields["message"], `${printed.slice(0, 500)}…`);
+    assert.equal(
+      log.lines[0]?.fields["message"],
+      `${`exited with status 3: oops ${"x".repeat(600)}`.slice(0, 500)}…`,
+    );
   });
 
   it("masks words of its only stack in what ended it, of which no target was told", async () => {

@@ -104,7 +104,7 @@ describe("the run of a job in a container", () => {
     };
     const long = "w".repeat(16 * 1024 - 10);
     assert.equal(await told("a pass phrase", long), `: ${long}`);
-    assert.equal(await told("a pass phrase", "next", long), `: next\n${long}`);
+    assert.equal(await told("a pass phrase", "next", long), `; last output:\nnext\n${long}`);
     assert.equal(await told(`a pass phrase ${long}`, ""), `: a pass phrase ${"w".repeat(16370)}…`);
     assert.equal(await told("", ""), "");
   });

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { endOfOutput, wholeSeconds, withSequel } from "../../../src/model/mod.ts";
+
+describe("withSequel()", () => {
+  it("says what happened afterwards before the output of a container", () => {
+    assert.equal(withSequel("a failed", "b is back"), "a failed; b is back");
+    assert.equal(
+      withSequel("web ended; last output:\none; two\n; last output:\nthree", "b is back"),
+      "web ended; b is back; last output:\none; two\n; last output:\nthree",
+    );
+  });
+});
+
+describe("endOfOutput()", () => {
+  it("has of what a container printed the line that says why, in one line", () => {
+    assert.equal(endOfOutput("a failed: bad"), "a failed: bad");
+    assert.equal(endOfOutput("a failed; last output:\nbegun\n  bad\n\n"), "a failed: bad");
+    assert.equal(endOfOutput("a failed\nwith more"), "a failed");
+  });
+});
+
+describe("wholeSeconds()", () => {
+  it("leaves out the fractions", () => {
+    assert.equal(wholeSeconds(new Date("2026-03-10T12:00:00.123Z")), "2026-03-10T12:00:00Z");
+    assert.equal(wholeSeconds("2026-03-10T12:00:00.123+01:00"), "2026-03-10T12:00:00+01:00");
+  });
+});
