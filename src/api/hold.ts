@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { errors, parseDuration, type PersonHold, type StackKey, stackKey } from "../model/mod.ts";
+import {
+  errors,
+  parseDuration,
+  type PersonHold,
+  type StackKey,
+  stackKey,
+  wholeSeconds,
+} from "../model/mod.ts";
 import { type Clock, createTimeFormat, type TimeFormat } from "../system/mod.ts";
 import { audited } from "./audit.ts";
 import { defineOperation, type Operation } from "./operation.ts";
@@ -119,7 +126,9 @@ function untilFrom(text: string, now: Date): Date {
   if (until !== undefined && until > now) return until;
   if (until !== undefined) {
     throw errors.bad_request(
-      `until is ${text}, which is not in the future: it is ${now.toISOString()} now. Give a later ` +
+      `until is ${text}, which is not in the future: it is ${
+        wholeSeconds(now)
+      } now. Give a later ` +
         "time, or a duration from now (36h, 2d)",
       { told: "until is not in the future: give a later time, or a duration from now (36h, 2d)" },
     );

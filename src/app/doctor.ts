@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
-import { messageOf, type SourceRequest, utf8 } from "../model/mod.ts";
+import { messageOf, type SourceRequest, utf8, wholeSeconds } from "../model/mod.ts";
 import { recordedFailures, recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
@@ -218,7 +218,8 @@ function knownFailures(
     const failure = known.get(sourceKey(request) ?? "");
     if (failure === undefined) return undefined;
     const [why] = failure.message.split("\n");
-    return `not asked now; could not be read at ${formatTime(failure.lastAt, timeZone)}: ${why}`;
+    const at = wholeSeconds(formatTime(failure.lastAt, timeZone));
+    return `not asked now; could not be read at ${at}: ${why}`;
   };
 }
 

@@ -1,5 +1,6 @@
 import { errors } from "./error.ts";
 import { formatStackArguments, type StackKey } from "./stack_key.ts";
+import { wholeSeconds } from "./texts.ts";
 
 /** A hold that a person put on a stack: no update reaches the stack until the hold ends. */
 export interface PersonHold {
@@ -17,16 +18,21 @@ export function isHolding({ until }: PersonHold, now: Date): boolean {
 
 /** The hold of a stack as one sentence. */
 export function formatPersonHold({ reason, heldAt, until }: PersonHold, key: StackKey): string {
-  const end = until?.toISOString() ?? `stackwright resume ${formatStackArguments(key)}`;
+  const end = until === undefined ? resuming(key) : wholeSeconds(until);
   const why = reason === "" ? "" : `: ${reason}`;
-  return `held by a person since ${heldAt.toISOString()} until ${end}${why}`;
+  return `held by a person since ${wholeSeconds(heldAt)} until ${end}${why}`;
 }
 
 /** Refuses what is not done to a stack that a person holds; `done` says what, such as `removed`. Throws `conflict`. */
 export function requireNotHeld(key: StackKey, hold: PersonHold | undefined, done: string): void {
   if (hold === undefined) return;
+  // A hold without an end names the command by itself.
+  const how = hold.until === undefined ? "" : ` (${resuming(key)})`;
   throw errors.conflict(
-    `${key.name} is not ${done}: it is ${formatPersonHold(hold, key)}; end that first ` +
-      `(stackwright resume ${formatStackArguments(key)})`,
+    `${key.name} is not ${done}: it is ${formatPersonHold(hold, key)}; end that first${how}`,
   );
+}
+
+function resuming(key: StackKey): string {
+  return `stackwright resume ${formatStackArguments(key)}`;
 }

@@ -11,6 +11,7 @@ import {
   shortId,
   type SourceRequest,
   type StackKey,
+  wholeSeconds,
 } from "../model/mod.ts";
 import { decideRetry, type Hold, pausedHold, planFor, type RetryDecision } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -42,7 +43,7 @@ export function stoppedHold(
   const since = ledger.stops.get(key);
   if (since === undefined) return undefined;
   return pausedHold(
-    `${key.name} was stopped over the API at ${since.toISOString()}; it stays so until ` +
+    `${key.name} was stopped over the API at ${wholeSeconds(since)}; it stays so until ` +
       `POST /v1/api/project/${key.name}/start`,
     "stopped over the API",
   );
@@ -271,7 +272,7 @@ export function failedBefore(parts: PipelineParts, target: Target, release: stri
   const next = again.kind === "attempt"
     ? "the next poll or webhook tries it again"
     : again.reason === "delay"
-    ? `the first poll or webhook after ${again.retryAt.toISOString()} tries it again`
+    ? `the first poll or webhook after ${wholeSeconds(again.retryAt)} tries it again`
     : "it is not tried again automatically";
   return `; this release failed ${
     times === 1 ? "once" : `${times} times`

@@ -1,4 +1,4 @@
-import type { Plan, ServicePlan, SkipReason } from "../model/mod.ts";
+import { type Plan, type ServicePlan, type SkipReason, wholeSeconds } from "../model/mod.ts";
 import type { RetryDecision } from "./retry.ts";
 
 /** The reason why a release that its source wants is not deployed now. */
@@ -26,7 +26,7 @@ export function retryHold(
   { message, services }: Plan,
 ): Hold {
   const later = retry.reason === "delay"
-    ? `before ${retry.retryAt.toISOString()}`
+    ? `before ${wholeSeconds(retry.retryAt)}`
     : "automatically";
   return {
     reason: retry.reason,

@@ -1,5 +1,5 @@
 import { join } from "node:path/posix";
-import { isStackwrightError, StackwrightError } from "../../model/mod.ts";
+import { isStackwrightError, StackwrightError, wholeSeconds } from "../../model/mod.ts";
 import { damagedError, isDamaged, isSuspicious } from "./git_failure.ts";
 import type { GitResult } from "./git_result.ts";
 import { GrowingPauses } from "./growing_pauses.ts";
@@ -47,7 +47,7 @@ export class MirrorHealth {
     if (until === undefined) return await this.#repairs.before(work);
     throw damagedError(
       `the mirror of ${this.#parts.name} is damaged, and was fetched anew not long ago; that is tried ` +
-        `again after ${until.toISOString()}. Is the disk of the data directory all right?`,
+        `again after ${wholeSeconds(until)}. Is the disk of the data directory all right?`,
     );
   }
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { errors, isStackwrightError } from "../../model/mod.ts";
+import { errors, isStackwrightError, wholeSeconds } from "../../model/mod.ts";
 import type { Clock, HttpAnswer, HttpClient, HttpRequest } from "../../system/mod.ts";
 import type { GitAccess } from "./git_access.ts";
 import { type AskedOf, HostHolds } from "./host_holds.ts";
@@ -76,7 +76,7 @@ export class SmartHttp {
       `${
         new URL(url.remote).host
       } asked for no more questions for references of this repository by ` +
-        `timers until ${until.toISOString()}; poll less often, or use webhooks`,
+        `timers until ${wholeSeconds(until)}; poll less often, or use webhooks`,
     );
   }
 
@@ -196,7 +196,9 @@ export class SmartHttp {
       `${
         new URL(remote).host
       } answered ${answer.status} to a question for references: it is asked ` +
-        `too much. Polls of this repository wait until ${until.toISOString()}, those of others of this ` +
+        `too much. Polls of this repository wait until ${
+          wholeSeconds(until)
+        }, those of others of this ` +
         `host ${by} for at most five minutes of that; poll less often, or use webhooks`,
     );
   }
