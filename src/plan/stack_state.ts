@@ -139,7 +139,9 @@ function stateOf(
   if (underWay !== undefined) return { state: "deploying", why: underWay };
   if (facts.interrupted !== undefined) return { state: "failed", why: facts.interrupted };
   if (facts.isStopped) return { state: "held", why: "a person stopped it" };
-  if (facts.heldBack !== undefined) return { state: "held", why: facts.heldBack };
+  if (facts.heldBack !== undefined) {
+    return { state: "held", why: facts.heldBack + (facts.isPinned ? PINNED_TOO : "") };
+  }
   if (facts.isPinned) return { state: "held", why: pinned(facts) };
   // Paused by configuration. Any other pause has facts of its own, and has ended without them.
   if (decision?.reason === "paused") return { state: "held", why: said };
@@ -156,6 +158,11 @@ function stateOf(
   }
   return driftOf(current, facts, drift, counts);
 }
+
+/** The end of the sentence about a hold of a pinned stack: it does not follow its source when that ends by itself. */
+const PINNED_TOO =
+  "; an earlier release was put back as well, and stays until a commit with other " +
+  "inputs, unpin or resume";
 
 /** Words for a pinned stack, also before the next run has decided about the pin. */
 function pinned({ decision, current }: StackFacts): string {

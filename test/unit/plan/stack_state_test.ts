@@ -80,6 +80,12 @@ const STATES: readonly [
     /^rolled back; see unpin$/,
   ],
   ["a person holds it", { heldBack: "held: CPU bug", failure: { message: "no" } }, "held", /CPU/],
+  [
+    "a person holds it after an earlier release was put back",
+    { heldBack: "held until noon", isPinned: true },
+    "held",
+    /^held until noon; an earlier release was put back as well, and stays until .* unpin or resume$/,
+  ],
   ["a person stopped it", { isStopped: true, observed: { containers: [] } }, "held", /stopped/],
   ["it is paused", { decision: paused }, "held", /^shop is paused$/],
   [
