@@ -151,6 +151,8 @@ async function planDeployment(
     return await decideAnyway(within, { ...told, revision, glance }, signal);
   };
   const deployed = await deployedText(parts, key);
+  // Before the decision, which may make the new owner that of what runs, in the copy of the ledger.
+  const first = firstBy(parts, key);
   const decision = await preparing(parts, asked, decide, signal);
   const before = deployed || await runningText(parts, decision, signal);
   const { forceRecreate, removeOrphans } = deployment.declared.deployment;
@@ -169,7 +171,7 @@ async function planDeployment(
   const isHalf = goesOn !== "" && plan.kind === "skip" && plan.reason === "no_changes" &&
     before !== after;
   const { message, services } = plan;
-  const more = firstBy(parts, key, plan) + failed + goesOn;
+  const more = first(plan) + failed + goesOn;
   const shown: Plan = isHalf
     ? { kind: "deploy", message: goesOn.slice(2), services }
     : { ...plan, message: message + more };
@@ -178,13 +180,18 @@ async function planDeployment(
 }
 
 /** Says that a stack was handed over, and that its new owner has not deployed it yet; empty for others. */
-function firstBy({ ledger }: PipelineParts, key: StackKey, { kind }: Plan): string {
+function firstBy({ ledger }: PipelineParts, key: StackKey): (plan: Plan) => string {
   const [owner, current] = [recordedOwner(ledger, key), ledger.current(key)];
   const former = current && formerOwner(current, owner);
-  return kind !== "deploy" || former === undefined || owner === undefined
-    ? ""
-    : `; the first deployment of ${formatOwner(owner)}, to which it was handed over: release ` +
-      `${current?.number} is of ${formatOwner(former)}`;
+  if (former === undefined || owner === undefined) return () => "";
+  const to = `${formatOwner(owner)}, to which it was handed over: ` +
+    `release ${current?.number} is of ${formatOwner(former)}`;
+  return (plan) => {
+    if (plan.kind === "deploy") return `; the first deployment of ${to}`;
+    // What runs stays, and becomes the new owner's, who has nothing repaired before.
+    const isSame = plan.kind === "skip" && plan.reason === "no_changes";
+    return isSame ? `; apply makes what runs that of ${to}` : "";
+  };
 }
 
 /** Says that what is planned is under way, or was interrupted, so that what runs is half of it; empty for others. */

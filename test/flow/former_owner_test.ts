@@ -91,6 +91,19 @@ describe("releases of a stack's former owner", () => {
       assert.match(err, /no good release of .* before the current one/);
     }));
 
+  it("are said to be that by a plan that changes nothing: apply makes them its own", () =>
+    withOther(async (world, other, deploy) => {
+      await commit(world, shop("1"));
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["adopt", world.stack, "--source", other.repository.url]);
+      const files = { ".stackwright.yaml": `name: ${world.stack}\n`, ...shop("1") };
+      await other.repository.commit(files);
+      const plan = async () => (await commandTo(world, 0, ["plan", other.repository.url])).out;
+      assert.match(await plan(), /; apply makes what runs that of local.*: release 1 is of local/);
+      await deploy("1", "skipped");
+      assert.match(await plan(), /nothing to do: no changes$/m);
+    }));
+
   it("are its own where a person says so: its repository moved", () =>
     withOther(async (world, other, deploy) => {
       await commit(world, shop("1"));
