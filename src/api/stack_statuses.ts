@@ -113,11 +113,11 @@ export async function stackStatuses(
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
-    // A held stack is not retried automatically, whatever the failure before said; nor while it is tried.
+    // A held stack is not retried automatically, whatever the failure before said; nor while it is tried; nor a good one.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : repairedAgainAt(decision, now);
-    const retryAt = ["held", "deploying"].includes(judged.state) ? undefined : triedAt;
+    const retryAt = ["held", "deploying", "synced"].includes(judged.state) ? undefined : triedAt;
     const sourceFailure = current && failed(placeOf(current));
     const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;
     const its = { jobs: jobs.get(name) ?? [], rolledBack };

@@ -53,6 +53,9 @@ Exits 1 when the stack that was named is not known.
       const context = values["context"] ?? "";
       const { all, failed } = await allDeployments(bench, context);
       const shown = all.filter((each) => name === undefined || each.name === name);
+      const { system: { files }, settings: { data } } = bench;
+      const isDead = await isServed(files, data.dir) === false;
+      const told = isDead ? shown.map(withoutNext) : shown;
       const sources = name === undefined
         ? failed
         : shown.flatMap(({ source_failure: own }) => own === undefined ? [] : [own]);
@@ -72,13 +75,12 @@ Exits 1 when the stack that was named is not known.
       }
       if (json) io.out(JSON.stringify({ deployments: shown, failed_sources: sources }) + "\n");
       else if (shown.length === 0) {
-        const { dir } = bench.settings.data;
-        io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${dir}\n`);
+        io.out(`no stack was deployed or looked at yet, says the ledger in DATA_DIR ${data.dir}\n`);
       } else {
         const now = bench.system.clock.now();
-        io.out(textOf(shown, io, { now, isWhole: name !== undefined }));
+        io.out(textOf(told, io, { now, isWhole: name !== undefined }));
       }
-      if (!json) io.out(failedJobsText(shown, io) + failedText(sources, io));
+      if (!json) io.out(failedJobsText(told, io) + failedText(sources, io));
       if (!json && values["context"] === undefined && name === undefined) {
         const { ledger, engines } = bench.assembly;
         const known = await engines.names();
@@ -88,12 +90,18 @@ Exits 1 when the stack that was named is not known.
         );
         io.out(elsewhere([...ledger.deployedStacks(), ...untold]));
       }
-      const { system: { files }, settings: { data } } = bench;
-      if (!json && await isServed(files, data.dir) === false) io.out(`the service ${NOT_SERVED}\n`);
+      if (!json && isDead) io.out(`the service ${NOT_SERVED}\n`);
       return EXIT.ok;
     }, { onlyReads: true });
   },
 };
+
+/** A stack without what the service would do next, for people who read that it does not run. */
+function withoutNext({ retry_at: _retry, jobs, ...stack }: DeploymentView): DeploymentView {
+  return jobs === undefined
+    ? stack
+    : { ...stack, jobs: jobs.map(({ next_run_at: _next, ...job }) => job) };
+}
 
 /** A line for each job whose last run failed. */
 function failedJobsText(stacks: readonly DeploymentView[], io: CommandIo): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { EXIT } from "../../../src/cli/io.ts";
@@ -176,6 +176,30 @@ describe("stackwright status", () => {
       assert.match(out, / x{119}…\n/);
       assert.match((await command("status", "--json")).out, /"x{300}"/);
       assert.match((await command("explain", "long")).out, / x{300}\n/);
+    });
+  });
+});
+
+describe("stackwright status while the service does not run", () => {
+  it("says nothing of a next try", async () => {
+    await withHistory(async (command, dataDir) => {
+      const clock = createFakeClock();
+      const key = await loadInstanceKey(systemFiles, dataDir);
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(dataDir, "state.db"), parts);
+      const outcome = { status: "failed", message: "no", retryAt: "2099-01-01T00:00:00Z" } as const;
+      ledger.decisions.add(
+        stackKey("", "shop"),
+        { ...decision, kind: "error", outcome },
+        new Date(),
+      );
+      ledger.close();
+      assert.match((await command("status")).out, /^failed +shop .*; next try 2099-01-01 /m);
+      // Left by one that was killed.
+      await writeFile(join(dataDir, "serve.lock"), "");
+      const { out } = await command("status");
+      assert.doesNotMatch(out, /next try/);
+      assert.match(out, /\nthe service does not run: .*\n$/);
     });
   });
 });
