@@ -123,7 +123,8 @@ function requireFailed({ ledger }: Pick<StackParts, "ledger">, key: StackKey): v
   if (ledger.failures.get(key) !== undefined) return;
   if (ledger.decisions.of(key, 1)[0]?.kind === "error") return;
   throw errors.conflict(
-    `nothing of ${key.name} has failed since it was deployed: there is nothing to try again`,
+    `nothing of ${key.name} has failed since it was last deployed, removed or forgotten: there is ` +
+      "nothing to try again",
   );
 }
 

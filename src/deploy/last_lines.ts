@@ -25,7 +25,11 @@ export async function lastLines(
       said.push(lines.length > 0 ? `${LAST_OUTPUT}${lines.join("\n")}` : "; it wrote no output");
     }, signal);
   } catch (error) {
-    said.push(`; its output could not be read: ${messageOf(error)}`);
+    const why = messageOf(error);
+    const isKept = !why.includes("logging driver does not support reading");
+    said.push(
+      isKept ? `; its output could not be read: ${why}` : "; its logging driver keeps no output",
+    );
   }
   return said.join("");
 }

@@ -26,7 +26,7 @@ const FAILED: Readonly<Record<Tried, string>> = {
 
 /** Makes the listener that logs actions on stacks, and every failure. */
 export function logListener(log: Log): TargetListener {
-  return ({ key }) => {
+  return ({ key, trigger }) => {
     const own = log.with({ stack: key.name, context: key.context });
     let tried: Tried = "deploy";
     let said = "";
@@ -43,7 +43,10 @@ export function logListener(log: Log): TargetListener {
       } else if (event.kind === "ended") {
         const { status, message, error } = event.end;
         if (status === "failed") {
-          own.error(`${FAILED[tried]}: ${message}`, { ...factsOf(error), revision });
+          // Who asked over the API is told, and nothing has failed.
+          const isRefusal = trigger === "project" && error?.code === "conflict";
+          const level = isRefusal ? "warning" : "error";
+          own[level](`${FAILED[tried]}: ${message}`, { ...factsOf(error), revision });
         } else if (started) {
           own.info(tried === "deploy" ? `deployed: ${message}` : message, { revision });
         }

@@ -43,7 +43,7 @@ function ended(
   return { status, ...shown, message, ...services, ...when };
 }
 
-/** A `paused` reason shows the message; that of a hold already has the person's words. */
+/** A `paused` reason shows the message, which names the stack and the end of the pause. */
 function shownReason(reason: SkipReason, message: string): SkipReason {
-  return /^paused(?!: held by a person)/.test(reason) ? `paused: ${message}` : reason;
+  return reason.startsWith("paused") ? `paused: ${message}` : reason;
 }

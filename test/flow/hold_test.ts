@@ -37,7 +37,9 @@ describe("a stack that a person holds", () => {
       assert.match(held, /is held until \d{4}-\d\d-\d\d /);
       const id = await commit(world, shop("2"));
       const run = await automaticPollTo(world, "skipped");
-      assert.match(run.deployments?.[0]?.message ?? "", /held by a person since .*: CPU bug$/);
+      const why = /^\S+ is held by a person since \S+:\d\dZ until \S+:\d\dZ: CPU bug$/;
+      assert.match(run.deployments?.[0]?.message ?? "", why);
+      assert.match(run.deployments?.[0]?.reason ?? "", /^paused: \S+ is held .*: CPU bug$/);
       await pollTo(world, "skipped");
       assert.equal(await label(world, "web", "number"), "1");
 

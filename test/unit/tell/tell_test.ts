@@ -147,6 +147,9 @@ describe("the record of a run", () => {
     ]);
     const [paused] = entries(decided({ kind: "repair", reason: "paused" }), skipped);
     assert.equal(paused?.reason, "paused: as it is");
+    const reason = "paused: held by a person: CPU bug";
+    const [held] = entries(decided({ kind: "skip", reason }), skipped);
+    assert.equal(held?.reason, "paused: as it is");
     const end = { status: "skipped", reason: "nothing_to_destroy", message: "gone" } as const;
     const [gone] = entries(decided({ kind: "destroy" }), { kind: "ended", end });
     assert.equal(gone?.reason, "nothing_to_destroy");
@@ -258,6 +261,17 @@ describe("the log", () => {
       "error the stack was not removed: no engine",
     ]);
     assert.deepEqual(said(thrown), ["error deployment failed: no engine"]);
+  });
+
+  it("has what a person asked for and is refused as a warning, and a poll's refusal as an error", () => {
+    const error = new StackwrightError("conflict", "held");
+    const news = { kind: "ended", end: { status: "failed", message: "held", error } } as const;
+    const levels = (["project", "poll"] as const).map((trigger) => {
+      const log = createRecordingLog();
+      logListener(log)({ ...WEB, trigger })({ ...news, revision: revision("a") });
+      return log.lines[0]?.level;
+    });
+    assert.deepEqual(levels, ["warning", "error"]);
   });
 
   it("has the cause of an error, and not the mark by which it is known", () => {
