@@ -52,7 +52,7 @@ export async function adoptContainers(
 ): Promise<RolloutResult> {
   const { hasPrevious, halts } = adoption;
   let recipes: readonly ContainerRecipe[] = [];
-  let brought: Brought = { copied: [], halted: halts.had };
+  let brought: Brought = { copied: [], halted: halts.had.halted };
   let result: RolloutResult;
   try {
     if (!hasPrevious) recipes = await recipesOf(parts, adoption, signal);
@@ -63,7 +63,7 @@ export async function adoptContainers(
     const error = toStackwrightError(thrown, `adopting ${adoption.release.key.name}`);
     result = { kind: "failed", error, text: "nothing was replaced" };
     // A process that was killed may have stopped them, and made others.
-    if (Object.keys(halts.had).length === 0) return result;
+    if (Object.keys(halts.had.halted).length === 0) return result;
   }
   if (result.kind === "deployed") return result;
   const { error } = result;

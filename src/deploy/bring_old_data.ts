@@ -22,8 +22,8 @@ import {
   type Halts,
   keepDown,
   letReturn,
-  noted,
   othersOrphans,
+  policiesOf,
   requireRoomBeside,
 } from "./left_orphans.ts";
 import { sharersOf } from "./old_data_sharers.ts";
@@ -166,12 +166,18 @@ export async function bringOldData(
     await engine.stopContainer(id, undefined, signal);
   };
   try {
+    // Of an attempt that was cut off before anything ran on them; the original went on since, maybe.
+    for (const path of halts.had.copying) await removeCopy(parts, release.key, path, signal);
     const { wanted } = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     const writers = writersOf(wanted);
     const orphans = await haltedOrphans(engine, { release, observed, writers }, signal);
-    halted = await noted(engine, orphans, halts, signal);
+    halted = await policiesOf(engine, orphans, halts, signal);
+    const all = { ...halts.had.halted, ...halted };
+    const copying = wanted.map(({ data }) => data.path);
+    const isNew = orphans.length + copying.length + halts.had.copying.length > 0;
+    if (isNew) halts.note({ halted: all, copying });
     for (const { container } of orphans) {
       await keepDown(engine, container.id, halted, signal);
       await stop(container, "whose place another service takes");
@@ -183,7 +189,8 @@ export async function bringOldData(
       await copy(parts, release.key, { data, local, progress }, signal);
       copied.push(data.path);
     }
-    return { copied, halted: { ...halts.had, ...halted } };
+    if (isNew) halts.note({ halted: all, copying: [] });
+    return { copied, halted: all };
   } catch (error) {
     if (signal.aborted) throw error;
     // The restarted containers write to the original, so these copies would be out of date.

@@ -2,6 +2,7 @@ import { clashes, clashing, servicesOf } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
 import { asNumber, asRecord, asText } from "../docker/json.ts";
 import {
+  type AdoptionNotes,
   errors,
   type HaltedPolicies,
   isOurs,
@@ -80,18 +81,18 @@ export async function haltedOrphans(
 
 const NOTHING = { ports: [], names: [], addresses: [], hostNetwork: false };
 
-/** What an adoption writes down before it stops orphans for good. */
+/** What an adoption writes down before it stops orphans for good and copies data. */
 export interface Halts {
   /** What a process wrote down that was killed. */
-  readonly had: HaltedPolicies;
-  note(halted: HaltedPolicies): void;
+  readonly had: AdoptionNotes;
+  note(notes: AdoptionNotes): void;
 }
 
-/** The restart policies of orphans that are about to be stopped for good, which are written down. */
-export async function noted(
+/** The restart policies of orphans that are about to be stopped for good. */
+export async function policiesOf(
   engine: Pick<Engine, "inspectContainer">,
   orphans: readonly HaltedOrphan[],
-  { had, note }: Halts,
+  { had }: Halts,
   signal: AbortSignal,
 ): Promise<HaltedPolicies> {
   const halted: Record<string, RestartPolicy> = {};
@@ -99,9 +100,9 @@ export async function noted(
     const { host } = await engine.inspectContainer(id, signal) ?? {};
     const { Name, MaximumRetryCount } = asRecord(host?.["RestartPolicy"]);
     const most = asNumber(MaximumRetryCount) ?? 0;
-    halted[id] = own(had, id) ?? { Name: asText(Name) || NEVER.Name, MaximumRetryCount: most };
+    halted[id] = own(had.halted, id) ??
+      { Name: asText(Name) || NEVER.Name, MaximumRetryCount: most };
   }
-  if (orphans.length > 0) note({ ...had, ...halted });
   return halted;
 }
 

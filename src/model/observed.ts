@@ -57,6 +57,13 @@ export type RestartPolicy = { readonly Name: string; readonly MaximumRetryCount:
 /** Restart policies that containers had which were stopped for good, by their ids. */
 export type HaltedPolicies = Readonly<Record<string, RestartPolicy>>;
 
+/** What an adoption writes down for whoever goes on with it, should its process be killed. */
+export interface AdoptionNotes {
+  readonly halted: HaltedPolicies;
+  /** Paths below `live` to which data is being copied: nothing has run on it yet. */
+  readonly copying: readonly string[];
+}
+
 /** An update of a service that a swarm paused or rolled back by itself. */
 export interface EngineVerdict {
   readonly service: string;

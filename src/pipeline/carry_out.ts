@@ -114,8 +114,8 @@ export async function finishRollout(
   const liveNow = recorded === undefined ? NOTHING_LIVE : parts.ledger.live(recorded);
   const { images: ran = {} } = recorded ?? {};
   const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
-  const note: Halts["note"] = (halted) => parts.ledger.noteHalted(intent, halted);
-  const halts = { had: intent.halted ?? {}, note };
+  const note: Halts["note"] = (notes) => parts.ledger.noteAdoption(intent, notes);
+  const halts = { had: intent.adoption ?? { halted: {}, copying: [] }, note };
   const replaced = { previous, recorded, ranBefore, liveNow, beside, halts };
   const result = await replace(parts, work, replaced, signal);
   if (result.kind !== "deployed") {

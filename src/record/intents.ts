@@ -1,4 +1,4 @@
-import { errors, type HaltedPolicies, type StackKey, type StackOwner } from "../model/mod.ts";
+import { type AdoptionNotes, errors, type StackKey, type StackOwner } from "../model/mod.ts";
 import { keyIn, type LedgerDatabase, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 import { jsonIn } from "./json_in.ts";
@@ -17,8 +17,8 @@ export interface Intent {
   readonly options: Readonly<Record<string, boolean>>;
   /** Services that ran when a deploy began; those that it stops are started again. */
   readonly ranBefore: readonly string[];
-  /** What a deploy stops for good; nothing when absent. */
-  readonly halted?: HaltedPolicies;
+  /** What a deploy stops for good and copies first; nothing when absent. */
+  readonly adoption?: AdoptionNotes | undefined;
 }
 
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
@@ -94,7 +94,7 @@ export class Intents extends LedgerTable {
       intent.key,
       intent.kind,
       intent.releaseId,
-      JSON.stringify({ ...intent.options, halted: intent.halted }),
+      JSON.stringify({ ...intent.options, adoption: intent.adoption }),
       JSON.stringify(intent.ranBefore),
       this.#processes.own,
       now,
@@ -102,10 +102,10 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Records what an open deploy stops for good. */
-  halt({ id, options }: Intent, halted: HaltedPolicies): void {
+  /** Records what an open deploy stops for good and copies. */
+  noteAdoption({ id, options }: Intent, adoption: AdoptionNotes): void {
     const sql = `UPDATE intents SET options = ? WHERE id = ?`;
-    this.database.run(sql, JSON.stringify({ ...options, halted }), id);
+    this.database.run(sql, JSON.stringify({ ...options, adoption }), id);
   }
 
   /** Records how an intent ended; `message` is stored as it is. */
@@ -142,7 +142,7 @@ export class Intents extends LedgerTable {
 }
 
 function toIntent(row: Row): Intent {
-  const { halted, ...options } = jsonIn(row, "options");
+  const { adoption, ...options } = jsonIn(row, "options");
   return {
     id: String(row["id"]),
     key: keyIn(row),
@@ -150,7 +150,7 @@ function toIntent(row: Row): Intent {
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
     ...(row["in_name_of"] === null ? {} : { by: jsonIn(row, "in_name_of") }),
     options,
-    ...(halted && { halted }),
+    ...(adoption && { adoption }),
     ranBefore: jsonIn(row, "ran_before"),
   };
 }

@@ -1,7 +1,7 @@
 import {
+  type AdoptionNotes,
   errors,
   formerOwner,
-  type HaltedPolicies,
   isSameOwner,
   type Release,
   requireNotHeld,
@@ -69,9 +69,12 @@ export class Ledger extends LedgerTables {
     return intent;
   }
 
-  /** Records which orphans an open deploy stops for good, before it does: whoever resumes it starts them again. */
-  noteHalted(intent: Intent, halted: HaltedPolicies): void {
-    this.database.transaction(() => this.intents.halt(intent, halted));
+  /**
+   * Records which orphans an open deploy stops for good and what it copies, before it does: whoever resumes
+   * it starts them again, and makes half of the copies no more than the others.
+   */
+  noteAdoption(intent: Intent, notes: AdoptionNotes): void {
+    this.database.transaction(() => this.intents.noteAdoption(intent, notes));
   }
 
   /**
@@ -215,8 +218,12 @@ export class Ledger extends LedgerTables {
     const releaseId = this.ids.next();
     const id = this.ids.next();
     const options = { removeOrphans };
-    const halted = Object.assign({}, ...this.intents.leftOpen(key).map((each) => each.halted));
-    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore, halted };
+    const left = this.intents.leftOpen(key).flatMap(({ adoption = [] }) => adoption);
+    const adoption = {
+      halted: Object.assign({}, ...left.map(({ halted }) => halted)),
+      copying: left.flatMap(({ copying }) => copying),
+    };
+    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore, adoption };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
     this.intents.add(intent, this.#now());

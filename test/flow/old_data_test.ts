@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
+import { isOurs } from "../../src/model/mod.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
@@ -18,6 +20,7 @@ import {
   writeInside,
 } from "./steps.ts";
 import { freePort } from "../fakes/free_port.ts";
+import { until } from "./until.ts";
 import { engines, IMAGE, type World } from "./world.ts";
 
 const COMPOSE = composeFile({
@@ -236,32 +239,47 @@ describe("data in relative mounts of a project that is adopted", () => {
         assert.equal(await readInside(world, "web", "/data/written"), "precious");
       })));
 
-  it("is copied anew when the project ran on after an attempt that failed half-way", () =>
-    inWorld("fake", async (world) => {
-      const directory = await mkdtemp(join(tmpdir(), "swt-old-data-"));
-      try {
-        const compose = composeFile({
-          other: service({ volumes: ["./second:/second"] }),
-          web: service({ volumes: ["./first:/first"] }),
-        });
-        for (const name of ["first", "second"]) {
-          await mkdir(join(directory, name));
-          await writeFile(join(directory, name, "file"), "early");
+  for (const kind of ["error", "timeout"] as const) {
+    const what = kind === "error" ? "failed" : "was cut off";
+    it(`is copied anew when the project ran on after an attempt that ${what} half-way`, () =>
+      inWorld("fake", async (world) => {
+        const directory = await mkdtemp(join(tmpdir(), "swt-old-data-"));
+        try {
+          const compose = composeFile({
+            other: service({ volumes: ["./second:/second"] }),
+            web: service({ volumes: ["./first:/first"] }),
+          });
+          for (const name of ["first", "second"]) {
+            await mkdir(join(directory, name));
+            await writeFile(join(directory, name, "file"), "early");
+          }
+          await startByHand(world, compose, { directory });
+          await commit(world, { "compose.yaml": compose });
+          // The first service is stopped and its data copied; then the second cannot be stopped.
+          world.proxy.reset({ kind, at: 2, among: "mutating" });
+          if (kind === "error") await pollTo(world, "failed");
+          else {
+            const run = world.poll().catch(() => {});
+            const live = join(world.dataDir, "releases/default", world.stack, "live");
+            const isCopied = (name: string) => existsSync(join(live, name, "file"));
+            await until(() => isCopied("first") || isCopied("second"));
+            await world.stop();
+            await run;
+          }
+          for (const name of ["first", "second"]) {
+            await writeFile(join(directory, name, "file"), "late");
+          }
+          world.proxy.reset();
+          if (kind === "error") await pollTo(world, "succeeded");
+          else {
+            await world.restart();
+            await until(async () => (await world.containers()).every(isOurs));
+          }
+          assert.equal(await readInside(world, "web", "/first/file"), "late");
+          assert.equal(await readInside(world, "other", "/second/file"), "late");
+        } finally {
+          await rm(directory, { recursive: true });
         }
-        await startByHand(world, compose, { directory });
-        await commit(world, { "compose.yaml": compose });
-        // The first service is stopped and its data copied; then the second cannot be stopped.
-        world.proxy.reset({ kind: "error", at: 2, among: "mutating" });
-        await pollTo(world, "failed");
-        for (const name of ["first", "second"]) {
-          await writeFile(join(directory, name, "file"), "late");
-        }
-        world.proxy.reset();
-        await pollTo(world, "succeeded");
-        assert.equal(await readInside(world, "web", "/first/file"), "late");
-        assert.equal(await readInside(world, "other", "/second/file"), "late");
-      } finally {
-        await rm(directory, { recursive: true });
-      }
-    }));
+      }));
+  }
 });

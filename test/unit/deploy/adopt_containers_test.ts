@@ -37,7 +37,7 @@ async function adopt(length: number) {
       slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
       hasPrevious: false,
       ranBefore: [],
-      halts: { had: {}, note: () => {} },
+      halts: { had: { halted: {}, copying: [] }, note: () => {} },
     },
     () => Promise.resolve(deployed),
     new AbortController().signal,
