@@ -68,7 +68,9 @@ export async function withOldData(
     halted.some(({ container }) => container.id === each.id);
   const then = left.map((each) => isHalted(each) ? { ...each, hostPorts: [] } : each);
   requireRoomBeside(then, release, plan);
-  const sharers = await sharersOf(parts, name, wanted.map(({ data }) => data), signal);
+  const goesOn = left.filter((each) => each.state === "running" && !isHalted(each));
+  const us = { name, left: new Set(goesOn.map(({ id }) => id)) };
+  const sharers = await sharersOf(parts, us, wanted.map(({ data }) => data), signal);
   for (const [source, others] of sharers) {
     const text =
       `${source} is mounted by ${others}, too: ${name} gets a copy, and they share nothing ` +

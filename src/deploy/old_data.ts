@@ -1,4 +1,4 @@
-import { join } from "node:path/posix";
+import { join, relative } from "node:path/posix";
 import type { Engine } from "../docker/engine.ts";
 import {
   COMPOSE_LABELS,
@@ -62,8 +62,8 @@ interface OldMount {
 
 /**
  * Mounts whose source changes with the release: relative ones, which were below somebody else's copy
- * of the repository, or below `live` in another data directory, and will be below ours. A mount inside
- * another found one is left out, since it is copied with it. Asks the engine where `containers` are from
+ * of the repository, or below `live` in another data directory, and will be below ours. What is copied with
+ * another found one, around it, is left out. Asks the engine where `containers` are from
  * a list of everybody's, which does not tell of mounts.
  */
 export async function findOldData(
@@ -120,7 +120,13 @@ export async function findOldData(
     const owner = configuration ?? deployed ?? "another source";
     found.set(path, isOurs(container) ? { ...data, owner } : data);
   }
-  return [...found.values()].filter(({ path }) => !pathsAround(path).some((at) => found.has(at)));
+  // What is mounted there from elsewhere is not copied with what is around it, but after that.
+  return [...found.values()].filter(({ path, source }) =>
+    !pathsAround(path).some((at) => {
+      const outer = found.get(at)?.source;
+      return outer !== undefined && insideTree(source, outer) === relative(at, path);
+    })
+  ).sort((a, b) => pathsAround(a.path).length - pathsAround(b.path).length);
 }
 
 /**

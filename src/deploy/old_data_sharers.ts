@@ -6,14 +6,14 @@ import { plainPath } from "./moved_mounts.ts";
 import type { OldData } from "./old_data.ts";
 
 /**
- * Who else mounts one of the directories, something in it, or a directory around it in the copy of the
- * repository: compose projects, and containers without one. Of the directories
- * around a mount only those as long as a wanted one are looked up: mounts are as many, and as deep, as
+ * Who else mounts one of the directories, something in it, or a directory around it, up to some above the
+ * copy of the repository: compose projects, containers without one, and the stack's own that are `left`
+ * (ids). Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those as long as a wanted one are looked up: mounts are as many, and as deep, as
  * others make them.
  */
 export async function sharersOf(
   { host }: Pick<OldDataParts, "host">,
-  name: string,
+  { name, left }: { readonly name: string; readonly left: ReadonlySet<string> },
   wanted: readonly Pick<OldData, "source" | "path">[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
@@ -23,7 +23,8 @@ export async function sharersOf(
   const around = new Map<string, string[]>();
   for (const { source, path } of wanted) {
     const at = plainPath(source);
-    for (const outer of parentsOf(at).slice(0, path.split("/").length)) {
+    const most = path.split("/").length + DIRECTORIES_ABOVE;
+    for (const outer of parentsOf(at).slice(0, most).filter((each) => each !== "/")) {
       await pauses.after(outer.length);
       around.set(outer, [...around.get(outer) ?? [], at]);
     }
@@ -37,8 +38,9 @@ export async function sharersOf(
     });
   const us = wanted.length === 0 ? undefined : (await host.own(signal))?.container.id;
   for (const { id, project, mounts, ...each } of all) {
-    if (project === name || id === us) continue;
-    const who = project === "" ? `container ${each.name}` : project;
+    const isLeft = left.has(id);
+    if (project === name && !isLeft || id === us || PEER_IMAGE.test(each.image)) continue;
+    const who = project === "" || isLeft ? `container ${each.name}` : project;
     for (const mount of mounts) {
       for (const length of lengths) {
         if (!endsAt(mount, length)) continue;
@@ -60,6 +62,11 @@ export async function sharersOf(
 function endsAt(path: string, length: number): boolean {
   return path.length === length || path[length] === "/" || (length === 1 && path[0] === "/");
 }
+
+/** Directories above the copy of a repository that a backup may mount: OWNER, HOST and the data directory. */
+const DIRECTORIES_ABOVE = 3;
+/** Image of doco-cd itself. */
+const PEER_IMAGE = /(?:^|\/)doco-cd(?:[:@]|$)/;
 
 /** Others that are named of each directory. */
 const MOST_NAMED = 5;

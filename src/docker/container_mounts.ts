@@ -10,6 +10,8 @@ export interface ContainerMounts {
   readonly id: string;
   readonly name: string;
   readonly state: string;
+  /** Its image, as it was asked for. */
+  readonly image: string;
   /** Name of its stack in {@link LABELS.deployment}; empty without that label. */
   readonly deployment: string;
   /** Its compose project; empty without one. */
@@ -19,7 +21,7 @@ export interface ContainerMounts {
 }
 
 const KEEP = members({
-  ...short("Id", "Names", "State"),
+  ...short("Id", "Names", "State", "Image"),
   Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project)),
   Mounts: members(short("Name", "Source")),
 });
@@ -40,6 +42,7 @@ export async function containerMounts(
       id: asName(entry["Id"], LONGEST_ID),
       name: nameOf(asList(entry["Names"])),
       state: asText(entry["State"]),
+      image: asAnyName(entry["Image"]),
       deployment: asAnyName(asRecord(entry["Labels"])[LABELS.deployment]),
       project: asAnyName(asRecord(entry["Labels"])[COMPOSE_LABELS.project]),
       mounts: asList(entry["Mounts"]).map(asRecord)

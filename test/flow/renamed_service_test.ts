@@ -61,6 +61,32 @@ for (const engine of await engines()) {
         assert.equal(await policyOf(world, "app"), "always");
       }));
 
+    it("gets what is mounted in its data from elsewhere, too", () =>
+      inWorld(engine, async (world) => {
+        const directory = await mkdtemp(join(tmpdir(), "swt-within-"));
+        try {
+          for (const each of ["copy/data/m", "m"]) {
+            await mkdir(join(directory, each), { recursive: true });
+          }
+          for (const each of ["copy/data/file", "m/file"]) {
+            await writeFile(join(directory, each), each);
+          }
+          const old = service({ volumes: ["./data:/data", `${directory}/m:/data/m`] });
+          await startByHand(world, composeFile({ app: old }), {
+            directory: join(directory, "copy"),
+          });
+          const moved = service({ volumes: ["./data:/data", "./data/m:/data/m"] });
+          await commit(world, { "compose.yaml": composeFile({ app: moved }) });
+          await pollTo(world, "succeeded");
+          const data = join(world.dataDir, "releases/default", world.stack, "live/data");
+          assert.equal(await readFile(join(data, "file"), "utf8"), "copy/data/file");
+          assert.equal(await readFile(join(data, "m/file"), "utf8"), "m/file");
+          await pollTo(world, "skipped");
+        } finally {
+          await rm(directory, { recursive: true });
+        }
+      }));
+
     it("is told of its old self where orphans are never removed, and may get its name back", () =>
       inWorld(engine, async (world) => {
         const directory = await mkdtemp(join(tmpdir(), "swt-renamed-"));

@@ -204,6 +204,17 @@ describe("findOldData()", () => {
     assert.deepEqual(await foundOf(viewed), { data: "/r/data" });
   });
 
+  it("leaves out what is copied with what is around it, but not what is mounted into it", async () => {
+    const root = { directory: "/r", workingDir: "." };
+    const services = { app: ["data:/data", "data/m:/data/m"] };
+    const within = { ...root, old: { app: ["/r/data:/data", "/r/data/m:/data/m"] }, services };
+    assert.deepEqual(await foundOf(within), { data: "/r/data" });
+    for (const source of ["/srv/m", "/r/data/other"]) {
+      const into = { ...root, old: { app: ["/r/data:/data", `${source}:/data/m`] }, services };
+      assert.deepEqual(await foundOf(into), { data: "/r/data", "data/m": source });
+    }
+  });
+
   it("asks for the stack's containers, once, where they are from a list of everybody's", async () => {
     const listed: unknown[] = [];
     const theirs = (number: number) => (
