@@ -120,7 +120,14 @@ export async function findOldData(
     const owner = configuration ?? deployed ?? "another source";
     found.set(path, isOurs(container) ? { ...data, owner } : data);
   }
-  // What is mounted there from elsewhere is not copied with what is around it, but after that.
+  return outerFirst(found);
+}
+
+/**
+ * Data by its paths without what is copied with other found data around it. What is mounted there from
+ * elsewhere is not, and comes after that.
+ */
+function outerFirst(found: ReadonlyMap<string, OldData>): OldData[] {
   return [...found.values()].filter(({ path, source }) =>
     !pathsAround(path).some((at) => {
       const outer = found.get(at)?.source;
