@@ -54,9 +54,15 @@ Writes what it finds to standard output. Exits 0 when everything is right, 1 whe
         return place === undefined ? [] : await systemFiles.list(place);
       },
       exists: async (path) => await inside(path) !== undefined,
+      holds: async (path) =>
+        await inside(path) !== undefined ||
+        await inside(path, "directory") !== undefined &&
+          !(await filesBelow(root, path).next()).done,
       read,
       list: async (path) =>
-        await inside(path, "directory") === undefined ? new Map() : await listFiles(root, path),
+        await inside(path, "directory") === undefined
+          ? new Map()
+          : new Map(await Array.fromAsync(filesBelow(root, path))),
     }, {
       baseDir,
       checkSchedule: (schedule) => checkSchedule(schedule, { now: systemClock.now() }),
@@ -137,8 +143,7 @@ function notSupported({ deployment, place }: DeclaredStack): Problem[] {
 }
 
 /** Every file and link below a directory of a checkout; git's own directory is none of its files. */
-async function listFiles(root: string, directory: string): Promise<Map<string, { kind: string }>> {
-  const found = new Map<string, { kind: string }>();
+async function* filesBelow(root: string, directory: string) {
   const ahead = [directory];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     for (const name of await systemFiles.list(join(root, next))) {
@@ -146,8 +151,7 @@ async function listFiles(root: string, directory: string): Promise<Map<string, {
       const kind = (await systemFiles.stat(join(root, path)))?.kind;
       if (kind === "directory") {
         if (name !== ".git" && name !== "node_modules") ahead.push(path);
-      } else if (kind !== undefined) found.set(path, { kind });
+      } else if (kind !== undefined) yield [path, { kind }] as const;
     }
   }
-  return found;
 }

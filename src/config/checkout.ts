@@ -6,6 +6,8 @@ export interface Checkout {
   names(): Promise<readonly string[]>;
   /** Whether there is a file at `path`. */
   exists(path: string): Promise<boolean>;
+  /** Whether there is a file or link at `path` or below it: asked for many, so without looking at all of them. */
+  holds(path: string): Promise<boolean>;
   /** The text of a file; `undefined` when there is none. Throws `config_invalid` for one that is too large. */
   read(path: string): Promise<string | undefined>;
   /** Every file and link at or below a directory, by path from the root; empty when there is none. */

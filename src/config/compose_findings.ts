@@ -59,8 +59,9 @@ export async function composeFindings(
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
     for (const { path, where } of mounts.slice(0, MOST_MOUNTS)) {
-      const isThere = await checkout.exists(path) || (await checkout.list(path)).size > 0;
-      if (!isThere) findings.warnings.push({ file, ...where, message: unmade(path) });
+      if (!await checkout.holds(path)) {
+        findings.warnings.push({ file, ...where, message: unmade(path) });
+      }
     }
     for (const { key, path, base: inside, where = { path: key } } of references) {
       if (!await checkout.exists(path)) {

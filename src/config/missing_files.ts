@@ -20,7 +20,7 @@ async function missingComposeFiles(checkout: Checkout, stack: DeclaredStack): Pr
     const path = posix.join(workingDir, name);
     if (!await checkout.exists(path)) missing.push(path);
   }
-  if (missing.length === composeFiles.length && (await checkout.list(workingDir)).size === 0) {
+  if (missing.length === composeFiles.length && !await checkout.holds(workingDir)) {
     return [problemAt(stack, "working_dir", `${workingDir} does not exist`)];
   }
   if (composeFilesGiven) {
