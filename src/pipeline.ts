@@ -9,7 +9,7 @@ import type {
 import {
   act,
   again,
-  decideTarget,
+  decideAsOwner,
   type Decision,
   type ExpandedDeployment,
   hasClosed,
@@ -259,7 +259,7 @@ async function decideAndAct(
   const decide = async (within: PipelineParts) => {
     target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
     teller.lookAt(target.revision);
-    return await decideTarget(within, target, signal);
+    return await decideAsOwner(within, target, signal);
   };
   const deciding = (within: PipelineParts) =>
     stage(parts, teller.target, "decide", () => decide(within));

@@ -21,8 +21,7 @@ import {
 import type { RecordedRelease } from "../record/ledger.ts";
 import { recordedOwner, withoutCredentials } from "../record/mod.ts";
 import { decideDestroy } from "./destroy_target.ts";
-import { lacksExternal, requireDataHere } from "../deploy/mod.ts";
-import { lookAsOwner } from "./owner/clear_formers.ts";
+import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { tellingOthers } from "./owner/others_release.ts";
 import { decideHeld, pinHold, retryOf, stoppedHold, waitingHold } from "./hold.ts";
@@ -43,7 +42,12 @@ import { planAfterFailure, withContainers, withFiles, withNetworks } from "./bey
 import type { PipelineParts } from "./parts.ts";
 import { targetWindowHold } from "./sync_gate.ts";
 import { isSameMode, observeAnyway, planOfChange, requireChangeableMode } from "./stack_mode.ts";
-import { requireNotAnothers, requireNothingForeign, volumesOwner } from "./stack_owner.ts";
+import {
+  requireNotAnothers,
+  requireNothingForeign,
+  requireOwnership,
+  volumesOwner,
+} from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
 
 /**
@@ -78,7 +82,8 @@ export async function decideTarget(
     return skip("superseded", `a newer commit of ${revision.reference} is already deployed`);
   }
   target.progress("looking at what runs");
-  const observed = await lookAsOwner(parts, target, recorded, signal);
+  const observed = await look(parts, target, signal);
+  await requireOwnership(parts, target, observed, signal);
   const resolved = await resolveSecrets(parts, target, signal);
   const { forceRecreate, forceImagePull } = deployment;
   const changes = recorded &&

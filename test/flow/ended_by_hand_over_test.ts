@@ -257,6 +257,8 @@ describe("a hook of a stack's former owner, which its compose was cut off from",
         await world.engine.startContainer(id, never);
         assert.equal(await hooks(), 1);
         await other.adopt();
+        await commandTo(world, 0, ["plan", await other.commit(files)]);
+        assert.equal(await hooks(), 1);
         await other.deploy("skipped", files);
         assert.equal(await hooks(), 0);
         assert.deepEqual(await states(world), { "web-1": "running" });
@@ -330,7 +332,10 @@ describe("a run of a job of a stack's former owner", () => {
         await world.stop();
         assert.equal(await running(world), 1);
         await other.adopt();
-        await commandTo(world, 0, ["apply", await other.commit(theirs)]);
+        const url = await other.commit(theirs);
+        await commandTo(world, expected === "created" ? 0 : 2, ["plan", url]);
+        assert.equal(await running(world), 1);
+        await commandTo(world, 0, ["apply", url]);
         assert.equal(await running(world), 0);
         assert.deepEqual(await states(world), { "web-1": "running", "backup-1": expected });
         await world.restart();

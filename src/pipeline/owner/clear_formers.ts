@@ -3,58 +3,48 @@ import {
   type Destroy,
   endRuns,
   isFormerRun,
-  look,
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
-import {
-  formerOwner,
-  type ObservedStack,
-  type Release,
-  type StackKey,
-  type StackOwner,
-} from "../../model/mod.ts";
+import { formerOwner, type Release, type StackKey, type StackOwner } from "../../model/mod.ts";
 import type { RecordedRelease } from "../../record/ledger.ts";
 import { handedOver, recordedOwner } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import type { Target } from "../../prepare/mod.ts";
-import { requireOwnership } from "../stack_owner.ts";
+import type { Decision } from "../decision.ts";
+import { decideTarget } from "../decide_target.ts";
 import { requireStartable } from "../placed_files.ts";
 
 /**
- * What runs of a target's stack, which has to be the target's. What its former owner left under way ends
- * before, also where nothing is deployed for the new one: its files may be those that run.
- *
- * Throws as {@link requireOwnership} does.
+ * Decides about a target as {@link decideTarget} does. What its stack's former owner left under way ends also
+ * where nothing is deployed for the new one, whose files may be those that run: a rollout ends it otherwise.
  */
-export async function lookAsOwner(
+export async function decideAsOwner(
   parts: PipelineParts,
   target: Target,
-  recorded: RecordedRelease | undefined,
   signal: AbortSignal,
-): Promise<ObservedStack> {
-  const observed = await look(parts, target, signal);
-  await requireOwnership(parts, target, observed, signal);
-  const isCleared = await clearFormers(parts, target, recorded, signal);
-  return isCleared ? await look(parts, target, signal) : observed;
+): Promise<Decision> {
+  const runs = parts.ledger.current(target.key);
+  const decision = await decideTarget(parts, target, signal);
+  const isAsWanted = decision.kind === "skip" && decision.plan.reason === "no_changes";
+  if (isAsWanted && runs !== undefined) await clearFormers(parts, runs, signal);
+  return decision;
 }
 
 /**
- * The end of what a stack's former owner has left under way: runs of jobs and, until the release that runs
- * is the new owner's, hooks and containers that were to replace others. Returns whether those were looked for.
+ * The end of what a stack's former owner has left under way: runs of jobs and, until the release that `runs`
+ * is the new owner's, hooks and containers that were to replace others.
  */
 async function clearFormers(
   parts: PipelineParts,
-  target: Pick<Release, "key" | "swarm">,
-  runs: RecordedRelease | undefined,
+  runs: RecordedRelease,
   signal: AbortSignal,
-): Promise<boolean> {
-  await endOthersRuns(parts, target, signal);
-  const owner = recordedOwner(parts.ledger, target.key);
-  const isOwners = runs !== undefined && formerOwner(runs, owner) === undefined;
-  if (owner?.adopted !== true || isOwners) return false;
-  await clearHalfReplaced(parts.host.engine, target.key, signal);
-  return true;
+): Promise<void> {
+  const owner = recordedOwner(parts.ledger, runs.key);
+  if (owner?.adopted !== true) return;
+  await endOthersRuns(parts, runs, signal);
+  if (formerOwner(runs, owner) === undefined) return;
+  await clearHalfReplaced(parts.host.engine, runs.key, signal);
 }
 
 /** The end of what jobs of a stack's former owner still run, which is said. */
