@@ -33,7 +33,7 @@ import {
   requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
-import { endOthersRuns } from "./owner/clear_formers.ts";
+import { endOthersRuns } from "./owner/end_others_runs.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./prune_images.ts";

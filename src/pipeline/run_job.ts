@@ -35,7 +35,7 @@ import {
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses } from "../system/mod.ts";
-import { startableBy } from "./owner/clear_formers.ts";
+import { startableBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownerElsewhere } from "./owner_elsewhere.ts";

@@ -28,7 +28,7 @@ import type { RecordedRelease } from "../record/ledger.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import { type Owned, requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
-import { endRunsWith } from "./owner/clear_formers.ts";
+import { endRunsWith } from "./owner/end_others_runs.ts";
 import { keeping } from "./owner/whose.ts";
 import { wantedOwner } from "./stack_owner.ts";
 

@@ -29,7 +29,7 @@ import { imagesToRemove } from "../prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";
-import { endRunsWith } from "../owner/clear_formers.ts";
+import { endRunsWith } from "../owner/end_others_runs.ts";
 import { partsOf } from "../owner/own_things.ts";
 import { keeping } from "../owner/whose.ts";
 
