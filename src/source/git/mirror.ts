@@ -134,9 +134,10 @@ export class Mirror {
   }
 
   /**
-   * Asks the remote whether this login may read a commit that the mirror already has: a request with
-   * another login may have fetched it, and commit ids are no secrets. A public repository may have
-   * become a private one since the last answer.
+   * Asks the remote whether this login may read the repository of a commit that the mirror already has: a
+   * request with another login may have fetched it, and commit ids are no secrets. Hosts that hide branches
+   * from some readers are not asked about the commit itself (docs/security.md). A public repository may
+   * have become a private one since the last answer.
    */
   async #requireAccess(request: MirrorRequest, signal: AbortSignal): Promise<void> {
     const since = this.#answered.get(loginOf(request)) ?? -Infinity;
