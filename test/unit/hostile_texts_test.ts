@@ -135,6 +135,7 @@ const checkout = (file: string) => (text: string) =>
     names: () => Promise.resolve([".stackwright.yaml"]),
     exists: () => Promise.resolve(true),
     read: (path) => Promise.resolve(path === file ? text : "name: a\n"),
+    holds: () => Promise.resolve(true),
     list: () => Promise.resolve(new Map()),
   }, { baseDir: "." });
 const knowing = createRedactor();
