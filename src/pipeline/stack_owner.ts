@@ -197,21 +197,23 @@ export async function requireNothingForeign(
     { source: askingSource(of), reference: "" };
   const { engine } = host;
   const pauses = createPauses(1);
-  const ownerOf = keptByName(async (name) => {
+  const owners = new Map<string, Promise<StackOwner | undefined>>();
+  const ownerHere = async (name: string) => {
     const stack = { ...key, name };
     await pauses.after(1);
     return recordedOwner(ledger, stack) ??
       (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
-  });
+  };
   const from = of.revision.source.name;
   // A target says itself how it was found; of a release that comes back, the ledger does.
   const isFound = isFoundElsewhere(discovered) || (!owner && wasFound(ledger, key) === true);
   // Authors of repositories in which stacks are discovered are not the configuration's.
   const asker = { owner: claimant, from, isFound };
-  const separate = keptByName((name) => separately(ledger, asker, { ...key, name }));
+  const separate = new Map<string, ReturnType<typeof separately>>();
+  const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
   const facts: OwnerFacts = {
-    ownerOf,
-    isSeparate: (name, deployed) => separate(name)(deployed),
+    ownerOf: (name) => owners.getOrInsertComputed(name, ownerHere),
+    isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
   };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
   if (resourcesOf(model, "volumes").every(({ external }) => external)) return;
@@ -278,14 +280,4 @@ function remembering<T>(
     if (isStackwrightError(error, "conflict")) ledger.owners.refuse(key, ownerFrom(configuration));
     throw error;
   }
-}
-
-/** What is found for a name, once for each. */
-function keptByName<T>(find: (name: string) => T): (name: string) => T {
-  const known = new Map<string, { readonly found: T }>();
-  return (name) => {
-    const kept = known.get(name) ?? { found: find(name) };
-    known.set(name, kept);
-    return kept.found;
-  };
 }
