@@ -113,7 +113,7 @@ export async function stackStatuses(
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
-    // A held stack is not retried automatically, whatever the failure before said; nor while it is tried; nor a good one.
+    // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
     const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
       ? entry?.retryAt
       : repairedAgainAt(decision, now);

@@ -46,8 +46,8 @@ import {
  *
  * Throws `conflict` where an orphan has a port or name that a service needs, where the data cannot be
  * reached from here and is not in place yet, and where somebody else deployed a stack of ours in
- * between, so that two copies exist: a service that starts without its data looks like data loss. Throws `path_escapes` for data of Stackwright
- * itself, which a container that a person started may mount.
+ * between, so that two copies exist: a service that starts without its data looks like data loss. Throws
+ * `path_escapes` for data of Stackwright itself, which a container that a person started may mount.
  */
 export async function withOldData(
   parts: OldDataParts & { readonly log: Pick<Log, "warning"> },
@@ -175,7 +175,7 @@ export async function bringOldData(
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
     const writers = writersOf(wanted);
     const orphans = await haltedOrphans(engine, { release, observed, writers }, signal);
-    halted = await policiesOf(engine, orphans, halts, signal);
+    halted = policiesOf(orphans, halts);
     const all = { ...halts.had.halted, ...halted };
     const copying = wanted.map(({ data }) => data.path);
     const isNew = orphans.length + copying.length + halts.had.copying.length > 0;
@@ -198,7 +198,9 @@ export async function bringOldData(
     // The restarted containers write to the original, so these copies would be out of date.
     for (const path of copied) await removeCopy(parts, release.key, path, signal);
     await letReturn(engine, halted, signal);
-    for (const id of stopped) await engine.startContainer(id, signal);
+    for (const id of stopped) {
+      if (own(halted, id) === undefined) await engine.startContainer(id, signal);
+    }
     throw error;
   }
 }
@@ -217,7 +219,8 @@ async function toBring(
   const found = await findOldData(parts.host.engine, { ...release, dataDir }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
   const current = parts.ledger.current(key);
-  const before = current === undefined ? {} : parts.ledger.open(current as never).model;
+  const asksBefore = current !== undefined && found.length > 0;
+  const before = asksBefore ? parts.ledger.open(current as never).model : {};
   const cameBack = current !== undefined ||
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
   const [wanted, twice]: [ToBring[], ToBring[]] = [[], []];

@@ -1,6 +1,6 @@
 import { clashes, clashing, servicesOf } from "../compose/mod.ts";
 import type { Engine } from "../docker/engine.ts";
-import { asNumber, asRecord, asText } from "../docker/json.ts";
+import { asNumber, asRecord, asText, type JsonRecord } from "../docker/json.ts";
 import {
   type AdoptionNotes,
   errors,
@@ -30,6 +30,8 @@ export interface HaltedOrphan {
   readonly container: ObservedContainer;
   /** What would go wrong otherwise. */
   readonly why: string;
+  /** Its restart policy. */
+  readonly policy: RestartPolicy;
 }
 
 /**
@@ -50,9 +52,11 @@ export async function haltedOrphans(
     state === "running" || state === "restarting"
   );
   if (running.length === 0) return [];
+  const policies = new Map<string, RestartPolicy>();
   const written = new Map(
     await fewAtOnce(observed.containers, async ({ id }) => {
-      const { mounts = [] } = await engine.inspectContainer(id, signal) ?? {};
+      const { mounts = [], host } = await engine.inspectContainer(id, signal) ?? {};
+      policies.set(id, policyIn(host));
       const writes = mounts.filter(({ kind, writable }) => kind !== "other" && writable)
         .map((each) => each.kind === "volume" ? each.name : plainPath(each.source));
       return [id, writes] as const;
@@ -74,8 +78,12 @@ export async function haltedOrphans(
   const takers = clashing(held, needed);
   return running.flatMap((container) => {
     const taker = takers.get(container.id);
-    if (writers.has(container.id)) return [{ container, why: "it writes to what is copied" }];
-    return taker === undefined ? [] : [{ container, why: `it writes to what ${taker} writes to` }];
+    const policy = policies.get(container.id) ?? NEVER;
+    if (writers.has(container.id)) {
+      return [{ container, policy, why: "it writes to what is copied" }];
+    }
+    const why = `it writes to what ${taker} writes to`;
+    return taker === undefined ? [] : [{ container, policy, why }];
   });
 }
 
@@ -88,22 +96,17 @@ export interface Halts {
   note(notes: AdoptionNotes): void;
 }
 
-/** The restart policies of orphans that are about to be stopped for good. */
-export async function policiesOf(
-  engine: Pick<Engine, "inspectContainer">,
-  orphans: readonly HaltedOrphan[],
-  { had }: Halts,
-  signal: AbortSignal,
-): Promise<HaltedPolicies> {
-  const halted: Record<string, RestartPolicy> = {};
-  for (const { container: { id } } of orphans) {
-    const { host } = await engine.inspectContainer(id, signal) ?? {};
-    const { Name, MaximumRetryCount } = asRecord(host?.["RestartPolicy"]);
-    const most = asNumber(MaximumRetryCount) ?? 0;
-    halted[id] = own(had.halted, id) ??
-      { Name: asText(Name) || NEVER.Name, MaximumRetryCount: most };
-  }
-  return halted;
+/** The restart policies of orphans that are about to be stopped for good; as before what was killed stopped them. */
+export function policiesOf(orphans: readonly HaltedOrphan[], { had }: Halts): HaltedPolicies {
+  const policies = orphans.map(({ container: { id }, policy }) =>
+    [id, own(had.halted, id) ?? policy] as const
+  );
+  return Object.fromEntries(policies);
+}
+
+function policyIn(host: JsonRecord | undefined): RestartPolicy {
+  const { Name, MaximumRetryCount } = asRecord(host?.["RestartPolicy"]);
+  return { Name: asText(Name) || NEVER.Name, MaximumRetryCount: asNumber(MaximumRetryCount) ?? 0 };
 }
 
 /** The restart policy of what is stopped for good: the engine would start it again as it starts itself. */

@@ -8,8 +8,8 @@ import type { OldData } from "./old_data.ts";
 /**
  * Who else mounts one of the directories, something in it, or a directory around it, up to some above the
  * copy of the repository: compose projects, containers without one, and the stack's own that are `left`
- * (ids). Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those as long as a wanted one are looked up: mounts are as many, and as deep, as
- * others make them.
+ * (ids). Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those
+ * as long as a wanted one are looked up: mounts are as many, and as deep, as others make them.
  */
 export async function sharersOf(
   { host }: Pick<OldDataParts, "host">,
