@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { writtenLines } from "../fakes/recording_log.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit } from "./steps.ts";
 import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
@@ -19,61 +19,41 @@ const LOSSY = {
   healthcheck: { test: ["CMD", "false"], interval: "1h" },
 };
 
+/** A compose file of a service that runs a script with the secret as `$S`. */
+const printing = (script: string, more: Record<string, Part>) => (number: string) =>
+  composeFile({
+    web: service({
+      labels: { number },
+      command: ["sh", "-c", dollars(script)],
+      environment: { S: "${APP_PASSWORD}" },
+      ...more,
+    }),
+  });
+
 /** Output that was cut in front, within the secret, by who keeps or tells it. */
 const CASES: Readonly<Record<string, (number: string) => string>> = {
-  "a log of which entries with a long tag were removed": (number) =>
-    composeFile({
-      web: service({
-        labels: { number },
-        command: [
-          "sh",
-          "-c",
-          dollars(
-            `for i in 1 2 3 4 5 6 7 8; do echo before; done; ${LONG}; echo "$S more"; ` +
-              "for i in 1 2 3 4 5 6 7 8 9; do echo line; done; exit 1",
-          ),
-        ],
-        environment: { S: "${APP_PASSWORD}" },
-        logging: {
-          driver: "json-file",
-          options: { "max-size": "500k", "max-file": "2", tag: "x".repeat(60_000) },
-        },
-      }),
-    }),
+  "a log of which entries with a long tag were removed": printing(
+    `for i in 1 2 3 4 5 6 7 8; do echo before; done; ${LONG}; echo "$S more"; ` +
+      "for i in 1 2 3 4 5 6 7 8 9; do echo line; done; exit 1",
+    {
+      logging: {
+        driver: "json-file",
+        options: { "max-size": "500k", "max-file": "2", tag: "x".repeat(60_000) },
+      },
+    },
+  ),
   // The pause is long enough for a driver on a slow disk to take the rest of the line.
-  "a log whose driver drops what is too much for it": (number) =>
-    composeFile({
-      web: service({
-        labels: { number },
-        command: [
-          "sh",
-          "-c",
-          dollars(
-            `big=$(${LONG}); yes filler | head -n 50000; printf "%s%s" "$big" "$S"; sleep 3; ` +
-              'echo " more"; exit 1',
-          ),
-        ],
-        environment: { S: "${APP_PASSWORD}" },
-        ...LOSSY,
-      }),
-    }),
-  "a log whose driver drops the middle of lines": (number) =>
-    composeFile({
-      web: service({
-        labels: { number },
-        command: [
-          "sh",
-          "-c",
-          dollars(
-            `long() { head -c "$1" /dev/zero | tr "\\0" a; }; l="$(long 32763)$S"; m="$(long 32736)$S"; ` +
-              'for i in 1 2 3 4 5 6; do printf "%s%s%s%s" "$l" "$m" "$m" "$m"; sleep 0.3; ' +
-              'echo " filler"; done; sleep 2; echo "$S more"; exit 1',
-          ),
-        ],
-        environment: { S: "${APP_PASSWORD}" },
-        ...LOSSY,
-      }),
-    }),
+  "a log whose driver drops what is too much for it": printing(
+    `big=$(${LONG}); yes filler | head -n 50000; printf "%s%s" "$big" "$S"; sleep 3; ` +
+      'echo " more"; exit 1',
+    LOSSY,
+  ),
+  "a log whose driver drops the middle of lines": printing(
+    `long() { head -c "$1" /dev/zero | tr "\\0" a; }; l="$(long 32763)$S"; m="$(long 32736)$S"; ` +
+      'for i in 1 2 3 4 5 6; do printf "%s%s%s%s" "$l" "$m" "$m" "$m"; sleep 0.3; ' +
+      'echo " filler"; done; sleep 2; echo "$S more"; exit 1',
+    LOSSY,
+  ),
   "a build that printed more than is told": (number) =>
     composeFile({
       web: { labels: { number }, build: { context: ".", args: { S: "${APP_PASSWORD}" } } },
