@@ -12,7 +12,7 @@ import { createWorld, engines, type World } from "../flow/world.ts";
 const UPDATES = Number(process.env["START_FIRST_UPDATES"] ?? 50);
 /** Requests a second. */
 const RATE = 200;
-/** Share of requests that a proxy without time of the machine may lose before the test says nothing. */
+/** Share of requests that who asks may lose for want of time before the test says nothing. */
 const MOST_STALLED = 0.05;
 
 const LIBRARIES = ["/lib", "/lib64", "/usr/lib"].filter((path) => existsSync(path))
@@ -20,12 +20,12 @@ const LIBRARIES = ["/lib", "/lib64", "/usr/lib"].filter((path) => existsSync(pat
 
 /** A program of the tests, run by this machine's Deno in an image that has no C library. */
 function program(name: string, argument: string) {
-  const file = fileURLToPath(new URL(`../fakes/${name}.ts`, import.meta.url));
+  const fakes = fileURLToPath(new URL("../fakes", import.meta.url));
   return service({
-    command: ["/deno", "run", "-A", "--no-check", "--quiet", "/program.ts", argument],
+    command: ["/deno", "run", "-A", "--no-check", "--quiet", `/fakes/${name}.ts`, argument],
     environment: { DENO_DIR: "/tmp/deno", DENO_NO_UPDATE_CHECK: "1" },
     tmpfs: ["/tmp"],
-    volumes: [`${process.execPath}:/deno:ro`, `${file}:/program.ts:ro`, ...LIBRARIES],
+    volumes: [`${process.execPath}:/deno:ro`, `${fakes}:/fakes:ro`, ...LIBRARIES],
     stop_grace_period: "10s",
     healthcheck: {
       test: ["CMD", "wget", "-q", "-O-", "http://127.0.0.1/"],
@@ -74,7 +74,7 @@ for (const engine of (await engines()).filter((each) => each === "real")) {
         const count = Object.values(answers).reduce((sum, each) => sum + each, 0);
         process.stderr.write(
           `${count} requests answered, ${(count / seconds).toFixed(0)} a second, ` +
-            `${failures.length} failed, ${stalled.length} lost by a proxy that stood still, ` +
+            `${failures.length} failed, ${stalled.length} lost by who asked too late, ` +
             `${withheld} not made; ` +
             `${Object.keys(answers).length} versions answered\n`,
         );

@@ -5,19 +5,20 @@
  */
 import net from "node:net";
 import process from "node:process";
+import { LostTime } from "./lost_time.ts";
 import type { LoadReport } from "./steady_load.ts";
 
 /** Requests under way at most: a machine that answers slower asks less often, and says so. */
-const MOST_AT_ONCE = 500;
+const MOST_AT_ONCE = 200;
 /** One that waits longer has failed; a packet that is lost is sent again after one, three, seven seconds. */
 const LONGEST_MS = 60_000;
 const TICK_MS = 5;
 /**
- * A failure while the proxy itself stood still for half of the time that an old container goes on
- * answering: what it had looked up was out of date by its own fault, which no update can help.
+ * A failure in which who asks, this program or the proxy, lost half of the time that an old container goes
+ * on answering: what had been looked up was out of date by its own fault, which no update can help.
  */
-const STILL_MS = 1000;
-const STOOD_STILL = /, stood still (\d+) ms\n$/;
+const LOST_MS = 1000;
+const LOST_BY_PROXY = /, lost (\d+) ms\n$/;
 const ANSWER = /^HTTP\/1\.1 200 [^]*\r\n\r\n(version \d+)\n$/;
 
 const [address = "", port = "", rate = ""] = process.argv.slice(2);
@@ -25,6 +26,7 @@ const answers: Record<string, number> = {};
 const failures: string[] = [];
 const stalled: string[] = [];
 const started = performance.now();
+const lost = new LostTime(LONGEST_MS);
 let due = 0;
 let withheld = 0;
 let underWay = 0;
@@ -32,6 +34,7 @@ let ending = false;
 
 function ask(): void {
   underWay++;
+  const began = performance.now();
   const socket = net.connect({ host: address, port: Number(port) });
   const texts: string[] = [];
   let problem = "";
@@ -49,8 +52,10 @@ function ask(): void {
     const answer = ANSWER.exec(text)?.[1];
     if (answer !== undefined) answers[answer] = (answers[answer] ?? 0) + 1;
     else {
-      const isStalled = Number(STOOD_STILL.exec(text)?.[1] ?? 0) >= STILL_MS;
-      (isStalled ? stalled : failures).push(`${problem || "closed"}: ${JSON.stringify(text)}`);
+      const here = lost.since(began);
+      const isStalled = here + Number(LOST_BY_PROXY.exec(text)?.[1] ?? 0) >= LOST_MS;
+      const told = `${problem || "closed"}: ${JSON.stringify(text)}, ${here} ms lost by the load`;
+      (isStalled ? stalled : failures).push(told);
     }
     if (ending && underWay === 0) conclude();
   });

@@ -10,7 +10,7 @@ export interface LoadReport {
   readonly answers: Readonly<Record<string, number>>;
   /** What was no answer of the server. */
   readonly failures: readonly string[];
-  /** Failures in which the proxy stood still for so long that nothing can be said about the server. */
+  /** Failures in which load and proxy lost so much time that nothing can be said about the server. */
   readonly stalled: readonly string[];
   /** Requests that were not made because too many were under way. */
   readonly withheld: number;
