@@ -10,7 +10,7 @@ import {
   type StackKey,
   type TargetListener,
 } from "../model/mod.ts";
-import type { Rollout } from "../deploy/mod.ts";
+import { askingHost, type Rollout } from "../deploy/mod.ts";
 import type { EngineClient } from "../docker/mod.ts";
 import type { InstanceKey } from "../record/instance_key.ts";
 import type { Ledger, RecordedRelease } from "../record/ledger.ts";
@@ -109,6 +109,22 @@ export async function partsFor(
   });
   await host.info(signal);
   return { ...parts, host, ...host.slots };
+}
+
+/**
+ * Parts as {@link partsFor} has them, whose engine throws `internal` where it is to change something: for
+ * what decides as a run does and must not act.
+ */
+export async function partsToLook(
+  parts: PipelineParts,
+  key: Pick<StackKey, "context">,
+  signal: AbortSignal,
+): Promise<PipelineParts> {
+  const found = await partsFor(parts, key, signal);
+  const refuse = () => {
+    throw errors.internal("BUG: a plan was to change the engine; nothing was changed");
+  };
+  return { ...found, host: askingHost(found.host, refuse) };
 }
 
 /** A decided rollout, still without the state that it replaces. */

@@ -22,7 +22,7 @@ import { failedBefore } from "./hold.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { type ExpandedDeployment, keyOf } from "./expand_deployments.ts";
 import { type OpenedSource, openSource, type SourceRun, targetOf } from "./open_source.ts";
-import { partsFor, type PipelineParts } from "./parts.ts";
+import { partsToLook, type PipelineParts } from "./parts.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
 import { preparing } from "./waits.ts";
 import { planObsolete, planOfKept, type Removal, whyObsolete } from "./remove_obsolete.ts";
@@ -116,7 +116,7 @@ async function planRemoval(
   signal: AbortSignal,
 ): Promise<PlannedStack> {
   const { key, directory } = found;
-  const parts = await partsFor(anyParts, key, signal);
+  const parts = await partsToLook(anyParts, key, signal);
   const observed = await observeAnyway(parts, key, signal);
   const by = ownerFrom(configuration);
   const asked = { by, found, because: whyObsolete(directory), removeVolumes, observed };
@@ -141,7 +141,7 @@ async function planDeployment(
   const asked = { ...told, repository: repositoryOf(told) };
   const teller = createTeller([runListener(reporter)], asked, told.configuration);
   const { key } = told;
-  const parts = await partsFor(anyParts, key, signal);
+  const parts = await partsToLook(anyParts, key, signal);
   let observed: ObservedStack = { containers: [] };
   const glance: Glance = {
     observe: async (stack) => observed = await observe(parts.host.engine, stack, signal),
