@@ -41,20 +41,13 @@ export function containerCalls(api: EngineApi) {
     },
     containerLogs: async (id, lines, signal) => {
       const path = `/containers/${pathName(id)}/logs`;
-      const request = {
-        method: "GET",
-        path,
-        query: logQuery(lines),
-        limitMs: LOG_LIMIT_MS,
-      } as const;
+      const request = { method: "GET", path, limitMs: LOG_LIMIT_MS } as const;
       return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
         const config = asRecord((await inspect(api, id, within))?.["Config"]);
-        // Newer engines tell by the content type; older ones report "raw" for both kinds.
+        const of = { isTerminal: config["Tty"] === true };
         return await ofWhom(whoseLabels(config["Labels"]), async () => {
-          const response = await api.call(request, within);
-          const isFramed = response.headers["content-type"]?.includes("multiplexed") === true ||
-            config["Tty"] !== true;
-          return await readLog(response, { isFramed, lines, clock: api.clock }, within);
+          const response = await api.call({ ...request, query: logQuery(lines, of) }, within);
+          return await readLog(response, { ...of, lines, clock: api.clock }, within);
         });
       });
     },

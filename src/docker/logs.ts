@@ -7,6 +7,8 @@ import type { TransportResponse } from "./transport_messages.ts";
 interface LogChunk {
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
+  /** Whether an entry of the log begins with these bytes. */
+  readonly begins: boolean;
 }
 
 /** Characters of a log to keep; the newest lines win. */
@@ -45,7 +47,7 @@ export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncGene
         pieces = [];
         if (stream === undefined) ({ stream, length: wanted } = readHeader(bytes));
         else {
-          yield { stream, bytes };
+          yield { stream, bytes, begins: true };
           [stream, wanted] = [undefined, HEADER_LENGTH];
         }
       }
@@ -64,9 +66,15 @@ const MORE_LINES = 20;
  */
 export const PART = 16 << 10;
 
+/** Whose log it is, as far as that decides how it is read. */
+interface LogOf {
+  /** Output of a terminal: only the time in front of an entry tells where it begins. */
+  readonly isTerminal: boolean;
+}
+
 /** The query for the last `lines` lines of a log, and for what is before them. */
-export function logQuery(lines: number) {
-  return { stdout: true, stderr: true, tail: lines + MORE_LINES };
+export function logQuery(lines: number, { isTerminal }: LogOf) {
+  return { stdout: true, stderr: true, tail: lines + MORE_LINES, timestamps: isTerminal };
 }
 
 /**
@@ -76,23 +84,22 @@ export function logQuery(lines: number) {
  */
 export async function readLog(
   response: TransportResponse,
-  { isFramed, lines, clock }: {
-    readonly isFramed: boolean;
-    readonly lines: number;
-    readonly clock: Clock;
-  },
+  { isTerminal, lines, clock }: LogOf & { readonly lines: number; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<string[]> {
-  let bytes = 0;
+  let entries = 0;
   const body = bounded(unhurried(response, clock, signal));
+  // Newer engines tell by the content type; older ones report "raw" for both kinds.
+  const isFramed = !isTerminal ||
+    response.headers["content-type"]?.includes("multiplexed") === true;
+  const chunks = isFramed ? demultiplex(body) : singleStream(body);
   const counted = async function* () {
-    for await (const chunk of isFramed ? demultiplex(body) : singleStream(body)) {
-      bytes += chunk.bytes.length;
+    for await (const chunk of isTerminal ? stampedEntries(chunks) : chunks) {
+      if (chunk.begins) entries++;
       yield chunk;
     }
   };
   const found = await collectLines(counted());
-  const entries = found.length + Math.floor(bytes / PART);
   const isCut = found.length <= lines && entries >= lines + MORE_LINES;
   return isCut ? ["…", ...found.slice(1)] : found.slice(-lines);
 }
@@ -108,18 +115,52 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 
 /** A container's output as one stream: with a terminal it is not framed. */
 export async function* singleStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogChunk> {
-  for await (const bytes of chunks) yield { stream: "stdout", bytes };
+  for await (const bytes of chunks) yield { stream: "stdout", bytes, begins: false };
+}
+
+/** The time that the engine puts in front of an entry. */
+const STAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /g;
+const STAMP_LENGTH = "2026-11-28T08:00:00.000000000Z ".length;
+
+/**
+ * The entries of a terminal's log, without the times in front of them. A time that the output itself has
+ * right behind one is its own; elsewhere in a line it is taken for the engine's.
+ */
+export async function* stampedEntries(chunks: AsyncIterable<LogChunk>): AsyncGenerator<LogChunk> {
+  let rest = "";
+  let begins = false;
+  const taken = (text: string) => {
+    const chunk = { stream: "stdout", bytes: Buffer.from(text, "latin1"), begins } as const;
+    begins = false;
+    return chunk;
+  };
+  for await (const { bytes } of chunks) {
+    rest += Buffer.from(bytes).latin1Slice();
+    let at = 0;
+    for (const { index } of rest.matchAll(STAMP)) {
+      if (index === at && begins) continue;
+      if (index > at) yield taken(rest.slice(at, index));
+      begins = true;
+      at = index + STAMP_LENGTH;
+    }
+    const end = Math.max(at, rest.length - STAMP_LENGTH + 1);
+    if (end > at) yield taken(rest.slice(at, end));
+    rest = rest.slice(end);
+  }
+  yield taken(rest);
 }
 
 /**
  * The lines of a log in the order in which they ended, limited to the last {@link LOG_LIMIT}
  * characters. Lines of the two streams are kept apart; carriage returns at line ends are removed. Of a
- * line of more than {@link PART} bytes the first ones are kept, with `…` behind them.
+ * line of more than {@link PART} bytes the first ones are kept, with `…` behind them. A shorter entry ends
+ * its line also without a line end: the engine cuts no line there, so it was the last of a container's start,
+ * and what follows may be the end of a line whose beginning was dropped.
  */
 export async function collectLines(chunks: AsyncIterable<LogChunk>): Promise<string[]> {
   const window = new LineWindow();
   const streams = { stdout: new LineSplitter(window), stderr: new LineSplitter(window) };
-  for await (const chunk of chunks) streams[chunk.stream].push(chunk.bytes);
+  for await (const chunk of chunks) streams[chunk.stream].push(chunk);
   streams.stdout.end();
   streams.stderr.end();
   return window.lines;
@@ -159,12 +200,16 @@ class LineSplitter {
   /** Pieces of the current line, which may be many single bytes. */
   #pieces: Uint8Array[] = [];
   #length = 0;
+  /** Bytes of the current line that are of its last entry. */
+  #ofEntry = 0;
 
   constructor(window: LineWindow) {
     this.#window = window;
   }
 
-  push(bytes: Uint8Array): void {
+  push({ bytes, begins }: LogChunk): void {
+    if (begins && this.#ofEntry < PART) this.end();
+    if (begins) this.#ofEntry = 0;
     let rest = bytes;
     for (let end = rest.indexOf(LINE_END); end !== -1; end = rest.indexOf(LINE_END)) {
       this.#add(rest.subarray(0, end));
@@ -182,12 +227,13 @@ class LineSplitter {
     const room = PART - this.#length;
     if (room > 0 && piece.length > 0) this.#pieces.push(piece.subarray(0, room));
     this.#length += piece.length;
+    this.#ofEntry += piece.length;
   }
 
   #take(): string {
     const text = Buffer.concat(this.#pieces).toString();
     const line = this.#length > PART ? `${text.replace(/\uFFFD+$/, "")}…` : text.replace(/\r$/, "");
-    [this.#pieces, this.#length] = [[], 0];
+    [this.#pieces, this.#length, this.#ofEntry] = [[], 0, 0];
     return line;
   }
 }

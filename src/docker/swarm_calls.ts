@@ -90,14 +90,14 @@ async function serviceLogs(
   signal: AbortSignal,
 ): Promise<string[]> {
   const path = `/services/${pathName(id)}`;
-  const request = { ...get(`${path}/logs`), query: logQuery(lines), limitMs: LOG_LIMIT_MS };
+  const request = { ...get(`${path}/logs`), limitMs: LOG_LIMIT_MS };
   return await api.turns.inLogTime(request, signal, async (within, ofWhom) => {
     const { spec, labels } = serviceOf(asRecord(await api.json(get(path), within)));
     const isTerminal = asRecord(asRecord(spec["TaskTemplate"])["ContainerSpec"])["TTY"] === true;
     return await ofWhom(whoseLabels(labels), async () => {
-      const response = await api.call(request, within);
-      const how = { isFramed: !isTerminal, lines, clock: api.clock };
-      return await readLog(response, how, within);
+      const query = logQuery(lines, { isTerminal });
+      const response = await api.call({ ...request, query }, within);
+      return await readLog(response, { isTerminal, lines, clock: api.clock }, within);
     });
   });
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { PART } from "../../src/docker/logs.ts";
 import { createEngine } from "../../src/docker/mod.ts";
 import { BUSYBOX_IMAGE, ensureBusyboxImage } from "../fakes/busybox_image.ts";
 import { findRealEngine } from "../fakes/real_engine.ts";
@@ -23,6 +24,40 @@ if (real.unavailable !== undefined) {
       started: () => {},
       close: () => Promise.resolve(engine.close()),
     };
+  });
+
+  describe("containerLogs() of a real engine", () => {
+    for (const Tty of [false, true]) {
+      it(`keeps last words without a line end apart from what the next start says (Tty ${Tty})`, async () => {
+        await ensureBusyboxImage();
+        const engine = createEngine({ host: `unix://${real.socketPath}` });
+        const { signal } = new AbortController();
+        const long = "head -c 20000 /dev/zero | tr '\\0' x";
+        const say = `test -e /again && { ${long}; echo; echo end; exit; }; printf "last words"`;
+        const json = {
+          Image: BUSYBOX_IMAGE,
+          Tty,
+          Cmd: ["sh", "-c", `${say}; touch /again`],
+          HostConfig: { NetworkMode: "none" },
+        };
+        const create = { method: "POST", path: "/containers/create", json } as const;
+        const { Id: id } = await engine.api.json(create, signal) as { Id: string };
+        try {
+          for (let start = 0; start < 2; start++) {
+            await engine.startContainer(id, signal);
+            await engine.waitContainer(id, signal);
+          }
+          assert.deepEqual(await engine.containerLogs(id, 10, signal), [
+            "last words",
+            `${"x".repeat(PART)}…`,
+            "end",
+          ]);
+        } finally {
+          await engine.removeContainer(id, { force: true, volumes: true }, signal);
+          engine.close();
+        }
+      });
+    }
   });
 
   describe("fileHas() of a real engine", () => {

@@ -13,6 +13,7 @@ export interface Script {
   readonly health?: "healthy" | "unhealthy";
   /** Name of a volume to mount. */
   readonly volume?: string;
+  readonly isTerminal?: boolean;
 }
 
 /** One engine under test. */
@@ -59,6 +60,7 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
             Init: true,
             Binds: script.volume === undefined ? [] : [`${script.volume}:/volume`],
           },
+          Tty: script.isTerminal === true,
           ...fixture.prepare(`${label}-${name}`, script),
         },
       }, NO_SIGNAL);
@@ -194,6 +196,12 @@ export function engineSuite(title: string, open: () => Promise<EngineFixture>): 
       await engine.waitContainer(id, NO_SIGNAL);
       assert.deepEqual((await engine.containerLogs(id, 10, NO_SIGNAL)).sort(), ["err", "out"]);
       assert.equal((await engine.containerLogs(id, 1, NO_SIGNAL)).length, 1);
+    });
+
+    it("containerLogs() returns the lines of a terminal without the times in front", async () => {
+      const id = await run("terminal", { exit: 0, isTerminal: true });
+      await engine.waitContainer(id, NO_SIGNAL);
+      assert.deepEqual((await engine.containerLogs(id, 10, NO_SIGNAL)).sort(), ["err", "out"]);
     });
 
     it("containerLogs() is refused for a container that is not there", async () => {

@@ -192,8 +192,9 @@ function logs(request: RouteRequest): RouteAnswer {
     stream(response: ServerResponse) {
       const type = terminal ? "raw-stream" : "multiplexed-stream";
       response.writeHead(200, { "Content-Type": `application/vnd.docker.${type}` });
+      const stamp = flag(request.query, "timestamps") ? "2026-01-01T00:00:00.000000000Z " : "";
       for (const { stream, text } of chosen) {
-        const bytes = Buffer.from(text + (terminal ? "\r\n" : "\n"));
+        const bytes = Buffer.from(`${stamp}${text}${terminal ? "\r\n" : "\n"}`);
         response.write(terminal ? bytes : frame(stream, bytes));
       }
       response.end();

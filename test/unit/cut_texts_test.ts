@@ -52,7 +52,7 @@ async function logged(text: string): Promise<string> {
     const bytes = bytesOf(text);
     for (let at = 0; at < bytes.length; at += 1 << 16) {
       await Promise.resolve();
-      yield { stream: "stdout", bytes: bytes.subarray(at, at + (1 << 16)) } as const;
+      yield { stream: "stdout", bytes: bytes.subarray(at, at + (1 << 16)), begins: false } as const;
     }
   }
   return (await collectLines(chunks())).join("\n");

@@ -11,6 +11,7 @@ import {
   LOG_LIMIT,
   PART,
   singleStream,
+  stampedEntries,
 } from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 
@@ -62,25 +63,43 @@ describe("demultiplex()", () => {
 describe("collectLines()", () => {
   const lines = (bytes: Uint8Array, size = 4) => collectLines(demultiplex(pieces(bytes, size)));
 
-  it("joins a line that came in several frames, and keeps the streams apart", async () => {
+  it("ends the last words of a start, which have no line end, before those of the next one", async () => {
     const stream = Buffer.concat([frame(1, "o1 "), frame(2, "e1\n"), frame(1, "o2\n")]);
-    assert.deepEqual(await lines(stream), ["e1", "o1 o2"]);
+    assert.deepEqual(await lines(stream), ["e1", "o1 ", "o2"]);
+    const first = "x".repeat(PART);
+    const long = [frame(1, first), frame(1, "and more"), frame(1, "end of a secret\n")];
+    assert.deepEqual(await lines(Buffer.concat(long), 1 << 16), [`${first}…`, "end of a secret"]);
+    const lone = [frame(1, "a\nb"), frame(1, ""), frame(1, "c\n")];
+    assert.deepEqual(await lines(Buffer.concat(lone)), ["a", "b", "c"]);
   });
 
   it("keeps empty lines and a last line without end, and drops carriage returns", async () => {
     assert.deepEqual(await lines(frame(1, "a\r\n\nb")), ["a", "", "b"]);
   });
 
-  it("joins a character that was cut between frames", async () => {
-    const euro = Buffer.from("€");
-    const stream = Buffer.concat([frame(1, euro.subarray(0, 1)), frame(1, euro.subarray(1))]);
-    assert.deepEqual(await lines(stream), ["€"]);
+  it("reads the output of a terminal as it is", async () => {
+    const raw = Buffer.from("one\r\ntwo €\r\n");
+    assert.deepEqual(await collectLines(singleStream(pieces(raw, 2))), ["one", "two €"]);
   });
 
-  it("reads the output of a terminal as it is", async () => {
-    const raw = Buffer.from("one\r\ntwo\r\n");
-    assert.deepEqual(await collectLines(singleStream(pieces(raw, 2))), ["one", "two"]);
-  });
+  for (const size of [1, 7, 31, 32, 1000]) {
+    it(`takes entries of a terminal apart by the times in front, in pieces of ${size}`, async () => {
+      const stamp = (at: number) => `2026-11-28T08:00:0${at}.123456789Z `;
+      const own = stamp(9);
+      const raw = `${stamp(1)}one\r\n${stamp(2)}${own}of itself\r\n${stamp(3)}last €${stamp(4)}` +
+        `words\r\n${stamp(5)}\r\n${stamp(6)}2026-11-28T08:00\r\n${stamp(7)}end`;
+      const chunks = stampedEntries(singleStream(pieces(Buffer.from(raw), size)));
+      assert.deepEqual(await collectLines(chunks), [
+        "one",
+        `${own}of itself`,
+        "last €",
+        "words",
+        "",
+        "2026-11-28T08:00",
+        "end",
+      ]);
+    });
+  }
 
   it("keeps the newest lines when there are too many", async () => {
     const line = "x".repeat(9_999);
@@ -95,8 +114,8 @@ describe("collectLines()", () => {
     assert.deepEqual(await lines(frame(1, `${first}\nnext`), 1 << 16), [first, "next"]);
     const several = Buffer.concat([
       frame(1, first),
-      frame(1, "tail of a secret"),
-      frame(1, "\na\n"),
+      frame(1, "tail of a secret\n"),
+      frame(1, "a\n"),
     ]);
     assert.deepEqual(await lines(several, 1 << 16), [`${first}…`, "a"]);
     const never = Buffer.concat([frame(1, first), frame(1, first)]);
@@ -152,7 +171,10 @@ describe("containerLogs() of an engine that cuts long lines", () => {
       request({ path }) {
         if (!path.includes("/logs")) return answered(path, isTerminal);
         const last = entries.slice(-Number(/tail=(\d+)/.exec(path)?.[1]));
-        const body = last.map((each) => isTerminal ? Buffer.from(each) : frame(1, each));
+        const stamp = /timestamps=(?:true|1)/.test(path) ? "2026-11-28T08:00:00.123456789Z " : "";
+        const body = last.map((each) =>
+          isTerminal ? Buffer.from(`${stamp}${each}`) : frame(1, each)
+        );
         return Promise.resolve({
           status: 200,
           headers: {},
