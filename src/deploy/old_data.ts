@@ -9,7 +9,14 @@ import {
   type Release,
   type StackKey,
 } from "../model/mod.ts";
-import { insideTree, objectsAt, printedInside, servicesOf, textAt } from "../compose/mod.ts";
+import {
+  insideTree,
+  objectsAt,
+  parentsOf,
+  printedInside,
+  servicesOf,
+  textAt,
+} from "../compose/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import { readMark } from "./mark.ts";
 import { plainPath } from "./moved_mounts.ts";
@@ -120,20 +127,27 @@ export async function findOldData(
     const owner = configuration ?? deployed ?? "another source";
     found.set(path, isOurs(container) ? { ...data, owner } : data);
   }
-  return outerFirst(found);
+  return await outerFirst(found);
 }
 
 /**
  * Data by its paths without what is copied with other found data around it. What is mounted there from
  * elsewhere is not, and comes after that.
  */
-function outerFirst(found: ReadonlyMap<string, OldData>): OldData[] {
-  return [...found.values()].filter(({ path, source }) =>
-    !pathsAround(path).some((at) => {
+async function outerFirst(found: ReadonlyMap<string, OldData>): Promise<OldData[]> {
+  const pauses = createPauses();
+  const kept: { readonly data: OldData; readonly depth: number }[] = [];
+  for (const data of found.values()) {
+    const { path, source } = data;
+    const around = parentsOf(path).filter((each) => each !== path);
+    await pauses.after(path.length * around.length);
+    const isInside = around.some((at) => {
       const outer = found.get(at)?.source;
       return outer !== undefined && insideTree(source, outer) === relative(at, path);
-    })
-  ).sort((a, b) => pathsAround(a.path).length - pathsAround(b.path).length);
+    });
+    if (!isInside) kept.push({ data, depth: around.length });
+  }
+  return kept.sort((a, b) => a.depth - b.depth).map(({ data }) => data);
 }
 
 /**
@@ -203,12 +217,6 @@ function chosen(
 
 function plainSource(mount: OldMount | undefined): string | undefined {
   return mount && plainPath(mount.bind.source);
-}
-
-/** The directories around a path. */
-function pathsAround(path: string): string[] {
-  const parts = path.split("/");
-  return parts.map((_, at) => parts.slice(0, at).join("/") || ".").filter((each) => each !== path);
 }
 
 function placeOf(service: string, destination: string): string {

@@ -10,6 +10,7 @@ import {
   type ObservedContainer,
   stackKey,
 } from "../../../src/model/mod.ts";
+import { longestStretch } from "../processor_time.ts";
 
 const LIVE = "/ours/releases/default/shop/live";
 const never = new AbortController().signal;
@@ -62,6 +63,32 @@ describe("findOldData()", () => {
         },
       ],
     );
+  });
+
+  it("does not stop the service with as many and deep mounts as files may have", async () => {
+    const services = ["a", "b"].map((service) => {
+      const volumes = Array.from({ length: 540 }, (_, at) => {
+        const path = `${service}${"/p".repeat(190 + at % 50)}/${at}`;
+        return { type: "bind", source: `${LIVE}/${path}`, target: `/t/${at}` };
+      });
+      return [service, { volumes }] as const;
+    });
+    const containers = services.map(([service, { volumes }]) => (
+      {
+        ...{ id: service, service, labels: {}, state: "exited" },
+        binds: volumes.map(({ target }) => (
+          { source: `/old${target}`, destination: target, writable: true }
+        )),
+      }
+    )) as unknown as ObservedContainer[];
+    const model = { services: Object.fromEntries(services) } as unknown as ComposeModel;
+    let found = 0;
+    const longest = await longestStretch(async () => {
+      const data = await findOldData(NOT_ASKED, { ...PLACE, model }, { containers }, never);
+      found = data.length;
+    });
+    assert.equal(found, 1080);
+    assert.ok(longest < 500, `${longest} ms`);
   });
 
   it("finds what a container of ours has in another data directory, and in no other place", async () => {
