@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { errors } from "../model/mod.ts";
+import { errors, withoutEnd } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { unhurried } from "./answer.ts";
 import type { TransportResponse } from "./transport_messages.ts";
@@ -135,7 +135,7 @@ export async function* stampedEntries(chunks: AsyncIterable<LogChunk>): AsyncGen
     return chunk;
   };
   for await (const { bytes } of chunks) {
-    rest += Buffer.from(bytes).latin1Slice();
+    rest += Buffer.from(bytes).toString("latin1");
     let at = 0;
     for (const { index } of rest.matchAll(STAMP)) {
       if (index === at && begins) continue;
@@ -232,7 +232,7 @@ class LineSplitter {
 
   #take(): string {
     const text = Buffer.concat(this.#pieces).toString();
-    const line = this.#length > PART ? `${text.replace(/\uFFFD+$/, "")}…` : text.replace(/\r$/, "");
+    const line = this.#length > PART ? `${withoutEnd(text, "\uFFFD")}…` : text.replace(/\r$/, "");
     [this.#pieces, this.#length, this.#ofEntry] = [[], 0, 0];
     return line;
   }

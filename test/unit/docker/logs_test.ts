@@ -14,6 +14,7 @@ import {
   stampedEntries,
 } from "../../../src/docker/logs.ts";
 import { isStackwrightError } from "../../../src/model/mod.ts";
+import { longestStretch } from "../processor_time.ts";
 
 function frame(stream: number, text: string | Uint8Array): Buffer {
   const bytes = Buffer.from(text);
@@ -107,6 +108,18 @@ describe("collectLines()", () => {
     const kept = await lines(Buffer.concat(many), 1 << 20);
     assert.ok(kept.join("").length <= LOG_LIMIT && kept.length >= 99);
     assert.ok(kept.at(-1)?.startsWith("199x"));
+  });
+
+  it("does not stop the service with bytes that are no text", async () => {
+    const lines = Array.from({ length: 40 }, (_, at) => {
+      const byte = at % 2 === 0 ? 0xff : 0x30;
+      return Buffer.concat([Buffer.alloc(PART - 1, byte), Buffer.from("abcdef\n")]);
+    });
+    async function* chunks() {
+      await Promise.resolve();
+      for (const bytes of lines) yield { stream: "stdout", bytes, begins: false } as const;
+    }
+    assert.ok(await longestStretch(() => collectLines(chunks())) < 500);
   });
 
   it("keeps the first entry of a line of several, of which others may be lost, and the next line", async () => {
