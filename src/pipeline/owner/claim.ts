@@ -36,8 +36,13 @@ export function claimOf(
   const isAdopted = recorded?.adopted === true;
   const all = once(() => ledger.history(key, MOST_RELEASES));
   const own = once(() => all().filter((each) => formerOwner(each, owner) === undefined));
-  const taken = once(() => ledger.taken(isAdopted ? all() : own()));
-  const templates = once(() => [...taken()].filter((name) => name.includes("{{")));
+  const those = once(() => isAdopted ? all() : own());
+  const taken = once(() => ledger.taken(those()));
+  // Of what is written only a swarm makes other names, and of few: any number is what others may write.
+  const templates = once(() => {
+    const ofSwarm = those().filter(({ swarm }) => swarm !== undefined);
+    return [...ledger.taken(ofSwarm)].filter((name) => name.includes("{{"));
+  });
   return {
     owner,
     addresses: once(() => owner === undefined ? [] : reachedAs(owner.source)),

@@ -22,19 +22,22 @@ const whyNot = (claim: Claim, { name, labels }: { name: string; labels: Record<s
 describe("claimOf()", () => {
   const key = stackKey("", "shop");
   /** A ledger with a release whose model has a volume. */
-  function ledgerWith(volume: object) {
+  function ledgerWith(volume: object, more: object = {}) {
     const ledger = createMemoryLedger(createFakeClock());
     const release = releaseOf(key, "a".repeat(40));
     ledger.owners.settle(key, { source: release.revision.source.name, reference: "" });
-    ledger.beginDeploy({ ...release, model: { ...release.model, volumes: { store: volume } } });
+    const model = { ...release.model, volumes: { store: volume } };
+    ledger.beginDeploy({ ...release, model, ...more });
     return ledger;
   }
-  const why = (volume: object, name: string) =>
-    whyNot(claimOf(ledgerWith(volume), key), { name, labels: {} });
+  const why = (volume: object, name: string, more?: object) =>
+    whyNot(claimOf(ledgerWith(volume, more), key), { name, labels: {} });
 
-  it("finds what a release mounted that was there before the stack, also by a template", () => {
+  it("finds what a release mounted that was there before the stack, in a swarm also by a template", () => {
     assert.equal(why({ name: "shop_store" }, "shop_store"), undefined);
-    assert.equal(why({ name: "s-{{.Task.Slot}}", labels: ours("x") }, "s-1"), undefined);
+    const template = { name: "s-{{.Task.Slot}}", labels: ours("x") };
+    assert.equal(why(template, "s-1", { swarm: { prune: true } }), undefined);
+    assert.match(why(template, "s-1") ?? "", /another manager/);
     assert.match(why({ name: "shop_store" }, "shop_other") ?? "", /another manager/);
     assert.match(why({ name: "shop_store", labels: ours("x") }, "shop_store") ?? "", /another/);
     assert.match(why({ name: "shop_store", external: true }, "shop_store") ?? "", /another/);
