@@ -17,6 +17,13 @@ export interface GitHttpOptions {
   readonly root: string;
   /** `user:password` that every request needs; without it everybody may read. */
   readonly login?: string;
+  /**
+   * The same for several: each `user:password`, with the references that are hidden from it, as hosts do
+   * that decide by branch.
+   */
+  readonly logins?: Readonly<Record<string, readonly string[]>>;
+  /** Whether protocol 2 is unknown: by it git gives every object to who names its id, hidden or not. */
+  readonly isOld?: boolean;
   /** Address to listen on; 127.0.0.1 by default. */
   readonly host?: string;
   /** Answers a request instead of git, for example with a redirect or an error. */
@@ -49,8 +56,8 @@ export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHt
       authorization: request.headers.authorization ?? "",
     };
     seen.push(one);
-    const answer = options.intercept?.(one) ?? refuse(one, options.login);
-    if (answer === undefined) return serve(options.root, request, response);
+    const answer = options.intercept?.(one) ?? refuse(one, options);
+    if (answer === undefined) return serve(options.root, request, response, envOf(one, options));
     request.resume();
     response.writeHead(answer.status, answer.headers ?? {}).end();
   });
@@ -69,14 +76,44 @@ export async function startGitHttpServer(options: GitHttpOptions): Promise<GitHt
   };
 }
 
-function refuse(request: SeenRequest, login: string | undefined): GitHttpAnswer | undefined {
-  if (login === undefined) return undefined;
-  if (request.authorization === `Basic ${Buffer.from(login).toString("base64")}`) return undefined;
+function refuse(
+  { authorization }: SeenRequest,
+  { login, logins = login === undefined ? {} : { [login]: [] } }: GitHttpOptions,
+): GitHttpAnswer | undefined {
+  const all = Object.keys(logins);
+  if (all.length === 0 || all.some((each) => authorization === basic(each))) return undefined;
   return { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } };
 }
 
-/** Answers one request through git's own `http-backend`. */
-export function serve(root: string, request: IncomingMessage, response: ServerResponse): void {
+function basic(login: string): string {
+  return `Basic ${Buffer.from(login).toString("base64")}`;
+}
+
+/** What differs for who asks, in git's environment. */
+function envOf(
+  { authorization }: SeenRequest,
+  { logins = {}, isOld = false }: GitHttpOptions,
+): Record<string, string> {
+  const [, hidden = []] = Object.entries(logins).find(([each]) => basic(each) === authorization) ??
+    [];
+  const settings = hidden.flatMap((name, index) => [
+    [`GIT_CONFIG_KEY_${index}`, "transfer.hideRefs"],
+    [`GIT_CONFIG_VALUE_${index}`, name],
+  ]);
+  return {
+    GIT_CONFIG_COUNT: String(hidden.length),
+    ...Object.fromEntries(settings),
+    ...(isOld ? { GIT_PROTOCOL: "" } : {}),
+  };
+}
+
+/** Answers one request through git's own `http-backend`, with more in its environment. */
+export function serve(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  env: Readonly<Record<string, string>> = {},
+): void {
   const [path = "", query = ""] = (request.url ?? "").split("?");
   const backend = spawn("git", ["http-backend"], {
     env: {
@@ -91,6 +128,7 @@ export function serve(root: string, request: IncomingMessage, response: ServerRe
       HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
       GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
       REMOTE_ADDR: "127.0.0.1",
+      ...env,
     },
     stdio: ["pipe", "pipe", "ignore"],
   });

@@ -34,8 +34,8 @@ const CACHES: Readonly<Record<string, Held>> = {
   "source/git/github_tokens.ts": { items: 1000, bytes: 4 * KIB },
   // A host and a login, and a URL and a login.
   "source/git/host_holds.ts": { items: 1000, bytes: 2 * 4096, caches: 2 },
-  // Logins of a mirror, each a URL.
-  "source/git/mirror.ts": { items: 100, bytes: 2 * 4096, caches: 100 },
+  // A login with its URL, and an id.
+  "source/git/mirror_access.ts": { items: 100, bytes: 2 * 4096, caches: 100 },
   "source/git/mirror_content.ts": { items: 100, bytes: 200, caches: 100 },
   // What each open one holds is listed with its files.
   "source/git/repositories.ts": { items: 100, bytes: 16 * KIB },

@@ -159,6 +159,12 @@ export class Git {
     return failure === undefined;
   }
 
+  /** Whether a remote gives a commit by its id over HTTP; false proves nothing, and git has to ask. */
+  async gives(url: RepositoryUrl, id: string, signal: AbortSignal): Promise<boolean> {
+    // Of a commit that we have already, nothing is sent.
+    return await this.#smart?.pack(url, { want: id, have: id }, signal) !== undefined;
+  }
+
   /** Time until which the host of a remote asked for no more requests; `undefined` for none. */
   heldUntil(url: RepositoryUrl): Date | undefined {
     return this.#smart?.heldUntil(url);

@@ -59,7 +59,10 @@ const SIGNS: readonly (readonly [GitFailure, RegExp])[] = [
     /Authentication failed|could not read (?:Username|Password)|HTTP Basic: Access denied|invalid credentials|terminal prompts disabled/i,
   ],
   ["denied", /requested URL returned error: (?:401|403|407)|access denied|not authorized/i],
-  ["unwanted", /not our ref|unadvertised object|not allow request for/i],
+  [
+    "unwanted",
+    /not our ref|unadvertised object|not allow request for|want [0-9a-f]{40} not valid/i,
+  ],
   ["no_such_ref", /couldn't find remote ref|no such ref|Remote branch .* not found/i],
   [
     "transient",

@@ -4,6 +4,7 @@ import { onDisk } from "../disk_error.ts";
 import type { GitResult } from "./git_result.ts";
 import type { GitInvocation } from "./git_command.ts";
 import { isTooLarge } from "./git_failure.ts";
+import { MirrorAccess } from "./mirror_access.ts";
 import { MirrorContent, MOST_CUT } from "./mirror_content.ts";
 import { MirrorExchange } from "./mirror_exchange.ts";
 import { MirrorHealth } from "./mirror_health.ts";
@@ -15,10 +16,6 @@ import { askRemote, missingReference } from "./remote_question.ts";
 import type { RepositoryUrl } from "./repository_url.ts";
 import { noteUse } from "./unused_mirrors.ts";
 
-/** Most logins that one mirror remembers: authors may make up any number of them. */
-const MOST_LOGINS = 100;
-/** Milliseconds for which an answer of the remote tells that a login may read what the mirror has. */
-const ANSWER_MS = 60 * 1000;
 /** Milliseconds between two writes of the time at which a mirror was used. */
 const NOTED_EVERY_MS = 10 * 60 * 1000;
 
@@ -39,15 +36,15 @@ export class Mirror {
   readonly #content: MirrorContent;
   readonly #exchange: MirrorExchange;
   readonly #health: MirrorHealth;
+  readonly #access: MirrorAccess;
   #notedAt = 0;
-  /** When the remote answered URLs with logins, in milliseconds since 1970. */
-  readonly #answered = new Map<string, number>();
 
   constructor(parts: MirrorParts) {
     this.#parts = parts;
     this.#content = new MirrorContent(parts);
     this.#exchange = new MirrorExchange(parts, this.#content);
     this.#health = new MirrorHealth(parts);
+    this.#access = new MirrorAccess(parts);
   }
 
   get directory(): string {
@@ -61,14 +58,17 @@ export class Mirror {
       const id = await this.#ensure({ ...request, name: reference.id }, reference.id, signal);
       // In any case: git asks nobody for the id of a tag that is here, and another request, or another
       // process, may have fetched it while this one waited for its turn.
-      await this.#requireAccess(request, signal);
+      const wanted = { ...request, name: id, isSearched: true };
+      const search = (all: AbortSignal) => this.#exclusive(all, () => this.#fetch(wanted, all));
+      await this.#access.require(request, id, search, signal);
       return { reference: reference.id, id };
     }
     const candidates = namesOf(reference);
-    const refs = await this.#ask(request, candidates, signal);
+    const refs = await askRemote(this.#parts, request, candidates, signal);
     const picked = pickRef(refs, candidates);
     if (picked === undefined) throw await missingReference(this.#parts, request, signal);
     this.#refuseSha256(picked);
+    this.#access.note(request.url, picked.id);
     const name = picked.name === "HEAD" ? branchOf(refs) : picked.name;
     const id = await this.#ensure({ ...request, name }, picked.id, signal);
     return { reference: name, id };
@@ -124,25 +124,6 @@ export class Mirror {
       if (!isHere && await this.#exchange.fetchSmall(wanted, id, signal)) return id;
       return await this.#fetch(wanted, signal);
     });
-  }
-
-  async #ask(request: MirrorRequest, names: readonly string[], signal: AbortSignal) {
-    const refs = await askRemote(this.#parts, request, names, signal);
-    if (this.#answered.size >= MOST_LOGINS) this.#answered.clear();
-    this.#answered.set(loginOf(request), this.#parts.clock.now().getTime());
-    return refs;
-  }
-
-  /**
-   * Asks the remote whether this login may read the repository of a commit that the mirror already has: a
-   * request with another login may have fetched it, and commit ids are no secrets. Hosts that hide branches
-   * from some readers are not asked about the commit itself (docs/security.md). A public repository may
-   * have become a private one since the last answer.
-   */
-  async #requireAccess(request: MirrorRequest, signal: AbortSignal): Promise<void> {
-    const since = this.#answered.get(loginOf(request)) ?? -Infinity;
-    const isNew = Math.abs(this.#parts.clock.now().getTime() - since) < ANSWER_MS;
-    if (!isNew) await this.#ask(request, ["HEAD"], signal);
   }
 
   /** Marks the mirror as used, often enough for the removal of unused mirrors. */
@@ -245,10 +226,6 @@ export class Mirror {
 
 /** What git's list of a shallow repository has. */
 const CUT = "commits whose parents were not fetched";
-
-function loginOf({ url: { remote, user, password } }: MirrorRequest): string {
-  return JSON.stringify([remote, user, password]);
-}
 
 /** The branch that `HEAD` leads to. Checked, because the remote chooses this text and git gets it. */
 function branchOf({ head = "" }: RemoteRefs): string {

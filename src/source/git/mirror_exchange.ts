@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path/posix";
 import { errors, utf8 } from "../../model/mod.ts";
 import { requireRoom } from "../../system/mod.ts";
+import type { GitResult } from "./git_result.ts";
 import {
   fetchArgs,
   type FetchDepth,
@@ -63,8 +64,10 @@ export class MirrorExchange {
 
   /** Fetches the wanted reference or commit; returns the commit that it leads to now. */
   async fetchInto(directory: string, wanted: Wanted, signal: AbortSignal): Promise<string> {
-    const isNew = await this.#content.isEmpty(directory);
-    await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
+    if (wanted.isSearched) {
+      await this.#search(directory, wanted, signal);
+      return await this.#fetched(directory, wanted, signal);
+    }
     const isCommit = /^[0-9a-f]{40}$/.test(wanted.name);
     const refspec = `+${wanted.name}:${localName(wanted.name)}`;
     const depth = await this.#chooseDepth(directory, wanted, signal);
@@ -113,8 +116,15 @@ export class MirrorExchange {
     await removeStaleLocks(files, directory, (madeAt) => madeAt < aMinuteAgo);
   }
 
-  #exchange(directory: string, url: RepositoryUrl, invocation: GitInvocation, signal: AbortSignal) {
-    return this.#parts.git.remote(url, { ...invocation, gitDir: directory }, signal);
+  async #exchange(
+    directory: string,
+    url: RepositoryUrl,
+    invocation: GitInvocation,
+    signal: AbortSignal,
+  ): Promise<GitResult> {
+    const isNew = await this.#content.isEmpty(directory);
+    await requireRoom(this.#parts.files, directory, { bytes: 0, isNew });
+    return await this.#parts.git.remote(url, { ...invocation, gitDir: directory }, signal);
   }
 
   /** A mirror never loses history: a full one stays full, a shallow one is only ever deepened. */
@@ -147,24 +157,38 @@ export class MirrorExchange {
     return result.failure === undefined && /^[0-9a-f]{40}$/.test(id) ? id : undefined;
   }
 
-  /** Searches all branches and tags for a commit that the server does not hand out by its id. */
+  /**
+   * Searches all branches and tags for a commit that the server does not hand out by its id. That it is
+   * here tells nothing: a request with another login may have fetched it.
+   */
   async #search(directory: string, wanted: Wanted, signal: AbortSignal): Promise<void> {
     const tips = await this.#tips(directory, wanted, signal);
     // By their ids: git looks each name up among all names.
     const stdin = [...tips].map((id) => `+${id}:${SEARCH}/${id}\n`).join("");
+    if (await this.#isIn(directory, wanted.name, tips, signal)) return;
     for (const depth of tips.size === 0 ? [] : await this.#searchDepths(directory, wanted.depth)) {
       const args = fetchArgs(wanted.url.remote, [], depth);
       const result = await this.#exchange(directory, wanted.url, { args, stdin }, signal);
       if (result.failure !== undefined) {
         throw mirrorError(this.#parts, result, `searching ${wanted.name}`);
       }
-      if (await this.#content.keep(directory, wanted.name, wanted.name, signal)) return;
+      if (await this.#isIn(directory, wanted.name, tips, signal)) return;
       if (!await this.#content.isShallow(directory)) break;
     }
     throw errors.reference_not_found(
       `the commit ${wanted.name} is not in any branch or tag of ${this.#parts.name}; ` +
         "was it pushed, and is it the right repository?",
     );
+  }
+
+  /** Keeps a commit that is here, and tells whether those of `tips` that are here lead to it. */
+  async #isIn(directory: string, id: string, tips: ReadonlySet<string>, signal: AbortSignal) {
+    if (!await this.#content.keep(directory, id, id, signal)) return false;
+    const args = ["rev-list", "--max-count=1", "--ignore-missing", "--stdin"];
+    const stdin = [id, ...[...tips].map((tip) => `^${tip}`), ""].join("\n");
+    const result = await this.#parts.git.local({ args, stdin, gitDir: directory }, signal);
+    if (result.failure !== undefined) throw mirrorError(this.#parts, result, `searching ${id}`);
+    return result.stdout.length === 0;
   }
 
   /**

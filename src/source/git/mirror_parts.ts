@@ -34,6 +34,8 @@ export interface Wanted {
   /** Full name on the remote, or a commit id. */
   readonly name: string;
   readonly depth: number;
+  /** Whether the remote does not give this commit by its id, and its branches and tags are looked through. */
+  readonly isSearched?: boolean;
 }
 
 /** The error of a failed git command; `doing` says what the command was for. */

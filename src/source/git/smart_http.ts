@@ -113,12 +113,14 @@ export class SmartHttp {
     return void this.leave(url);
   }
 
-  /** The pack for a commit just listed; `undefined` when git has to fetch. Throws as {@link ask} does. */
+  /** The pack for a commit; `undefined` when git has to fetch. Throws as {@link ask} does. */
   async pack(
     url: RepositoryUrl,
     question: PackQuestion,
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined> {
+    // Only an answer tells what the remote can do.
+    if (!this.#known.has(url.remote)) await this.ask(url, ["HEAD"], signal);
     const known = this.#known.get(url.remote);
     const body = known?.capabilities && packRequest(question, known.capabilities);
     if (known === undefined || body === undefined) return undefined;

@@ -8,6 +8,7 @@ import type { SourceLayout } from "../source.ts";
 const RESERVED = new Set(["mirror", "trees", "submodules"]);
 
 type Remote = Pick<RepositoryUrl, "remote">;
+type Login = Pick<RepositoryUrl, "remote" | "user" | "password">;
 
 /** The layout below a data directory, with the places only the Git source knows. */
 export interface GitLayout extends SourceLayout {
@@ -18,8 +19,11 @@ export interface GitLayout extends SourceLayout {
    * another, by commit ids.
    */
   mirror(location: SourceLocation, url: Remote): string;
-  /** Bare mirror of what submodules of a source have at a URL after rewrites. */
-  submodule(location: SourceLocation, url: Remote): string;
+  /**
+   * Bare mirror of what submodules of a source have at a URL after rewrites, for each login: without
+   * the network nobody can ask whether one may have what another one fetched.
+   */
+  submodule(location: SourceLocation, url: Login): string;
   /** Directory that holds one tree per revision. */
   trees(location: SourceLocation): string;
 }
@@ -32,14 +36,15 @@ export function createLayout(dataDir: string): GitLayout {
   return {
     directory,
     trees,
-    mirror: (location, url) => join(directory(location), "mirror", digest(url)),
-    submodule: (location, url) => join(directory(location), "submodules", digest(url)),
+    mirror: (location, url) => join(directory(location), "mirror", digest(url.remote)),
+    submodule: (location, { remote, user, password }) =>
+      join(directory(location), "submodules", digest(JSON.stringify([remote, user, password]))),
     tree: (revision: Revision) => join(trees(revision.source), revision.id.replace(":", "-")),
   };
 }
 
-function digest({ remote }: Remote): string {
-  return createHash("sha256").update(remote).digest("hex");
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /**

@@ -1,27 +1,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { Buffer } from "node:buffer";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { isStackwrightError } from "../../../src/model/mod.ts";
 import { createRepository } from "../../fakes/git_repository.ts";
 import { startGitHttpServer } from "../../fakes/git_http_server.ts";
 import { createTestSource, never } from "../../fakes/git_source.ts";
-
-/** Gives the files of a directory, as servers do that know nothing of Git. */
-async function serveFiles(directory: string, pauseMs = 0) {
-  const server = await listening(async (request, response) => {
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    const path = join(directory, pathname.replace(/^\/r\.git/, ""));
-    if (existsSync(path) && statSync(path).isFile()) response.end(readFileSync(path));
-    else response.writeHead(404).end();
-  });
-  return { url: `${server.origin}/r.git`, close: server.close };
-}
+import { listening, serveFiles } from "../../fakes/plain_server.ts";
 
 it("a remote that sends another object than it says is what is damaged, not the mirror", async () => {
   const t = await createTestSource();
@@ -57,7 +44,8 @@ it("a remote that has its history in any number of files fills no disk", async (
   update();
   const server = await serveFiles(repository.path, 5);
   try {
-    assert.equal((await t.resolve(server.url, "main")).id, good);
+    const first = await t.resolve(server.url, "main");
+    assert.equal(first.id, good);
     const before = objects(t.dataDir);
     const many = Array.from({ length: 1500 }, (_, at) => [`f${at}`, `${at}`]);
     await repository.commit(Object.fromEntries(many));
@@ -67,7 +55,7 @@ it("a remote that has its history in any number of files fills no disk", async (
       message: /has more than the 524288 bytes of GIT_MAX_BYTES/,
     });
     assert.deepEqual(objects(t.dataDir), before);
-    assert.ok(await t.source.materialise(await t.resolve(server.url, good), never()));
+    assert.ok(await t.source.materialise(first, never()));
   } finally {
     await server.close();
     await t.close();
@@ -120,19 +108,6 @@ function withHead(bytes: Buffer, name: string): Buffer {
 }
 
 /** A server that answers with `answer`. */
-async function listening(answer: RequestListener) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
-}
-
 /** Files of objects below a data directory. */
 function objects(dataDir: string): string[] {
   return readdirSync(dataDir, { recursive: true, encoding: "utf8" })

@@ -74,6 +74,7 @@ describe("classifyFailure()", () => {
       ["unreachable", "fatal: transport 'ext' not allowed"],
       ["no_such_ref", "fatal: couldn't find remote ref refs/heads/x"],
       ["unwanted", "fatal: remote error: upload-pack: not our ref 0123"],
+      ["unwanted", `fatal: remote error: want ${"0123".repeat(10)} not valid`],
       ["unwanted", "error: Server does not allow request for unadvertised object 0123"],
       ["disk", "fatal: write error: No space left on device"],
       ["disk", "error: unable to create temporary file: Read-only file system"],
