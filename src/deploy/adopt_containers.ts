@@ -8,6 +8,7 @@ import {
   type ObservedStack,
   type Progress,
   type Release,
+  type ServicePlan,
   type StackKey,
   toStackwrightError,
 } from "../model/mod.ts";
@@ -28,6 +29,8 @@ interface AdoptionParts extends OldDataParts {
 /** A rollout that may replace containers which Stackwright did not make. */
 interface Adoption {
   readonly release: Release;
+  /** What the plan does to each service. */
+  readonly services: readonly ServicePlan[];
   readonly observed: ObservedStack;
   readonly progress: Progress;
   readonly slot: Slot;

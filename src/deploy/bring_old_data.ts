@@ -24,6 +24,7 @@ import {
   letReturn,
   othersOrphans,
   policiesOf,
+  removedBy,
   requireRoomBeside,
 } from "./left_orphans.ts";
 import { sharersOf } from "./old_data_sharers.ts";
@@ -60,9 +61,9 @@ export async function withOldData(
   const { wanted, committed } = await toBring(parts, release, observed, signal);
   const { key, key: { context, name } } = release;
   const { live } = stackDirectories(parts.host.dataDir, key);
-  const writers = writersOf(wanted);
-  const halted = await haltedOrphans(parts.host.engine, { release, observed, writers }, signal);
-  const goes = new Set(plan.services.filter(({ action }) => action === "remove").map(nameOf));
+  const asked = { release, services: plan.services, observed };
+  const halted = await toHalt(parts, asked, wanted, signal);
+  const goes = removedBy(plan.services);
   const left = othersOrphans(release, observed).filter(({ service }) => !goes.has(service));
   const isHalted = (each: ObservedContainer) =>
     halted.some(({ container }) => container.id === each.id);
@@ -92,7 +93,8 @@ export async function withOldData(
   ];
   const services = withReasons(plan, told, halted);
   const sources = wanted.map(({ data }) => data.source).join(", ");
-  const stopped = left.filter(isHalted).map(nameOf);
+  const stopped = halted.map(({ container }) => container)
+    .filter(({ service }) => !goes.has(service)).map(nameOf);
   const message = plan.message + (sources === "" ? "" : `; with the data in ${sources}`) +
     (stopped.length === 0 ? "" : `; stop ${stopped.join(", ")}`);
   return { ...plan, message, services };
@@ -125,9 +127,16 @@ function nameOf({ name }: { readonly name: string }): string {
   return name;
 }
 
-/** Ids of the containers that may write to what is copied. */
-function writersOf(wanted: readonly ToBring[]): ReadonlySet<string> {
-  return new Set(wanted.flatMap(({ data }) => data.writers.map(({ id }) => id)));
+/** The orphans to stop for good where some data is `wanted`. */
+function toHalt(
+  parts: OldDataParts,
+  asked: Pick<Parameters<typeof haltedOrphans>[1], "services" | "observed"> & { release: Release },
+  wanted: readonly ToBring[],
+  signal: AbortSignal,
+): Promise<HaltedOrphan[]> {
+  const writers = new Set(wanted.flatMap(({ data }) => data.writers.map(({ id }) => id)));
+  const before = () => modelBefore(parts, asked.release.key);
+  return haltedOrphans(parts.host.engine, { ...asked, writers, before }, signal);
 }
 
 /** What was done before the containers are replaced. */
@@ -147,8 +156,10 @@ export interface Brought {
  */
 export async function bringOldData(
   parts: OldDataParts,
-  { release, observed, halts, progress, slot }: {
+  { release, services, observed, halts, progress, slot }: {
     readonly release: Release;
+    /** What the plan does to each service. */
+    readonly services: readonly ServicePlan[];
     readonly observed: ObservedStack;
     readonly halts: Halts;
     readonly progress: Progress;
@@ -173,8 +184,7 @@ export async function bringOldData(
     const { wanted } = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
-    const writers = writersOf(wanted);
-    const orphans = await haltedOrphans(engine, { release, observed, writers }, signal);
+    const orphans = await toHalt(parts, { release, services, observed }, wanted, signal);
     halted = policiesOf(orphans, halts);
     const all = { ...halts.had.halted, ...halted };
     const copying = wanted.map(({ data }) => data.path);
@@ -205,6 +215,12 @@ export async function bringOldData(
   }
 }
 
+/** The model of what is deployed. */
+function modelBefore({ ledger }: OldDataParts, key: StackKey): Release["model"] | undefined {
+  const current = ledger.current(key);
+  return current === undefined ? undefined : ledger.open(current as never).model;
+}
+
 /** Finds the data to copy, and single files of which the commit has a version of its own. */
 async function toBring(
   parts: OldDataParts,
@@ -219,8 +235,7 @@ async function toBring(
   const found = await findOldData(parts.host.engine, { ...release, dataDir }, observed, signal);
   // With an earlier release, or kept by a destroy, the content of `live` is older than this adoption.
   const current = parts.ledger.current(key);
-  const asksBefore = current !== undefined && found.length > 0;
-  const before = asksBefore ? parts.ledger.open(current as never).model : {};
+  const before = found.length > 0 && modelBefore(parts, key) || {};
   const cameBack = current !== undefined ||
     (await readFilesRecord(parts.files, stack))?.keptFor !== undefined;
   const [wanted, twice]: [ToBring[], ToBring[]] = [[], []];

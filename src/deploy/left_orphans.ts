@@ -3,6 +3,7 @@ import type { Engine } from "../docker/engine.ts";
 import { asNumber, asRecord, asText, type JsonRecord } from "../docker/json.ts";
 import {
   type AdoptionNotes,
+  type ComposeModel,
   errors,
   type HaltedPolicies,
   isOurs,
@@ -12,8 +13,10 @@ import {
   type Plan,
   type Release,
   type RestartPolicy,
+  type ServicePlan,
 } from "../model/mod.ts";
 import { fewAtOnce } from "./few_at_once.ts";
+import { waysOf } from "./in_the_way.ts";
 import { modelMounts, plainPath, sharesNothing } from "./moved_mounts.ts";
 
 /** Containers that Stackwright did not make, of services that the release does not have. */
@@ -37,19 +40,24 @@ export interface HaltedOrphan {
 /**
  * Orphans that would go on to write to what is copied (`writers`, ids of containers), or to a named volume
  * or path to which a service begins to write with the release: two programs on the same data can destroy it.
- * What a service may write to already, it shares on purpose.
+ * What a service may write to already, it shares on purpose. Of those that Stackwright made and does not
+ * remove, also what has a port, name or address that a service needs. `before` is what is deployed.
  */
 export async function haltedOrphans(
   engine: Pick<Engine, "inspectContainer">,
-  { release: { model }, observed, writers }: {
+  { release: { model }, services, observed, writers, before }: {
     readonly release: Pick<Release, "model">;
+    readonly services: readonly ServicePlan[];
     readonly observed: ObservedStack;
     readonly writers: ReadonlySet<string>;
+    before(): ComposeModel | undefined;
   },
   signal: AbortSignal,
 ): Promise<HaltedOrphan[]> {
-  const running = othersOrphans({ model }, observed).filter(({ state }) =>
-    state === "running" || state === "restarting"
+  const [wanted, goes] = [servicesOf(model), removedBy(services)];
+  const running = observed.containers.filter((each) =>
+    wanted[each.service] === undefined && ["running", "restarting"].includes(each.state) &&
+    !(isOurs(each) && goes.has(each.service))
   );
   if (running.length === 0) return [];
   const policies = new Map<string, RestartPolicy>();
@@ -63,27 +71,49 @@ export async function haltedOrphans(
     }),
   );
   const byService = Map.groupBy(observed.containers, ({ service }) => service);
-  const needed = Object.keys(servicesOf(model)).map((name) => {
+  const previousModel = before();
+  const needed = Object.keys(wanted).map((name) => {
     const had = new Set(byService.get(name)?.flatMap(({ id }) => written.get(id) ?? []));
-    const writes = [...modelMounts(model, name).values()].flatMap(({ kind, source, entry }) => {
-      const isShared = entry["read_only"] === true || source === "" || sharesNothing(source);
-      if (isShared || !["bind", "volume"].includes(kind)) return [];
-      return [kind === "bind" ? plainPath(source) : source];
-    });
-    return { name, claims: { ...NOTHING, writes: writes.filter((each) => !had.has(each)) } };
+    for (const each of writesOf(previousModel ?? {}, name)) had.add(each);
+    const writes = writesOf(model, name).filter((each) => !had.has(each));
+    return { name, claims: { ...NOTHING, writes } };
   });
   const held = running.map(({ id }) => (
     { name: id, claims: { ...NOTHING, writes: written.get(id) ?? [] } }
   ));
   const takers = clashing(held, needed);
+  const started = services.filter(({ action }) => STARTS.includes(action)).map(({ name }) => name);
+  const ours = running.filter(isOurs).map(({ service }) => service);
+  const ways = waysOf({ model, previousModel, containers: observed.containers });
+  const needing = ways.inTheWay(ours, started);
+  const why = ({ id, service }: ObservedContainer) => {
+    if (writers.has(id)) return "it writes to what is copied";
+    const taker = takers.get(id);
+    if (taker !== undefined) return `it writes to what ${taker} writes to`;
+    const other = needing.get(service);
+    return other && `${other} takes its place (data, port, name or address)`;
+  };
   return running.flatMap((container) => {
-    const taker = takers.get(container.id);
     const policy = policies.get(container.id) ?? NEVER;
-    if (writers.has(container.id)) {
-      return [{ container, policy, why: "it writes to what is copied" }];
-    }
-    const why = `it writes to what ${taker} writes to`;
-    return taker === undefined ? [] : [{ container, policy, why }];
+    const reason = why(container);
+    return reason === undefined ? [] : [{ container, policy, why: reason }];
+  });
+}
+
+/** Actions that may start containers. */
+const STARTS: readonly ServicePlan["action"][] = ["create", "recreate", "scale", "start"];
+
+/** The services that a plan removes at its end. */
+export function removedBy(services: readonly ServicePlan[]): ReadonlySet<string> {
+  return new Set(services.filter(({ action }) => action === "remove").map(({ name }) => name));
+}
+
+/** The named volumes and paths that a service of a model may write to. */
+function writesOf(model: ComposeModel, service: string): string[] {
+  return [...modelMounts(model, service).values()].flatMap(({ kind, source, entry }) => {
+    const isShared = entry["read_only"] === true || source === "" || sharesNothing(source);
+    if (isShared || !["bind", "volume"].includes(kind)) return [];
+    return [kind === "bind" ? plainPath(source) : source];
   });
 }
 

@@ -138,7 +138,7 @@ async function replace(
 ): Promise<RolloutResult> {
   const { halts, ...running } = replaced;
   const { previous, recorded, ranBefore } = running;
-  const { observed, progress, slot = NO_SLOT, next: { release } } = work;
+  const { slot = NO_SLOT, next: { release } } = work;
   const asking = { ...parts, host: askingHost(parts.host, work.ask) };
   if (recorded !== undefined && !isSameMode(recorded, release)) {
     const { liveNow: liveBefore } = replaced;
@@ -152,7 +152,7 @@ async function replace(
   if (release.swarm !== undefined) return await rollOut();
   // An engine that asks would leave half of somebody's containers put back.
   const hasPrevious = previous !== undefined;
-  const adoption = { release, observed, progress, slot, hasPrevious, ranBefore, halts };
+  const adoption = { ...work, release, slot, hasPrevious, ranBefore, halts };
   return await adoptContainers(parts, adoption, rollOut, signal);
 }
 

@@ -21,6 +21,10 @@ export function replaceReasons(
   if (outdated !== undefined) return changedInputs(service, outdated, input);
   if (input.asked?.includes(service.name)) return ["a person asked for it"];
   if (input.policy.forced !== undefined) return [input.policy.forced];
+  const isLeft = input.previous?.every(({ name }) => name !== service.name) === true;
+  const strayed = containers.flatMap((each) => driftOf(service, each));
+  // An orphan that was stopped for good lost its restart policy then.
+  if (isLeft && input.takenBack === undefined && strayed.length > 0) return strayed;
   const image = own(input.images, service.name);
   const old = containers.find((each) => image !== undefined && each.imageId !== image);
   if (old !== undefined && image !== undefined) {

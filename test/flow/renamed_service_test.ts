@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { freePort } from "../fakes/free_port.ts";
 import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, docker, inWorld, pollTo, states, writeInside } from "./steps.ts";
+import { commit, docker, inWorld, pollTo, reasons, states, writeInside } from "./steps.ts";
 import { until } from "./until.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
@@ -85,6 +86,51 @@ for (const engine of await engines()) {
         } finally {
           await rm(directory, { recursive: true });
         }
+      }));
+
+    it("says of its own old self, too, that it stays stopped, which runs again under its old name", () =>
+      inWorld(engine, async (world) => {
+        const one = service({ volumes: ["data:/data"], restart: "always" });
+        const aside = service({ restart: "always" });
+        const keeps = { remove_orphans: false };
+        await commit(world, { "compose.yaml": model({ app: one, aside }) }, keeps);
+        await pollTo(world, "succeeded");
+        await commit(world, { "compose.yaml": model({ web: one }) }, keeps);
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+        const name = `${world.stack}-app-1`;
+        const said =
+          `container ${name} is stopped first, and stays so (restart: no): it writes to what web writes to`;
+        assert.ok(out.includes(said), out);
+        assert.ok(out.includes(`; stop ${name}\n`), out);
+        assert.equal(reasons(await pollTo(world, "succeeded"), "app"), said);
+        const now = { "app-1": "exited", "aside-1": "running", "web-1": "running" };
+        assert.deepEqual(await states(world), now);
+        assert.equal(await policyOf(world, "app"), "no");
+        assert.equal(await policyOf(world, "aside"), "always");
+        await pollTo(world, "skipped");
+        await commit(world, { "compose.yaml": model({ app: one }) }, keeps);
+        await pollTo(world, "succeeded");
+        assert.deepEqual(await states(world), { ...now, "app-1": "running", "web-1": "exited" });
+        assert.equal(await policyOf(world, "app"), "always");
+        const bad = badService(world, { volumes: ["data:/data"] });
+        await commit(world, { "compose.yaml": model({ bad }) }, keeps);
+        await pollTo(world, "failed");
+        assert.deepEqual(await states(world), { ...now, "app-1": "running", "web-1": "exited" });
+        assert.equal(await policyOf(world, "app"), "always");
+      }));
+
+    it("leaves no old self on its port that comes back with the engine", () =>
+      inWorld(engine, async (world) => {
+        const port = await freePort();
+        const one = service({ ports: [`${port}:80`], restart: "always" });
+        const keeps = { remove_orphans: false };
+        await commit(world, { "compose.yaml": model({ app: one }) }, keeps);
+        await pollTo(world, "succeeded");
+        await commit(world, { "compose.yaml": model({ web: one }) }, keeps);
+        const run = await pollTo(world, "succeeded");
+        assert.match(reasons(run, "app"), /is stopped first, and stays so \(restart: no\)/);
+        assert.deepEqual(await states(world), { "app-1": "exited", "web-1": "running" });
+        assert.equal(await policyOf(world, "app"), "no");
       }));
 
     it("is told of its old self where orphans are never removed, and may get its name back", () =>

@@ -57,6 +57,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   runningModel: "asks the engine for each thing that it looks at",
   othersByService: "looks at each container once",
   othersOrphans: "looks at each container once",
+  removedBy: "looks at each service once",
   haltedOrphans: "is clashing(), which is tried, and asks the engine",
   requireRoomBeside: "is clashes(), which is tried",
   networksThere: "asks the engine for each thing that it looks at",

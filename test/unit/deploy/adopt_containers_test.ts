@@ -32,6 +32,7 @@ async function adopt(length: number) {
     parts as unknown as Parameters<typeof adoptContainers>[0],
     {
       release: releaseOf("1", []),
+      services: [],
       observed: { containers },
       progress: () => {},
       slot: { leave: () => {}, takeAgain: () => Promise.resolve() },

@@ -100,6 +100,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false, ow
         model: { services: { web: { volumes } } },
         revision: { source: { name: "h/o/r" } },
       } as unknown as Release,
+      services: [],
       observed: { containers: [web] } as unknown as ObservedStack,
       progress: () => {},
       slot,
