@@ -114,9 +114,9 @@ export async function stackStatuses(
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
     const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
     // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
-    const triedAt = (entry?.retryAt?.getTime() ?? 0) > now
-      ? entry?.retryAt
-      : repairedAgainAt(decision, now);
+    // The end of a hold is no try: it may have been ended before.
+    const waits = entry?.reason?.startsWith("paused:") ? undefined : entry?.retryAt;
+    const triedAt = (waits?.getTime() ?? 0) > now ? waits : repairedAgainAt(decision, now);
     const retryAt = ["held", "deploying", "synced"].includes(judged.state) ? undefined : triedAt;
     const sourceFailure = current && failed(placeOf(current));
     const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;

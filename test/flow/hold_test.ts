@@ -97,11 +97,12 @@ describe("a stack that a person holds", () => {
       assert.match(past, /^none of them is deployed now$/m);
 
       // Of what was held back meanwhile nothing is left, either.
-      assert.equal((await act(world, "hold")).status, 200);
+      assert.equal((await act(world, "hold", { until: "2h" })).status, 200);
       await pollTo(world, "skipped");
       assert.equal((await act(world, "resume")).status, 200);
       for (const name of ["status", "explain"]) {
         const { out } = await commandTo(world, 0, [name, world.stack]);
+        assert.doesNotMatch(out, /next try/);
         assert.match(out, /^unknown.* nothing is deployed; .* comes back at its next poll/m);
       }
 
