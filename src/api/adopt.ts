@@ -6,8 +6,12 @@ import type { Operation } from "./operation.ts";
 import { ownerView } from "./release_views.ts";
 import { stackAction } from "./stack_action.ts";
 import { stackInput, type StackParts } from "./stack_parts.ts";
+import type { SyncStackParts } from "./sync_stack.ts";
 
 type LedgerPart = Pick<StackParts, "ledger">;
+
+/** Ports for handing stacks over. */
+type AdoptParts = Pick<SyncStackParts, "ledger" | "polls">;
 
 /** The change of a stack's owner. */
 const adoptionView = z.strictObject({
@@ -37,10 +41,12 @@ const input = stackInput.extend({
  * previous owner is refused. Releases stay their owners' but for those of the source `releases_of`.
  *
  * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused,
- * `releases_of` deployed nothing or one of `also` does not lead to its engine, and `conflict` when
+ * `releases_of` deployed nothing, no poll is of the source and it was not refused, or one of `also` does not lead to its engine, and `conflict` when
  * several were refused, or by a context that is not named another owner has it on that engine.
  */
-export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeof adoptionView>> {
+export function adoptOperation(
+  { ledger, polls }: AdoptParts,
+): Operation<z.output<typeof adoptionView>> {
   return stackAction({
     action: "adopt",
     id: "adoptDeployment",
@@ -54,10 +60,29 @@ export function adoptOperation({ ledger }: LedgerPart): Operation<z.output<typeo
     const releasesOf = of === "" ? "" : namedSource(of).name;
     const askers = [...ledger.owners.refused(key), ...(before === undefined ? [] : [before])];
     const asked = askers.some(({ source: asker }) => asker === owner.source);
+    if (!asked) requirePolled(polls, owner, key);
     ledger.handOver(key, owner, { releasesOf, also });
     const was = before === undefined ? {} : { before: ownerOf(before) };
     return { owner: ownerOf(owner), ...was, asked };
   });
+}
+
+/** Throws `not_found` where there are polls, but none of a source, which is misspelt likely. */
+function requirePolled(
+  polls: AdoptParts["polls"],
+  { source }: StackOwner,
+  { name }: StackKey,
+): void {
+  const named = polls.map(({ kind, url, identity }) => identity ?? sourceLocation(kind, url).name);
+  if (named.length === 0 || named.includes(source)) return;
+  throw errors.not_found(
+    `POLL_CONFIG does not name ${source}, and it was never refused ${name}: is it spelt right? Polled are ` +
+      `${
+        [...new Set(named)].join(", ")
+      }. What a webhook or apply deploys is refused at first, and can ` +
+      "have it then; nothing was changed",
+    { told: "no poll is of this source, and it was never refused this stack: is it spelt right?" },
+  );
 }
 
 function ownerOf({ source, reference }: StackOwner): StackOwner {

@@ -337,7 +337,7 @@ describe("the operations on one stack", () => {
       /^it is still held by a person since .* until stackwright resume shop$/,
     );
     ledger.holds.remove(SHOP);
-    const adoption = await adoptOperation(parts)
+    const adoption = await adoptOperation({ ...parts, polls: [] })
       .call({ name: "shop", source: "github.com/acme/shop", reference: "edge" }, call);
     assert.deepEqual(adoption.owner, {
       source: "github.com/acme/shop",
@@ -345,20 +345,34 @@ describe("the operations on one stack", () => {
     });
     assert.equal(adoption.before?.source, "h.example/o/r");
     assert.equal(adoption.asked, false);
+    const poll = { kind: "git", url: "https://h.example/o/new" } as never;
+    await assert.rejects(
+      adoptOperation({ ...parts, polls: [poll] })
+        .call({ name: "shop", source: "h.example/o/nwe" }, call),
+      /not name h.example\/o\/nwe, .* never refused shop: is it spelt right\? Polled are h.example\/o\/new\./,
+    );
     for (const source of ["deploy@nas_2222/infra", "ssh://deploy@nas:2222/infra.git"]) {
-      const { owner, asked } = await adoptOperation(parts).call({ name: "shop", source }, call);
+      const { owner, asked } = await adoptOperation({ ...parts, polls: [] }).call({
+        name: "shop",
+        source,
+      }, call);
       assert.equal(owner.source, "deploy@nas_2222/infra");
       assert.equal(asked, source.startsWith("ssh:"), "the second time it has it");
     }
     for (const source of ["gitea_3000/o/r", "gitea_3000_0/o/r"]) {
-      const { owner } = await adoptOperation(parts).call({ name: "shop", source }, call);
+      const { owner } = await adoptOperation({ ...parts, polls: [] }).call(
+        { name: "shop", source },
+        call,
+      );
       assert.equal(owner.source, source);
     }
     assert.deepEqual(log.lines.map(({ message }) => message), [
       "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
       "a command asked to unpin stack shop: done",
-      ...[1, 2, 3, 4, 5].map(() => "a command asked to adopt stack shop: done"),
+      "a command asked to adopt stack shop: done",
+      "a command asked to adopt stack shop: failed",
+      ...[1, 2, 3, 4].map(() => "a command asked to adopt stack shop: done"),
     ]);
   });
 });
