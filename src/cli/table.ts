@@ -21,9 +21,14 @@ export function table(rows: readonly (readonly string[])[]): string {
   ).join("");
 }
 
+/** Characters that the last column has to have beside the others. */
+const LEAST_ROOM = 40;
+const INDENT = "    ";
+
 /**
- * The lines of a table, cut to the width of a terminal: a line that goes on below has lost its columns. Only
- * the last column is cut where that has room; a command in it takes no room of the others. What is secret is masked before, as no mask recognizes a half of it.
+ * The lines of a table in the width of a terminal: a line that goes on below has lost its columns. Only
+ * the last column is cut; where that has little room, it is whole below its row. A command in it takes no
+ * room of the others. What is secret is masked before, as no mask recognizes a half of it.
  */
 export function fitted(
   text: string,
@@ -36,7 +41,19 @@ export function fitted(
   return lines.map((line) => {
     const letters = [...line];
     if (letters.length <= columns) return line;
-    if (room < 2) return `${letters.slice(0, columns - 1).join("")}…`;
-    return letters.slice(0, start).join("") + shortened(letters.slice(start).join(""), room);
+    const [row, last] = [letters.slice(0, start).join(""), letters.slice(start).join("")];
+    if (room >= LEAST_ROOM) return row + shortened(last, room);
+    const width = columns - INDENT.length;
+    const [first = "", ...more] = [...row.trimEnd()].length <= columns
+      ? [row.trimEnd()]
+      : wrapped(row, width);
+    return [first, ...[...more, ...wrapped(last, width)].map((each) => INDENT + each)].join("\n");
   }).join("\n");
+}
+
+/** The lines of a text that has no more than so many characters in each; only longer words are broken. */
+function wrapped(text: string, width: number): string[] {
+  const most = Math.max(width, 1);
+  const found = text.trim().matchAll(new RegExp(`(\\S.{0,${most - 1}})(?= |$)|\\S{${most}}`, "gu"));
+  return [...found].map(([line]) => line.trimEnd());
 }

@@ -20,21 +20,37 @@ describe("fitted()", () => {
   const redactor = createRedactor();
   redactor.add("canary-secret");
 
-  it("cuts lines to the width of a terminal, and nothing where there is none", () => {
-    const text = "STATE  WHY\nsynced release\nok\n";
-    assert.equal(fitted(text, { columns: 8, redactor }), "STATE  …\nsynced …\nok\n");
+  const text = "STATE  STACK  AGE   WHY\n" +
+    "held   shop   47 s  held by a person since noon until stackwright resume shop\nok\n";
+
+  it("cuts the last column to the width of a terminal, and nothing where there is none", () => {
     assert.equal(fitted(text, { redactor }), text);
+    const row = (columns: number) => fitted(text, { columns, redactor }).split("\n")[1];
+    assert.equal(row(66), "held   shop   47 s  held by a person sinc… stackwright resume shop");
+    assert.equal(row(200), text.split("\n")[1]);
   });
 
-  it("keeps the columns before the last one, and a command where that has room for it", () => {
-    const text =
-      "STATE  STACK  AGE   WHY\nheld   shop   47 s  held by a person since noon until stackwright resume shop\n";
-    const row = (columns: number) => fitted(text, { columns, redactor }).split("\n")[1];
-    assert.equal(row(10), "held   sh…");
-    assert.equal(row(50), "held   shop   47 s  held by a person since noon u…");
-    assert.equal(row(66), "held   shop   47 s  held by a person sinc… stackwright resume shop");
-    for (const columns of [5, 10, 21, 22, 40, 60]) {
-      assert.ok((row(columns) ?? "").length <= columns);
+  it("has what has no room there whole below its row, and breaks no word", () => {
+    const lines = (columns: number) => fitted(text, { columns, redactor }).split("\n").slice(0, -2);
+    assert.deepEqual(lines(50), [
+      "STATE  STACK  AGE   WHY",
+      "held   shop   47 s",
+      "    held by a person since noon until stackwright",
+      "    resume shop",
+    ]);
+    assert.deepEqual(lines(17).slice(2, 6), [
+      "held   shop",
+      "    47 s",
+      "    held by a",
+      "    person since",
+    ]);
+    const words = text.split(/\s+/);
+    for (const columns of [17, 20, 22, 40, 59]) {
+      assert.ok(lines(columns).every((line) => line.length <= columns), `${columns} columns`);
+      assert.deepEqual(
+        [...lines(columns), "ok", ""].join(" ").trim().split(/\s+/).sort(),
+        words.filter((each) => each !== "").sort(),
+      );
     }
   });
 
