@@ -10,6 +10,7 @@ import {
   type RunTarget,
   type SourceFailure,
   type StackKey,
+  wholeSeconds,
 } from "../model/mod.ts";
 import { judgeStack, type StackJudgement } from "../plan/mod.ts";
 import {
@@ -81,7 +82,7 @@ export async function stackStatuses(
 ): Promise<StackStatus[]> {
   const { current, currents, decisions, goesOn, names, failed } = recordedOf(ledger, scope, clock);
   const only = scope?.name;
-  const entries = lastEntries(runs, ledger, only);
+  const [entries, refused] = lastEntries(runs, ledger, only);
   const contexts = new Set([...names].map((name) => keyOf(name).context));
   const observed = await whatRuns(
     { engineOf, ledger, clock, limitMs },
@@ -112,12 +113,12 @@ export async function stackStatuses(
       ...lookedFor(ledger, key, clock.now()),
     };
     const alone = withoutStopped(judgeStack(facts), facts, seen?.stopped.get(key.name));
-    const judged = withOthers(ledger, alone, { ...facts, key, dataDir });
+    const all = { ...facts, key, dataDir };
+    const judged = withRefused(withOthers(ledger, alone, all), refused.get(name), now);
     // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
-    // The end of a hold is no try: it may have been ended before.
-    const waits = entry?.reason?.startsWith("paused:") ? undefined : entry?.retryAt;
-    const triedAt = (waits?.getTime() ?? 0) > now ? waits : repairedAgainAt(decision, now);
-    const retryAt = ["held", "deploying", "synced"].includes(judged.state) ? undefined : triedAt;
+    // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
+    const isFinal = ["held", "deploying", "synced"].includes(judged.state);
+    const retryAt = isFinal ? undefined : nextTry(entry, decision, now);
     const sourceFailure = current && failed(placeOf(current));
     const rolledBack = judged.state === "failed" ? rolledBackFrom(ledger, current) : undefined;
     const its = { jobs: jobs.get(name) ?? [], rolledBack };
@@ -205,35 +206,65 @@ function withOthers(
   return others === undefined ? judged : { ...judged, why: `${why}; ${others}` };
 }
 
-/** Time of the automatic retry of a failed repair. */
-function repairedAgainAt(decision: DecisionSummary | undefined, now: number): Date | undefined {
-  const at = new Date(decision?.outcome?.retryAt ?? 0);
-  return at.getTime() > now ? at : undefined;
+/** Time of the next automatic try, also of a failed repair. The end of a hold is none: that may be over. */
+function nextTry(
+  entry: RunTarget | undefined,
+  decision: DecisionSummary | undefined,
+  now: number,
+): Date | undefined {
+  const waits = entry?.reason?.startsWith("paused:") ? undefined : entry?.retryAt;
+  const at = [waits, new Date(decision?.outcome?.retryAt ?? 0)];
+  return at.find((each) => each !== undefined && each.getTime() > now);
 }
 
 /**
  * The newest entry of each stack, or of those with `only` this name, in the kept runs; leaves out entries of runs of
- * another source than the stack's owner.
+ * another source than the stack's owner. And the newest refusal of each to another poll.
  */
 function lastEntries(
   runs: Pick<RunStore, "list">,
   { owners }: Pick<Ledger, "owners">,
   only: string | undefined,
-): ReadonlyMap<string, RunTarget> {
-  const entries = new Map<string, RunTarget>();
+): readonly [own: ReadonlyMap<string, RunTarget>, refused: ReadonlyMap<string, Refusal>] {
+  const [entries, refused] = [new Map<string, RunTarget>(), new Map<string, Refusal>()];
   const sources = new Map<string, string | undefined>();
-  for (const { repository, targets } of runs.list({ limit: MOST_RUNS })) {
+  for (const { repository, targets, updatedAt: at } of runs.list({ limit: MOST_RUNS })) {
     for (const entry of targets) {
       if (only !== undefined && entry.stack !== only) continue;
       const key = { context: entry.context, name: entry.stack };
       const name = formatStackKey(key);
-      if (entries.has(name)) continue;
+      const { isOthers = false, message = "" } = entry;
+      if (isOthers && !refused.has(name)) refused.set(name, { at, message });
+      if (isOthers || entries.has(name)) continue;
       if (!sources.has(name)) sources.set(name, owners.get(key)?.source);
       const owner = sources.get(name) ?? repository;
       if (repository === owner || repository === "multiple") entries.set(name, entry);
     }
   }
-  return entries;
+  return [entries, refused];
+}
+
+/** A refusal of a stack to another poll than that which deploys it. */
+interface Refusal {
+  readonly at: Date;
+  readonly message: string;
+}
+
+/** Milliseconds for which a refusal is told: only the next poll tells whether it still is. */
+const REFUSED_MS = 3600 * 1000;
+
+/** Adds that another poll names the stack as well, which no decision about the stack says. */
+function withRefused(
+  judged: StackJudgement,
+  refused: Refusal | undefined,
+  now: number,
+): StackJudgement {
+  if (refused === undefined || refused.at.getTime() < now - REFUSED_MS) return judged;
+  const at = wholeSeconds(refused.at);
+  return {
+    ...judged,
+    why: `${judged.why}; another poll was refused it at ${at}: ${refused.message}`,
+  };
 }
 
 /** The work on a stack. A look does not count, as it ends soon and mostly changes nothing. */

@@ -20,6 +20,8 @@ export interface RunTarget {
   /** `reference (id)` of the revision that was looked at. */
   readonly revision?: string;
   readonly services?: readonly ServicePlan[];
+  /** Set where the stack is another poll's, so that this one was refused it. */
+  readonly isOthers?: boolean;
 }
 
 /** One tracked run, as a value: a change makes a new one. */

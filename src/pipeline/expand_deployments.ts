@@ -23,6 +23,7 @@ import {
 import { sourceAsOwner } from "../system/mod.ts";
 import { type Discovery, FairDiscoveries, MOST_OVERRIDES, requireFew } from "../plan/mod.ts";
 import type { PipelineParts } from "./parts.ts";
+import { configuredTwice, OF_POLL } from "./owner/other_polls.ts";
 import { deployedRevision, type RequestOfRound } from "./resolve_revision.ts";
 
 /** A deployment after auto-discovery was expanded. */
@@ -282,10 +283,7 @@ function withoutDuplicates(
   const failures = new Map<string, FailedExpansion>();
   for (const twice of duplicateStacks(all.map((each) => each.declared.deployment))) {
     const places = twice.map((index) => placeOf(all[index], request));
-    const error = errors.config_invalid(
-      `deployment ${all[twice[0] ?? 0]?.declared.deployment.name} is configured ${twice.length} ` +
-        `times (in ${places.join(", ")}); names must be unique in a context`,
-    );
+    const error = configuredTwice(all[twice[0] ?? 0]?.declared.deployment.name, places);
     const written = twice.filter((index) => all[index]?.found === undefined);
     if (written.length > 1) throw error;
     const own = twice.filter((index) => all[index]?.found?.revision.source.name === source.name);
@@ -311,7 +309,7 @@ function withoutDuplicates(
 
 const placeOf = (each: ExpandedDeployment | undefined, { deployments }: ToExpand["request"]) =>
   `${each?.found?.stack.directory ?? each?.declared.deployment.workingDir}` +
-  (each && deployments.includes(each.declared) ? " of POLL_CONFIG" : "");
+  (each && deployments.includes(each.declared) ? OF_POLL : "");
 
 function lastPart(path: string): string {
   return partsOfPath(path.replace(/\.git$/, "")).at(-1) ?? "";

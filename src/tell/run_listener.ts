@@ -31,13 +31,14 @@ export function runListener(reporter: Pick<RunReporter, "target">): TargetListen
 }
 
 function ended(
-  { status, message, reason, retryAt: again }: TargetEnd,
+  { status, message, reason, retryAt: again, isOthers = false }: TargetEnd,
   decision: ToldDecision | undefined,
 ): Omit<RunTarget, "context" | "stack" | "revision"> {
   const services = decision === undefined ? {} : { services: decision.services };
   const retryAt = again ?? (status === "skipped" ? decision?.retryAt : undefined);
   const when = retryAt === undefined ? {} : { retryAt };
-  if (status !== "skipped") return { status, message, ...services, ...when };
+  const whose = isOthers ? { isOthers } : {};
+  if (status !== "skipped") return { status, message, ...services, ...when, ...whose };
   const why = reason ?? decision?.reason;
   const shown = why === undefined ? {} : { reason: shownReason(why, message) };
   return { status, ...shown, message, ...services, ...when };

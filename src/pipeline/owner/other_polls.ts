@@ -62,3 +62,23 @@ export function heldByPoll(
       "poll only one",
   );
 }
+
+/** End of the place of a deployment that an entry of POLL_CONFIG has of its own. */
+export const OF_POLL = " of POLL_CONFIG";
+
+/** The refusal of a name that several deployments have, which are written down in `places`. */
+export function configuredTwice(
+  name: string | undefined,
+  places: readonly string[],
+): StackwrightError {
+  // Only plan and apply take all entries of POLL_CONFIG together.
+  const polls = new Set(places.map((each) => each.endsWith(OF_POLL))).size < 2
+    ? ""
+    : ". Two entries of POLL_CONFIG name it: the service deploys one and refuses the other; one has to go";
+  return errors.config_invalid(
+    `deployment ${name} is configured ${places.length} times (in ${
+      places.join(", ")
+    }); names must ` +
+      `be unique in a context${polls}`,
+  );
+}
