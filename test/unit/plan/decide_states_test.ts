@@ -134,7 +134,11 @@ describe("decide() and services that follow others", () => {
     for (const [action, reason, b] of table) {
       const desired = [a, serviceOf("b", { follows: { a: reason } })];
       const observed = { containers: [stopped, b] };
-      assert.deepEqual(actions({ desired, observed, previous: desired }), { a: "start", b: action }, reason);
+      assert.deepEqual(
+        actions({ desired, observed, previous: desired }),
+        { a: "start", b: action },
+        reason,
+      );
     }
   });
 
