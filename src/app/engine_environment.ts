@@ -36,7 +36,7 @@ export function passedVariables(settings: Settings, env: Environment): Record<st
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => {
       const [name, value] = entry;
-      return value !== undefined && canInterpolate(name) && !program.has(name) &&
+      return value !== undefined && canInterpolate(name, value) && !program.has(name) &&
         !OWN_SECRETS.has(name) &&
         !NOT_FOR_REPOSITORIES.test(name) && !isOfKeyService(name) && !secrets.some((secret) =>
           holds(value, secret)

@@ -190,10 +190,22 @@ describe("PWD", () => {
 
   it("is what the deployment says, in a dotenv file or in environment, which wins", () =>
     inWorld("fake", async (world) => {
-      await commit(world, { "compose.yaml": file, ".env": "PWD='/own place' # x\n" });
-      await becomes(world, "/own place");
+      await commit(world, { "compose.yaml": file, ".env": "PWD='own place' # x\n" });
+      await becomes(world, "own place");
       await commit(world, {}, { environment: { PWD: "theirs" } });
       await becomes(world, "theirs");
+    }));
+
+  it("is refused where it is absolute: compose may take it for the directory that it reads", () =>
+    inWorld("fake", async (world) => {
+      const refused = async () => {
+        const said = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(said, /PWD \(of environment, a dotenv file or .*\) is an absolute path/);
+      };
+      await commit(world, { "compose.yaml": file, ".env": "PWD='/proc/self/cwd'\n" });
+      await refused();
+      await commit(world, { ".env": "" }, { environment: { PWD: "/proc/self/cwd" } });
+      await refused();
     }));
 
   it("is refused in a dotenv file where versions of compose would read it apart", () =>

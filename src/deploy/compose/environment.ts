@@ -91,10 +91,18 @@ const BYTES_BESIDE = 10;
 
 /**
  * Versions of compose that find no `PWD` take it for their working directory, and prefer it to dotenv files:
- * that of a commit, which no container should depend on. An empty one keeps all versions from it; Go takes
- * another one for a name of the working directory only where it is that directory.
+ * that of a commit, which no container should depend on. An empty one keeps all versions from it.
+ *
+ * Go takes an absolute one for the name of its working directory where it leads there, as `/proc/self/cwd`
+ * does anywhere, and resolves `..` in that text. Compose read files beside those that were looked at. No
+ * version interpolates one that is not in its environment, so there is none.
  */
 const WORKING_DIRECTORY = "PWD";
+
+/** Whether Go may take a variable for the name of its working directory. */
+function namesDirectory(name: string, value: string): boolean {
+  return name === WORKING_DIRECTORY && value.startsWith("/");
+}
 
 /** Variables of a rendering: short and harmless ones in the environment, the others in a file. */
 interface RenderVariables {
@@ -107,14 +115,14 @@ interface RenderVariables {
  * The environment for rendering: the program's own variables, which always win, and variables for
  * interpolation that control no program. `PWD` is empty unless it is one of these.
  *
- * Throws `config_invalid` for a variable that would control the program, and for one whose name no
- * compose file can use.
+ * Throws `config_invalid` for a variable that would control the program, an absolute `PWD` included, and
+ * for one whose name no compose file can use.
  */
 export function renderVariables(
   program: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
 ): RenderVariables {
-  requireNames(variables);
+  requireHarmless(variables);
   const entries = Object.entries(variables);
   const length = ([name, value]: readonly [string, string]) =>
     Buffer.byteLength(name + value) + BYTES_BESIDE;
@@ -192,12 +200,12 @@ export function dotenvText(variables: Readonly<Record<string, string>>): string 
 }
 
 /** Whether a variable may be interpolated: its name is valid, and it does not control docker. */
-export function canInterpolate(name: string): boolean {
-  return NAME.test(name) && !CONTROLS_THE_PROGRAM.test(name);
+export function canInterpolate(name: string, value: string): boolean {
+  return NAME.test(name) && !CONTROLS_THE_PROGRAM.test(name) && !namesDirectory(name, value);
 }
 
-function requireNames(variables: Readonly<Record<string, string>>): void {
-  for (const name of Object.keys(variables)) {
+function requireHarmless(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) {
     if (!NAME.test(name)) {
       throw errors.config_invalid(
         `environment: ${JSON.stringify(name.slice(0, 100))} is no name of a variable that a ` +
@@ -208,6 +216,13 @@ function requireNames(variables: Readonly<Record<string, string>>): void {
       throw errors.config_invalid(
         `environment.${name} would change how the docker program runs, not what is interpolated; ` +
           `give the variable another name, or put it into a file of env_files`,
+      );
+    }
+    if (namesDirectory(name, value)) {
+      throw errors.config_invalid(
+        `${name} (of environment, a dotenv file or an external secret) is an absolute path, which ` +
+          "docker compose may take for the directory that it reads files from; give the variable " +
+          "another name there and in the compose files",
       );
     }
   }

@@ -90,6 +90,7 @@ describe("passedVariables", () => {
 
   it("passedVariables() keeps back what steers the docker program and the loader", () => {
     const env = {
+      PWD: "/srv",
       PATH: "/bin",
       HOME: "/root",
       DOCKER_HOST: "tcp://h:1",

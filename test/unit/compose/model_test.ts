@@ -197,6 +197,21 @@ describe("renderVariables()", () => {
     assert.equal(pwd({ PWD: "own" }), "own");
     assert.equal(pwd({ PWD: "own", LONG: "x".repeat(140_000) }), "own");
   });
+
+  it("refuses a PWD that Go may take for its working directory, and shows none of it", () => {
+    for (const PWD of ["/proc/self/cwd", "/", "//proc/thread-self/cwd", "/own place"]) {
+      assert.throws(
+        () => renderVariables({}, { PWD }),
+        (error) =>
+          isStackwrightError(error, "config_invalid") && !error.message.includes(PWD) &&
+          /^PWD .* is an absolute path/.test(error.message),
+      );
+    }
+    // Go takes no others.
+    for (const PWD of ["", ".", "proc/self/cwd", " /proc/self/cwd", "./../x"]) {
+      assert.equal(renderVariables({}, { PWD }).environment["PWD"], PWD);
+    }
+  });
 });
 
 describe("treeUses(), livePaths(), rewriteModel()", () => {
