@@ -10,14 +10,14 @@ export function renderProject(
   composeFiles: readonly string[],
   invocation: ComposeInvocation,
 ): ComposeProject {
-  const { tree, configurationTree } = trees;
+  const { tree } = trees;
   return {
     name: target.key.name,
     directory: join(tree, target.deployment.workingDir),
     files: composeFiles.map((file) => join(tree, file)),
     envFiles: envFilesIn(trees, invocation),
     profiles: invocation.profiles,
-    trees: [tree, ...(configurationTree === undefined ? [] : [configurationTree])],
+    ...trees,
   };
 }
 

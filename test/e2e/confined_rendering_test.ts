@@ -1,14 +1,18 @@
 /** Variables of a deployment reach compose, where rendering is confined, and nothing in front of it. */
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { after, before, describe, it } from "node:test";
+import { Compose } from "../../src/deploy/mod.ts";
+import { renderProject } from "../../src/prepare/render_project.ts";
+import type { Target } from "../../src/prepare/target.ts";
 import { CONFINED } from "../../src/system/confined_programs.ts";
-import { systemCommands } from "../../src/system/mod.ts";
+import { type Commands, systemCommands, systemFiles } from "../../src/system/mod.ts";
 import { composePlugins, createComposeCommand } from "../fakes/compose_command.ts";
 import { createFakeEngine, type FakeEngine } from "../fakes/fake_engine.ts";
+import { createRecordingLog } from "../fakes/recording_log.ts";
 import { NO_LANDLOCK } from "./no_landlock.ts";
 import { executables, ServiceProcess } from "./service_process.ts";
 
@@ -25,6 +29,11 @@ const STEERING = {
   PWD: "theirs",
 };
 
+if (executables().length === 0) {
+  it.skip(
+    "NOT TRIED: variables and files of a confined program, as ./scripts/build made no executable",
+  );
+}
 for (const program of executables()) {
   describe(`variables of a confined program: ${program.title}`, { skip: NO_LANDLOCK }, () => {
     let directory: string;
@@ -57,6 +66,60 @@ for (const program of executables()) {
       assert.match(kernel, /^Max cpu time +5 +6 /m);
       assert.match(kernel, /^Max data size +1073741824 +1073741824 /m);
       assert.match(kernel, /^Max core file size +0 +0 /m);
+    });
+
+    it("do not lead to files of the configuration but its dotenv files, also by a link", async () => {
+      const [own, beside] = [join(directory, "deployed"), join(directory, "configuration")];
+      const files = [
+        join(own, "compose.yaml"),
+        join(beside, "real.env"),
+        join(beside, "other.env"),
+      ];
+      await mkdir(own);
+      await mkdir(beside);
+      for (const file of files) await writeFile(file, `SAYS=${basename(file)}\n`);
+      await symlink("real.env", join(beside, "common.env"));
+      const target = { key: { name: "a" }, deployment: { workingDir: "." } } as unknown as Target;
+      const project = renderProject(
+        target,
+        { tree: own, configurationTree: beside },
+        ["compose.yaml"],
+        {
+          environment: {},
+          envFiles: [],
+          configurationEnvFiles: ["common.env"],
+          profiles: [],
+          secretVariables: [],
+        },
+      );
+      const read = new Map<string, string>();
+      const commands: Commands = {
+        start: () => assert.fail("compose is never talked to while it runs"),
+        // Instead of compose, which the guard would keep from naming such a file.
+        run: async ({ mayRead = [] }, signal) => {
+          for (const file of [...files, join(beside, "common.env")]) {
+            const startedBy = [...program.argv, CONFINED, "{}", ...mayRead, "--"];
+            const { code, stdout, stderr } = await systemCommands.run({
+              argv: ["/bin/cat", file],
+              env: {},
+              startedBy: startedBy as [string, ...string[]],
+            }, signal);
+            const text = new TextDecoder().decode(stdout).trim();
+            read.set(basename(file), code === 0 ? text : stderr.replace(/^.*: /s, "").trim());
+          }
+          return { code: 0, stdout: new TextEncoder().encode("{}"), stderr: "" };
+        },
+      };
+      const scratch = { files: systemFiles, prefix: join(directory, "scratch-") };
+      const log = createRecordingLog();
+      const compose = new Compose({ commands, programEnvironment: {}, log, scratch });
+      await compose.render({ project, variables: {} }, signal);
+      assert.deepEqual(Object.fromEntries(read), {
+        "compose.yaml": "SAYS=compose.yaml",
+        "real.env": "SAYS=real.env",
+        "common.env": "SAYS=real.env",
+        "other.env": "Permission denied",
+      });
     });
 
     for (const plugin of composePlugins()) {

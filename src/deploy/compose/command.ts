@@ -8,8 +8,10 @@ export interface ComposeProject {
   /** Dotenv files for rendering, later ones win; rendered models need none. */
   readonly envFiles: readonly string[];
   readonly profiles: readonly string[];
-  /** Directories of checkouts; messages show paths in them relative to the repository. */
-  readonly trees?: readonly string[];
+  /** Checkout of what is deployed, which rendering reads. */
+  readonly tree?: string | undefined;
+  /** Checkout of its configuration, if that is another one; of it only dotenv files are read. */
+  readonly configurationTree?: string | undefined;
 }
 
 /** A command line without the program, which the caller adds. */

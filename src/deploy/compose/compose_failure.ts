@@ -16,8 +16,11 @@ import { renderHint } from "./render_hints.ts";
 import type { Command, CommandResult } from "../../system/mod.ts";
 
 /** A message of compose, with paths relative to the repository, as its authors know them. */
-export function asWritten(text: string, { trees = [] }: ComposeProject): string {
-  return trees.reduce((rest, tree) => rest.replaceAll(`${tree}/`, "").replaceAll(tree, "."), text);
+export function asWritten(text: string, { tree, configurationTree }: ComposeProject): string {
+  return [tree, configurationTree].filter((each) => each !== undefined).reduce(
+    (rest, each) => rest.replaceAll(`${each}/`, "").replaceAll(each, "."),
+    text,
+  );
 }
 
 /** The error of a failed command, in the words of compose or with the limit that ended it. */

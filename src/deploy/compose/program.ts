@@ -178,7 +178,7 @@ export class Compose {
     const { programEnvironment, scratch: { files, prefix } } = this.#parts;
     const program = await this.#program();
     const { environment, byFile } = renderVariables(programEnvironment, call.variables);
-    const { directory: place, trees = [], files: composeFiles } = call.project;
+    const { directory: place, tree = place, files: composeFiles } = call.project;
     const command = (envFiles: readonly string[]): Command => ({
       argv: [program, ...configArguments({ ...call.project, envFiles })],
       env: {
@@ -186,7 +186,8 @@ export class Compose {
         ...(program === "docker" ? {} : NO_CLIENT_CONFIGURATION),
         ...(call.collectsSeldom === true ? COLLECTS_SELDOM : {}),
       },
-      mayRead: [place, ...trees, ...composeFiles, ...envFiles].filter((path) => path !== "-"),
+      // Of the configuration's checkout, in which others' decrypted files may lie, dotenv files alone.
+      mayRead: [place, tree, ...composeFiles, ...envFiles].filter((path) => path !== "-"),
       // Some versions of compose resolve paths against the working directory.
       cwd: call.project.directory,
       endsWithUs: true,

@@ -60,7 +60,11 @@ async function messageOf(work: Promise<unknown>, code: string): Promise<string> 
 
 describe("Compose and the programs it runs", () => {
   it("says paths of a checkout as its authors know them", async () => {
-    const project = { ...CALL.project, trees: ["/data/trees/a1", "/data/trees/b2"] };
+    const project = {
+      ...CALL.project,
+      tree: "/data/trees/a1",
+      configurationTree: "/data/trees/b2",
+    };
     const stderr = 'level=warning msg="/data/trees/a1/compose.yaml: version is obsolete"\n' +
       "open /data/trees/a1/none.yaml: no such file in /data/trees/a1 or /data/trees/b2/x.env\n";
     const failing = scripted({ code: 1, stderr });
@@ -74,8 +78,26 @@ describe("Compose and the programs it runs", () => {
     assert.equal(good.log.lines[0]?.message, "compose.yaml: version is obsolete");
   });
 
+  it("lets a rendering read its own checkout, and of that of its configuration dotenv files", async () => {
+    const own = "/data/trees/a1";
+    const project = {
+      ...CALL.project,
+      directory: `${own}/app`,
+      files: ["-", `${own}/app/compose.yaml`],
+      envFiles: ["/data/trees/b2/common.env", `${own}/.env`],
+      tree: own,
+      configurationTree: "/data/trees/b2",
+    };
+    const { compose, asked } = scripted({ stdout: "{}" });
+    await compose.render({ ...CALL, project }, SIGNAL);
+    assert.deepEqual(asked[0]?.mayRead, [
+      ...[project.directory, own, `${own}/app/compose.yaml`],
+      ...project.envFiles,
+    ]);
+  });
+
   it("says in which files to look, and what to do, where compose refuses a project", async () => {
-    const project = { ...CALL.project, files: ["/t/a.yaml", "/t/b.yaml"], trees: ["/t"] };
+    const project = { ...CALL.project, files: ["/t/a.yaml", "/t/b.yaml"], tree: "/t" };
     const said: readonly (readonly [string, RegExp])[] = [
       [
         'service "web" refers to undefined network front: invalid compose project',
