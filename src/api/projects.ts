@@ -3,6 +3,7 @@ import { dataText, PROJECT_ACTIONS, type Projects, type ProjectSummary } from ".
 import type { ContainerSummary } from "../docker/mod.ts";
 import {
   COMPOSE_LABELS,
+  fewOf,
   type ShowDigest,
   shownName,
   type StackKey,
@@ -124,6 +125,9 @@ const PAST = { start: "started", stop: "stopped", restart: "restarted" } as cons
 /** Says what stopping means for a stack that is deployed from a repository. */
 const STAYS_STOPPED = "; nothing of it is deployed or repaired until it is started again";
 
+/** Says what an adoption stopped, or a person, and what nothing starts by itself. */
+const NOT_STARTED = "; not started, since the release does not have it: ";
+
 /** Starts, stops or restarts a project under its stack's lock; a start waits for its health. */
 export function controlProjectOperation({ projects }: ProjectOperationParts): Operation<string> {
   return defineOperation({
@@ -138,8 +142,10 @@ export function controlProjectOperation({ projects }: ProjectOperationParts): Op
     const key = stackKey(context, name);
     const control = { action, timeoutSeconds: timeout };
     const audit = { action, what: "project", key } as const;
-    const isHeld = await audited(call, audit, () => projects.control(key, control, call.signal));
-    return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}`;
+    const act = () => projects.control(key, control, call.signal);
+    const { isHeld, left } = await audited(call, audit, act);
+    const more = left.length === 0 ? "" : NOT_STARTED + fewOf(left, 10);
+    return `project ${PAST[action]}: ${name}${isHeld ? STAYS_STOPPED : ""}${more}`;
   });
 }
 

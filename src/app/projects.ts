@@ -1,4 +1,4 @@
-import { Projects } from "../deploy/mod.ts";
+import { idleOrphans, Projects } from "../deploy/mod.ts";
 import type { StackKey } from "../model/mod.ts";
 import { destroyRecorded, imagesOfOthers, partsFor, recreate } from "../pipeline/mod.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
@@ -24,11 +24,14 @@ export function createProjects(
     requireNotOurs: async (key, signal) =>
       await requireNotOwnProject((await partsOf(key, signal)).host, key, signal),
     isStack: (key) => ledger.current(key)?.swarm !== undefined,
-    hold(key, isStopped) {
-      if (ledger.current(key) === undefined) return false;
-      if (isStopped) ledger.stops.set(key, clock.now());
+    hold(key, isStopped, observed) {
+      const current = ledger.current(key);
+      if (current === undefined) return undefined;
+      const services = current.swarm === undefined ? ledger.services(current) : undefined;
+      const idle = ledger.stops.idle(key) ?? (services && idleOrphans(services, observed)) ?? [];
+      if (isStopped) ledger.stops.set(key, clock.now(), idle);
       else ledger.stops.remove(key);
-      return true;
+      return idle;
     },
     recreateRecorded: async (key, what, signal) =>
       await recreate(await partsOf(key, signal), key, what, signal),

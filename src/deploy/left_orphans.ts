@@ -12,6 +12,7 @@ import {
   own,
   type Plan,
   type Release,
+  type ReleaseService,
   type RestartPolicy,
   type ServicePlan,
 } from "../model/mod.ts";
@@ -26,6 +27,22 @@ export function othersOrphans(
 ): ObservedContainer[] {
   const wanted = servicesOf(model);
   return containers.filter((each) => !isOurs(each) && wanted[each.service] === undefined);
+}
+
+/** Services that a release does not have, and of which no container runs. */
+export function idleOrphans(
+  services: readonly ReleaseService[],
+  { containers }: ObservedStack,
+): string[] {
+  const wanted = new Set(services.map(({ name }) => name));
+  const byService = [...Map.groupBy(containers, ({ service }) => service)];
+  return byService.filter(([name, own]) => !wanted.has(name) && own.every(isDown))
+    .map(([name]) => name);
+}
+
+/** Whether nothing of a container runs, or will without somebody's doing. */
+export function isDown({ state }: ObservedContainer): boolean {
+  return ["exited", "created", "dead"].includes(state);
 }
 
 /** An orphan that is stopped before a service is made, and stays so. */

@@ -14,7 +14,7 @@ export {
   type FailedUpdate,
 } from "./backend.ts";
 export { withOldData } from "./bring_old_data.ts";
-export { type Halts } from "./left_orphans.ts";
+export { type Halts, idleOrphans } from "./left_orphans.ts";
 export * from "./changed_networks.ts";
 export * from "./changed_volumes.ts";
 export * from "./compose/program.ts";

@@ -4,6 +4,7 @@ import {
   COMPOSE_LABELS,
   isJobService,
   type ObservedContainer,
+  type ObservedStack,
   requestError,
   type StackKey,
   type StackwrightError,
@@ -11,6 +12,7 @@ import {
 import type { Clock, KeyedLock } from "../system/mod.ts";
 import { destroyStack, type RemovedData } from "./destroy.ts";
 import { inOrder } from "../compose/mod.ts";
+import { isDown } from "./left_orphans.ts";
 import { dependenciesInLabels, serviceFromContainers } from "./compose/foreign_service.ts";
 import { waitHealthy } from "./wait_healthy.ts";
 import { onceLocked, withinLock } from "./within_lock.ts";
@@ -34,6 +36,14 @@ export interface ProjectSummary {
 interface ProjectRemoval {
   readonly removeVolumes: boolean;
   readonly removeImages: boolean;
+}
+
+/** What an action on a project left. */
+export interface Controlled {
+  /** Whether nothing of it is deployed until it is started again. */
+  readonly isHeld: boolean;
+  /** Services that were not started, since the release does not have them. */
+  readonly left: readonly string[];
 }
 
 /** Calls of the engine that projects need. */
@@ -63,9 +73,14 @@ interface ProjectParts {
   readonly isStack: (key: StackKey) => boolean;
   /**
    * Sets a hold on a stack that the ledger knows when it is stopped, and lifts it when it is
-   * started; false for a project that is not ours.
+   * started. Returns the orphans of its release, by service, that did not run before it was stopped and stay
+   * so; `undefined` for a project that is not ours.
    */
-  readonly hold: (key: StackKey, isStopped: boolean) => boolean;
+  readonly hold: (
+    key: StackKey,
+    isStopped: boolean,
+    observed: ObservedStack,
+  ) => readonly string[] | undefined;
   /**
    * Makes the containers of a stack that the ledger knows anew from its release: those of one
    * service, or all. Throws `conflict` where the release is not available, `not_found` for an
@@ -122,8 +137,8 @@ export class Projects {
   /**
    * Starts, stops or restarts a project; services that are scheduled jobs are only ever stopped.
    * Starting waits until all is healthy. Repeating an action changes nothing. A stack of ours that
-   * is stopped is held until it is started: nothing is deployed or repaired meanwhile. Returns
-   * whether it is held.
+   * is stopped is held until it is started: nothing is deployed or repaired meanwhile. An orphan of
+   * its release that did not run before stays so: an adoption stopped it for good, maybe.
    *
    * Throws `not_found`, `unhealthy`, `timeout` after `timeoutSeconds`, and what the engine throws.
    */
@@ -131,15 +146,19 @@ export class Projects {
     key: StackKey,
     { action, timeoutSeconds }: { readonly action: ProjectAction; readonly timeoutSeconds: number },
     signal: AbortSignal,
-  ): Promise<boolean> {
-    let isHeld = false;
+  ): Promise<Controlled> {
+    let controlled: Controlled = { isHeld: false, left: [] };
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
       const containers = ordered(await this.describe(key, within));
       if (action === "stop") await this.#parts.requireNotOurs(key, within);
-      const isOurs = this.#parts.hold(key, action === "stop");
-      isHeld = isOurs && action === "stop";
-      const startable = containers.filter((each) => !isJobService(each.labels));
+      const idle = this.#parts.hold(key, action === "stop", { containers });
+      const startable = containers.filter(({ labels, service }) =>
+        !isJobService(labels) && !idle?.includes(service)
+      );
+      controlled = action === "stop"
+        ? { isHeld: idle !== undefined, left: [] }
+        : { isHeld: false, left: idle ?? [] };
       await this.#parts.told(key, action, async () => {
         const engine = await this.#parts.engine(key.context);
         if (action === "stop") return await stop(engine, containers.toReversed(), within);
@@ -147,7 +166,7 @@ export class Projects {
         await this.#waitHealthy(key, startable, timeoutSeconds, within);
       }, within);
     }, signal);
-    return isHeld;
+    return controlled;
   }
 
   /**
@@ -254,7 +273,7 @@ async function stop(
   signal: AbortSignal,
 ): Promise<void> {
   for (const container of containers) {
-    if (["exited", "created", "dead"].includes(container.state)) continue;
+    if (isDown(container)) continue;
     await engine.stopContainer(container.id, undefined, signal);
   }
 }

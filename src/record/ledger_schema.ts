@@ -310,4 +310,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   FORMER_REPOSITORIES,
   RELEASE_EXTRACTS,
+  `
+  ALTER TABLE stops ADD COLUMN idle TEXT NOT NULL DEFAULT '[]';
+  `,
 ];

@@ -1,4 +1,5 @@
 import type { StackKey } from "../model/mod.ts";
+import { jsonIn } from "./json_in.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** Records the stacks that a person stopped: only a person starts their containers again. */
@@ -9,10 +10,16 @@ export class Stops extends LedgerTable {
     return row && new Date(Number(row["stopped_at"]));
   }
 
-  /** Records that a stack is stopped; a stack stopped before keeps its time. */
-  set(key: StackKey, at: Date): void {
-    const sql = `INSERT OR IGNORE INTO stops (context, name, stopped_at) VALUES (?, ?, ?)`;
-    this.database.run(sql, key, at);
+  /** Orphans, by service, that did not run any more when a stack was stopped; `undefined` as above. */
+  idle(key: StackKey): readonly string[] | undefined {
+    const row = this.database.rowOf("stops", key);
+    return row && jsonIn(row, "idle");
+  }
+
+  /** Records that a stack is stopped; a stack stopped before keeps its time and `idle` orphans. */
+  set(key: StackKey, at: Date, idle: readonly string[] = []): void {
+    const sql = `INSERT OR IGNORE INTO stops (context, name, stopped_at, idle) VALUES (?, ?, ?, ?)`;
+    this.database.run(sql, key, at, JSON.stringify(idle));
   }
 
   remove(key: StackKey): void {

@@ -163,7 +163,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       stackLock,
       destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
       told: (_key, _action, work) => work(),
-      hold: () => false,
+      hold: () => undefined,
       recreateRecorded: options.recreate ?? (() => Promise.resolve()),
       keptImages: () => Promise.resolve(new Set()),
     }),

@@ -51,6 +51,34 @@ for (const engine of await engines()) {
         await pollTo(world, "skipped");
       }));
 
+    it("is started and stopped over the API without its old self, which stays stopped", () =>
+      inWorld(engine, async (world) => {
+        const old = service({ volumes: ["data:/data"], stop_signal: "SIGKILL" });
+        const aside = service({ stop_signal: "SIGKILL" });
+        await startByHand(world, model({ app: old, aside }));
+        await commit(world, { "compose.yaml": model({ web: old }) });
+        await pollTo(world, "succeeded");
+        const act = async (action: string) => {
+          const path = `/v1/api/project/${world.stack}/${action}`;
+          const response = await world.request(path, { method: "POST" });
+          const { content } = await response.json();
+          assert.equal(response.status, 200, content);
+          return content;
+        };
+        const stays = "; not started, since the release does not have it: app";
+        const now = { "app-1": "exited", "aside-1": "running", "web-1": "running" };
+        assert.equal(await act("restart"), `project restarted: ${world.stack}${stays}`);
+        assert.deepEqual(await states(world), now);
+        for (const after of ["stop", "stop"]) await act(after);
+        const isDown = async () =>
+          Object.values(await states(world)).every((state) => state === "exited");
+        await until(isDown);
+        assert.equal(await act("start"), `project started: ${world.stack}${stays}`);
+        assert.deepEqual(await states(world), now);
+        await act("recreate");
+        assert.deepEqual(await states(world), now);
+      }));
+
     it("leaves its old self as it ran where the release fails", () =>
       inWorld(engine, async (world) => {
         const old = service({ volumes: ["data:/data"], restart: "always" });

@@ -65,7 +65,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(undefined),
       told: (_key, _action, work) => work(),
-      hold: () => false,
+      hold: () => undefined,
       recreateRecorded: () => Promise.resolve(),
       keptImages: () => Promise.resolve(new Set()),
     }),

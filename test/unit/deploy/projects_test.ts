@@ -21,7 +21,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     stackLock: createKeyedLock(),
     destroyRecorded: () => Promise.resolve(undefined),
     told: (_key, _action, work) => work(),
-    hold: () => false,
+    hold: () => undefined,
     recreateRecorded: () => Promise.resolve(),
     keptImages: () => Promise.resolve(new Set()),
   });
