@@ -13,8 +13,8 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
-import { bringOldData, type Brought } from "./bring_old_data.ts";
-import { type OldDataParts, removeCopy } from "./copy_old_data.ts";
+import { bringOldData, type Brought, removeCopies } from "./bring_old_data.ts";
+import type { OldDataParts } from "./copy_old_data.ts";
 import { type Halts, letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import type { RolloutResult } from "./rollout_words.ts";
@@ -55,7 +55,7 @@ export async function adoptContainers(
 ): Promise<RolloutResult> {
   const { hasPrevious, halts } = adoption;
   let recipes: readonly ContainerRecipe[] = [];
-  let brought: Brought = { copied: [], halted: halts.had.halted };
+  let brought: Brought = halts.had;
   let result: RolloutResult;
   try {
     if (!hasPrevious) recipes = await recipesOf(parts, adoption, signal);
@@ -66,7 +66,8 @@ export async function adoptContainers(
     const error = toStackwrightError(thrown, `adopting ${adoption.release.key.name}`);
     result = { kind: "failed", error, text: "nothing was replaced" };
     // A process that was killed may have stopped them, and made others.
-    if (Object.keys(halts.had.halted).length === 0) return result;
+    const { halted, copied } = halts.had;
+    if (Object.keys(halted).length + copied.length === 0) return result;
   }
   if (result.kind === "deployed") return result;
   const { error } = result;
@@ -130,7 +131,7 @@ function serviceOf({ labels }: ContainerRecipe): string {
 /** Puts the containers back that ran before the first release of ours, which failed; tells which. */
 async function putBack(
   parts: AdoptionParts,
-  { release: { key }, progress }: Adoption,
+  { release, progress }: Adoption,
   { recipes, brought: { copied, halted } }: {
     readonly recipes: readonly ContainerRecipe[];
     readonly brought: Brought;
@@ -138,10 +139,10 @@ async function putBack(
   signal: AbortSignal,
 ): Promise<string> {
   progress("putting the earlier containers back");
-  const names = await putRecipesBack(parts, key, recipes, signal);
+  const names = await putRecipesBack(parts, release.key, recipes, signal);
   await letReturn(parts.host.engine, halted, signal);
   // The next attempt copies again: the restored containers write to their own place from now on.
-  for (const path of copied) await removeCopy(parts, key, path, signal);
+  await removeCopies(parts, release, copied, signal);
   return `the containers that ran before were put back: ${names.join(", ")}`;
 }
 

@@ -27,6 +27,7 @@ import {
   removedBy,
   requireRoomBeside,
 } from "./left_orphans.ts";
+import { observe } from "./observe.ts";
 import { sharersOf } from "./old_data_sharers.ts";
 import { ours, twofold, unreachable } from "./old_data_refusals.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -141,7 +142,7 @@ function toHalt(
 
 /** What was done before the containers are replaced. */
 export interface Brought {
-  /** Paths below `live` of what was copied. */
+  /** Paths below `live` of what was copied, also by a process that was killed. */
   readonly copied: readonly string[];
   /** The orphans that were stopped for good, also by a process that was killed. */
   readonly halted: HaltedPolicies;
@@ -189,7 +190,7 @@ export async function bringOldData(
     const all = { ...halts.had.halted, ...halted };
     const copying = wanted.map(({ data }) => data.path);
     const isNew = orphans.length + copying.length + halts.had.copying.length > 0;
-    if (isNew) halts.note({ halted: all, copying });
+    if (isNew) halts.note({ halted: all, copying, copied: halts.had.copied });
     for (const { container } of orphans) {
       await keepDown(engine, container.id, halted, signal);
       await stop(container, "whose place another service takes");
@@ -201,8 +202,9 @@ export async function bringOldData(
       await copy(parts, release.key, { data, local, progress }, signal);
       copied.push(data.path);
     }
-    if (isNew) halts.note({ halted: all, copying: [] });
-    return { copied, halted: all };
+    const done = { copied: [...halts.had.copied, ...copied], halted: all };
+    if (isNew) halts.note({ ...done, copying: [] });
+    return done;
   } catch (error) {
     if (signal.aborted) throw error;
     // The restarted containers write to the original, so these copies would be out of date.
@@ -219,6 +221,25 @@ export async function bringOldData(
 function modelBefore({ ledger }: OldDataParts, key: StackKey): Release["model"] | undefined {
   const current = ledger.current(key);
   return current === undefined ? undefined : ledger.open(current as never).model;
+}
+
+/**
+ * Removes those of some copies whose originals containers have again that an adoption put back: they write
+ * there from now on. Of a container that is gone for good, the copy is all that the next attempt finds.
+ */
+export async function removeCopies(
+  parts: OldDataParts,
+  release: Release,
+  copied: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (copied.length === 0) return;
+  const { host: { engine, dataDir } } = parts;
+  const observed = await observe(engine, release, signal);
+  for (const { path } of await findOldData(engine, { ...release, dataDir }, observed, signal)) {
+    const isCopy = copied.some((each) => each === "." || `${path}/`.startsWith(`${each}/`));
+    if (isCopy) await removeCopy(parts, release.key, path, signal);
+  }
 }
 
 /** Finds the data to copy, and single files of which the commit has a version of its own. */

@@ -62,6 +62,8 @@ export interface AdoptionNotes {
   readonly halted: HaltedPolicies;
   /** Paths below `live` to which data is being copied: nothing has run on it yet. */
   readonly copying: readonly string[];
+  /** Paths below `live` to which it copied data: the originals are left again where the release fails. */
+  readonly copied: readonly string[];
 }
 
 /** An update of a service that a swarm paused or rolled back by itself. */

@@ -115,7 +115,7 @@ export async function finishRollout(
   const { images: ran = {} } = recorded ?? {};
   const beside = await imagesToRecord(parts.host.engine, { release, services, ran }, signal);
   const note: Halts["note"] = (notes) => parts.ledger.noteAdoption(intent, notes);
-  const halts = { had: intent.adoption ?? { halted: {}, copying: [] }, note };
+  const halts = { had: intent.adoption ?? { halted: {}, copying: [], copied: [] }, note };
   const replaced = { previous, recorded, ranBefore, liveNow, beside, halts };
   const result = await replace(parts, work, replaced, signal);
   if (result.kind !== "deployed") {

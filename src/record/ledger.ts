@@ -222,6 +222,7 @@ export class Ledger extends LedgerTables {
     const adoption = {
       halted: Object.assign({}, ...left.map(({ halted }) => halted)),
       copying: left.flatMap(({ copying }) => copying),
+      copied: left.flatMap(({ copied }) => copied),
     };
     const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore, adoption };
     this.#takeOver(key);

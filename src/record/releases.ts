@@ -151,6 +151,7 @@ export class Releases extends LedgerTable {
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
     const { id, key, revision, target, timeoutSeconds, digest, configuration, swarm } = recorded;
+    const { workingDir } = recorded;
     return {
       ...{ key, revision, target, timeoutSeconds, digest },
       services: this.contents.read("services", id),
@@ -158,6 +159,7 @@ export class Releases extends LedgerTable {
       live: this.contents.read("live", id),
       ...(configuration && { configuration }),
       ...(swarm && { swarm }),
+      ...(workingDir === undefined ? {} : { workingDir }),
       ...this.contents.open(id),
     };
   }

@@ -8,7 +8,16 @@ import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
-import { commit, docker, inWorld, pollTo, reasons, states, writeInside } from "./steps.ts";
+import {
+  commit,
+  docker,
+  inWorld,
+  pollTo,
+  readInside,
+  reasons,
+  states,
+  writeInside,
+} from "./steps.ts";
 import { until } from "./until.ts";
 import { createWorld, engines, type World } from "./world.ts";
 
@@ -192,20 +201,22 @@ for (const engine of await engines()) {
 
 /** Ends a deployment while its renamed service is not healthy yet; at the next start it gets `health`. */
 async function withHalf(
-  { health, earlier = false }: {
+  { health, earlier = false, volume = "data:/data", directory }: {
     readonly health: "healthy" | "unhealthy";
     /** Whether there is an earlier release, beside which the old container goes on. */
     readonly earlier?: boolean;
+    readonly volume?: string;
+    readonly directory?: string;
   },
   test: (world: World) => Promise<void>,
 ): Promise<void> {
   const world = await createWorld({ engine: "fake", speed: 600 });
   try {
-    const old = service({ volumes: ["data:/data"], restart: "always" });
-    await startByHand(world, model({ app: old }));
+    const old = service({ volumes: [volume], restart: "always" });
+    await startByHand(world, model({ app: old }), directory === undefined ? {} : { directory });
     const healthcheck = { test: ["CMD", "true"] };
     const files = {
-      "compose.yaml": model({ web: service({ volumes: ["data:/data"], healthcheck }) }),
+      "compose.yaml": model({ web: service({ volumes: [volume], healthcheck }) }),
     };
     const keeps = earlier ? { remove_orphans: false } : {};
     if (earlier) {
@@ -235,6 +246,26 @@ describe("a service that is renamed as its project is adopted, by a process that
       assert.deepEqual(await states(world), { "app-1": "exited", "web-1": "running" });
       assert.equal(await policyOf(world, "app"), "no");
     }));
+
+  it("leaves no copy behind that would count at the next attempt, where the release fails then", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "swt-half-"));
+    try {
+      await mkdir(join(directory, "data"));
+      await writeFile(join(directory, "data/file"), "old");
+      const half = { health: "unhealthy", volume: "./data:/data", directory } as const;
+      await withHalf(half, async (world) => {
+        assert.deepEqual(await states(world), { "app-1": "running" });
+        await writeInside(world, "app", "/data/later", "later");
+        await commit(world, {
+          "compose.yaml": composeFile({ web: service({ volumes: ["./data:/data"] }) }),
+        });
+        await pollTo(world, "succeeded");
+        assert.equal(await readInside(world, "web", "/data/later"), "later");
+      });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
 
   for (const earlier of [false, true]) {
     const where = earlier ? ", also beside an earlier one" : "";

@@ -38,7 +38,7 @@ async function adopt(length: number) {
       slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
       hasPrevious: false,
       ranBefore: [],
-      halts: { had: { halted: {}, copying: [] }, note: () => {} },
+      halts: { had: { halted: {}, copying: [], copied: [] }, note: () => {} },
     },
     () => Promise.resolve(deployed),
     new AbortController().signal,

@@ -104,7 +104,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false, ow
       observed: { containers: [web] } as unknown as ObservedStack,
       progress: () => {},
       slot,
-      halts: { had: { halted: {}, copying: [] }, note: () => {} },
+      halts: { had: { halted: {}, copying: [], copied: [] }, note: () => {} },
     };
     await bringOldData(parts, asked, never).catch((error) => events.push(String(error.message)));
     return events;
