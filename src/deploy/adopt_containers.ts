@@ -13,8 +13,8 @@ import {
   toStackwrightError,
 } from "../model/mod.ts";
 import type { Slot } from "../system/mod.ts";
-import { bringOldData, type Brought, removeCopies } from "./bring_old_data.ts";
-import type { OldDataParts } from "./copy_old_data.ts";
+import { bringOldData, type Brought } from "./bring_old_data.ts";
+import { type OldDataParts, removeCopies } from "./copy_old_data.ts";
 import { type Halts, letReturn } from "./left_orphans.ts";
 import { fewAtOnce } from "./few_at_once.ts";
 import type { RolloutResult } from "./rollout_words.ts";

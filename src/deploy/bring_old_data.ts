@@ -27,7 +27,6 @@ import {
   removedBy,
   requireRoomBeside,
 } from "./left_orphans.ts";
-import { observe } from "./observe.ts";
 import { sharersOf } from "./old_data_sharers.ts";
 import { ours, twofold, unreachable } from "./old_data_refusals.ts";
 import { stackDirectories } from "./stack_files.ts";
@@ -170,9 +169,8 @@ export async function bringOldData(
   signal: AbortSignal,
 ): Promise<Brought> {
   const { host: { engine } } = parts;
-  const stopped = new Set<string>();
+  const [stopped, copied]: [Set<string>, string[]] = [new Set(), []];
   let halted: HaltedPolicies = {};
-  const copied: string[] = [];
   const stop = async ({ id, name }: ObservedContainer, why: string) => {
     if (stopped.has(id)) return;
     stopped.add(id);
@@ -221,25 +219,6 @@ export async function bringOldData(
 function modelBefore({ ledger }: OldDataParts, key: StackKey): Release["model"] | undefined {
   const current = ledger.current(key);
   return current === undefined ? undefined : ledger.open(current as never).model;
-}
-
-/**
- * Removes those of some copies whose originals containers have again that an adoption put back: they write
- * there from now on. Of a container that is gone for good, the copy is all that the next attempt finds.
- */
-export async function removeCopies(
-  parts: OldDataParts,
-  release: Release,
-  copied: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  if (copied.length === 0) return;
-  const { host: { engine, dataDir } } = parts;
-  const observed = await observe(engine, release, signal);
-  for (const { path } of await findOldData(engine, { ...release, dataDir }, observed, signal)) {
-    const isCopy = copied.some((each) => each === "." || `${path}/`.startsWith(`${each}/`));
-    if (isCopy) await removeCopy(parts, release.key, path, signal);
-  }
 }
 
 /** Finds the data to copy, and single files of which the commit has a version of its own. */

@@ -8,7 +8,8 @@ import {
   utf8,
 } from "../model/mod.ts";
 import { LiveDirectory } from "./live_directory.ts";
-import type { OldData } from "./old_data.ts";
+import { observe } from "./observe.ts";
+import { findOldData, type OldData } from "./old_data.ts";
 import { PROGRAMS, removeWritten, runOnFiles } from "./remove_written.ts";
 import { stackDirectories } from "./stack_files.ts";
 import type { Engine } from "../docker/engine.ts";
@@ -184,6 +185,25 @@ async function bounded(
 
 function failedCopy(code: number, said: string): Error {
   return new Error(`cp ended with ${code}: ${said}`);
+}
+
+/**
+ * Removes those of some copies whose originals containers have again that an adoption put back: they write
+ * there from now on. Of a container that is gone for good, the copy is all that the next attempt finds.
+ */
+export async function removeCopies(
+  parts: OldDataParts,
+  release: Release,
+  copied: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (copied.length === 0) return;
+  const { host: { engine, dataDir } } = parts;
+  const observed = await observe(engine, release, signal);
+  for (const { path } of await findOldData(engine, { ...release, dataDir }, observed, signal)) {
+    const isCopy = copied.some((each) => each === "." || `${path}/`.startsWith(`${each}/`));
+    if (isCopy) await removeCopy(parts, release.key, path, signal);
+  }
 }
 
 /** Mebibytes that a tree takes on its disk; 0 where that cannot be read. */
