@@ -165,6 +165,11 @@ export class Ledger extends LedgerTables {
   ): void {
     this.database.transaction(() => {
       const keys = this.owners.adopt(key, owner, also);
+      // By the owners before: what of them is cut off ends, also where their good releases are moved.
+      const left = keys.flatMap((each) => this.intents.ended(each)).filter(({ releaseId }) => {
+        const release = releaseId === undefined ? undefined : this.release(releaseId);
+        return release === undefined || formerOwner(release, owner) !== undefined;
+      });
       if (releasesOf !== "") {
         const moved = keys.map((each) => this.releases.handOver(each, releasesOf, owner));
         if (moved.every((count) => count === 0)) {
@@ -172,10 +177,8 @@ export class Ledger extends LedgerTables {
         }
       }
       for (const each of keys) this.deferred.remove(each, (asker) => !isSameOwner(asker, owner));
-      for (const intent of keys.flatMap((each) => this.intents.ended(each))) {
-        const release = intent.releaseId === undefined ? undefined : this.release(intent.releaseId);
-        if (release !== undefined && formerOwner(release, owner) === undefined) continue;
-        this.#fail(intent, "failed", "interrupted; the stack was handed over");
+      for (const each of left) {
+        this.#fail(each, "failed", "interrupted; the stack was handed over");
       }
     });
   }

@@ -245,10 +245,10 @@ export class Releases extends LedgerTable {
     );
   }
 
-  /** Gives the releases of a stack that a source deployed to another owner; returns their number. */
+  /** Gives the releases of a stack that a source has deployed to another owner; returns their number. */
   handOver(key: StackKey, source: string, owner: StackOwner): number {
     const theirs = this.history(key, Number.MAX_SAFE_INTEGER)
-      .filter((each) => ownerOfRelease(each).source === source);
+      .filter((each) => each.status !== "applying" && ownerOfRelease(each).source === source);
     const sql = `UPDATE releases SET facts = json_set(facts, '$.owner', json(?)) WHERE id = ?`;
     for (const { id } of theirs) this.database.run(sql, JSON.stringify(owner), id);
     return theirs.length;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
+  formerOwner,
   isStackwrightError,
   type Release,
   type StackKey,
@@ -469,6 +470,22 @@ describe("two Ledgers on one file", () => {
       const running = now.beginDestroy(WEB, {});
       now.handOver(WEB, heir);
       assert.deepEqual(left(), [kept.id, rollout.id, running.id].sort());
+    }),
+  );
+
+  it(
+    "handOver() gives up what a former owner left, whose good releases alone are moved",
+    withLedger((_, { open }) => {
+      const before = open({ processes: processes("1:a", ["1:a"]) });
+      const { source } = deploy(before, WEB, "a1").revision;
+      const left = before.beginDeploy(releaseOf(WEB, "a2"));
+      const now = open({ processes: processes("2:b", ["2:b"]) });
+      const heir = { source: "host/b/shop", reference: "" };
+      now.handOver(WEB, heir, { releasesOf: source.name });
+      assert.deepEqual(now.openIntents(), []);
+      assert.equal(recorded(now, left).status, "failed");
+      const whose = now.history(WEB, 9).map((each) => formerOwner(each, heir)?.source);
+      assert.deepEqual(whose, [source.name, undefined]);
     }),
   );
 
