@@ -7,6 +7,7 @@ import {
   type InTurn,
   JobRun,
   observeAll,
+  ownerOfRun,
   swarmJobs,
   withoutLabels,
 } from "../deploy/mod.ts";
@@ -19,6 +20,7 @@ import {
   type RunJob,
   type RunReporter,
   type RunTarget,
+  type StackOwner,
   toStackwrightError,
 } from "../model/mod.ts";
 import { requireNotStopped } from "../prepare/mod.ts";
@@ -73,12 +75,12 @@ export async function runJob(
     const named = ({ container: { name } }: FoundJob) =>
       reporter.describe({ repository: `scheduled:${name}`, target: key.name });
     const look = () => lookUpJob(parts, work, named, signal);
-    const { found, spec } = await jobs.looks.run(owner ?? key.name, look, signal);
+    const { found, spec, by } = await jobs.looks.run(owner ?? key.name, look, signal);
     const progress = (text: string) => tell("running", text);
     ended = measuredJob(parts, found, spec);
-    const made = createRun(parts, jobs, { work, found, spec, progress }, signal);
+    const made = createRun(parts, jobs, { work, found, spec, by, progress }, signal);
     run = made;
-    code = await runThrough(parts, made, { work, spec }, signal);
+    code = await runThrough(parts, made, { work, spec, by }, signal);
     if ((code ?? 0) !== 0) {
       const what = `container ${key.name}/${service} exited with status ${code}`;
       throw errors.deploy_failed(`${what}${made.output}`);
@@ -142,6 +144,8 @@ interface JobToRun {
   readonly work: RunJob;
   readonly found: FoundJob;
   readonly spec: JobSpec;
+  /** In whose name it runs. */
+  readonly by: StackOwner | undefined;
   readonly progress: Progress;
 }
 
@@ -151,7 +155,7 @@ type AnyRun = Pick<JobRun<unknown>, "begin" | "adopt" | "end" | "output" | "isLe
 function createRun(
   parts: PipelineParts,
   jobs: JobParts,
-  { work, found, spec, progress }: JobToRun,
+  { work, found, spec, by: owner, progress }: JobToRun,
   signal: AbortSignal,
 ): AnyRun {
   const { key } = work;
@@ -165,7 +169,6 @@ function createRun(
     }
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
-  const owner = ownerOfWhatRuns(parts.ledger, key);
   const { clock, log } = parts;
   const checks = { ready, requireStartable: startableBy(parts, key, owner) };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
@@ -184,11 +187,10 @@ function createRun(
 async function runThrough(
   parts: PipelineParts,
   run: AnyRun,
-  { work, spec }: Pick<JobToRun, "work" | "spec">,
+  { work, spec, by }: Pick<JobToRun, "work" | "spec" | "by">,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const locks = locksOfJob(parts.ledger, work.key, spec.stopServices);
-  const owners = [ownerOfWhatRuns(parts.ledger, work.key)];
   const through = async (within: AbortSignal, ask: () => void) => {
     const begin = async () => {
       ask();
@@ -207,7 +209,7 @@ async function runThrough(
     await locked(parts, locks, begin, signal);
     return await end();
   };
-  return await whileOwned(parts, { keys: [work.key, ...locks], owners }, through, signal);
+  return await whileOwned(parts, { keys: [work.key, ...locks], owners: [by] }, through, signal);
 }
 
 /**
@@ -223,18 +225,18 @@ async function lookUpJob(
   // One that an earlier process began is taken over in any case, to be ended.
   const why = work.adopts === undefined ? whyLeft(parts.ledger, work.key) : undefined;
   if (why !== undefined) throw errors.conflict(`the job was not run: ${why}`);
-  const { found, spec: written } = await findJob(parts, work, signal);
+  const { spec: written, found, by } = await findJob(parts, work, signal);
   named(found);
   const spec = await withOwnStops(parts, work, written, signal);
   await requireNotStopped(parts.host, spec.stopServices, signal);
-  return { found, spec };
+  return { found, spec, by };
 }
 
 async function findJob(
   { host: { engine, info }, ledger }: PipelineParts,
   { key, service, adopts }: RunJob,
   signal: AbortSignal,
-): Promise<{ readonly found: FoundJob; readonly spec: JobSpec }> {
+): Promise<Pick<JobToRun, "found" | "spec" | "by">> {
   const isManager = (await info(signal)).swarm === "manager";
   // This job only: hundreds may be due at once, and the ledger is asked about each job found.
   const own = { project: key.name, service };
@@ -244,7 +246,10 @@ async function findJob(
   const [found] = await calledJobs(ledger, its);
   const spec = found && readJobLabels(found.container.labels, own);
   if (spec && (found.scale > 0 || adopts !== undefined)) {
-    return { found: withoutLabels(found), spec };
+    // Of one that is taken over: what runs by now may be another owner's.
+    const began = found.executions.find(({ id }) => id === adopts);
+    const by = (began && ownerOfRun(began.labels)) ?? ownerOfWhatRuns(ledger, key);
+    return { found: withoutLabels(found), spec, by };
   }
   throw errors.not_found(`${key.name} has no job ${service} any more`);
 }

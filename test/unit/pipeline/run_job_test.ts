@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { LabelFilter } from "../../../src/docker/engine_facts.ts";
-import { formatOwner, formatStackKey, LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
+import {
+  formatOwner,
+  formatStackKey,
+  JOB_INFIX,
+  LABELS,
+  MANAGER,
+  stackKey,
+} from "../../../src/model/mod.ts";
 import type { JobParts } from "../../../src/pipeline/parts.ts";
 import { observeEngine, runJob } from "../../../src/pipeline/run_job.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
+import { releaseOf } from "../record/releases.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
 import { createFairLimiter, createKeyedLock, createWatchedLock } from "../../../src/system/mod.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -171,6 +179,31 @@ describe("runJob()", () => {
       assert.match(end, /the job was not run: it stops shop\/web/);
       assert.ok(end.includes(`shop runs from ${formatOwner(other)};`), end);
       assert.equal(locked.length, 2);
+    });
+  }
+
+  for (const name of ["evil", "me"]) {
+    it(`goes on in the name of ${name}, whose run it takes over, also where all is me's by now`, async () => {
+      const key = stackKey("", "evil");
+      const me = { source: "me", reference: "" };
+      const ledger = createMemoryLedger(createFakeClock());
+      const release = releaseOf(key, "a".repeat(40));
+      ledger.succeed(ledger.beginDeploy(release), {}, "done");
+      ledger.handOver(key, me, { releasesOf: release.revision.source.name });
+      const job = { "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" };
+      const made = { "com.docker.compose.oneoff": "True", "stackwright.job.run": "7" };
+      const whose = { [LABELS.sourceConfiguration]: name, [LABELS.digest]: "d" };
+      const labels = { ...job, ...made, ...whose };
+      const run = { id: "run-id", name: `evil-job-1${JOB_INFIX}7`, labels };
+      const memory = createMemoryEngine([runningContainer("evil", "job", run)]);
+      const waitContainer = (_id: string, within: AbortSignal) => {
+        within.throwIfAborted();
+        return Promise.resolve(0);
+      };
+      const engine = Object.assign(memory, { waitContainer });
+      const end = await runOfEvil({ engine, ledger, onLock: () => {} }, "run-id");
+      const ended = /^evil was handed over to me: what was under way for its former owner/;
+      assert.match(end, name === "me" ? /^job job has run$/ : ended);
     });
   }
 
