@@ -112,7 +112,8 @@ class Recovery {
   async #finish(pipeline: Pipeline, reporter?: RunReporter): Promise<void> {
     this.#isFinishing = true;
     try {
-      if (this.#parts.ledger.openIntents().length === 0) return;
+      const { ledger } = this.#parts;
+      if (ledger.openIntents().length + ledger.owners.uncleared().length === 0) return;
       this.#waiting = await pipeline.recover(this.#stop, reporter);
     } finally {
       this.#isFinishing = false;

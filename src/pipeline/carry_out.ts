@@ -33,7 +33,7 @@ import {
   requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
-import { endOthersRuns } from "./owner/end_others_runs.ts";
+import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
 import { pruneImages } from "./prune_images.ts";
@@ -103,7 +103,9 @@ export async function finishRollout(
   signal: AbortSignal,
 ): Promise<RolloutResult> {
   const { next: { release }, services } = work;
-  await endOthersRuns(parts, release, signal);
+  work.ask?.();
+  signal.throwIfAborted();
+  await clearHandOver(parts, release.key, signal);
   const recorded = parts.ledger.current(release.key);
   const previous = work.isCurrent === true
     // Another object, since plans to go back to a release are told apart by it.
@@ -123,8 +125,8 @@ export async function finishRollout(
     return result;
   }
   const images = { ...result.images, ...beside };
-  const keepsFailure = work.remembers === false;
-  parts.ledger.succeed(intent, images, work.note ?? "deployed", { keepsFailure });
+  const { note: said = "deployed", remembers } = work;
+  parts.ledger.succeed(intent, images, said, { keepsFailure: remembers === false });
   await tidyUp(parts, work, ran, signal);
   return { ...result, images };
 }
@@ -181,8 +183,7 @@ async function giveUp(
 ): Promise<void> {
   if (kind === "rolled_back") await settleFiles(parts, release.key);
   // It has a number of its own, which nobody asked for.
-  const what = again === undefined ? "" : `release ${again.number} again: `;
-  const message = what + error.message;
+  const message = (again ? `release ${again.number} again: ` : "") + error.message;
   parts.ledger.fail(intent, kind, withSequel(message, text));
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
@@ -292,9 +293,8 @@ function rolloutParts(
 ): RolloutParts {
   const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
   const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  const ports = { engine, backend: backend(engine), clock, log, progress, slot };
   return {
-    ...ports,
+    ...{ engine, backend: backend(engine), clock, log, progress, slot },
     watchMs,
     files: stackFiles(parts, next.release.key),
     async requireAllowed(onDisk, signal, starts) {

@@ -21,6 +21,7 @@ import { type DecidedRollout, partsFor, type PipelineParts } from "./parts.ts";
 import { type Slot, stackAsOwner, within } from "../system/mod.ts";
 import { requireOwner } from "./destroy/require_owner.ts";
 import { claimOf } from "./owner/claim.ts";
+import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { partsOf, requireOwnThings } from "./owner/own_things.ts";
 import { ownerOfIntent } from "../record/mod.ts";
 import { isRefusal, requireImages } from "../prepare/mod.ts";
@@ -29,8 +30,8 @@ import { observeAnyway } from "./stack_mode.ts";
 import { isOpen, whileIntended } from "./waits.ts";
 
 /**
- * Finishes the intents that were open when the process ended, before other work may deploy, and
- * tells `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that
+ * Finishes the intents that were open when the process ended, before other work may deploy, ends what
+ * former owners of stacks that were handed over have left ({@link clearHandOver}), and tells `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that
  * cannot be finished now stays open for the next start and holds nothing else up. Stacks are
  * finished side by side, as they were begun: many may have been watched at once.
  *
@@ -45,7 +46,9 @@ export async function recover(
 ): Promise<ReadonlySet<string>> {
   const { ledger } = anyParts;
   const open = ledger.openIntents().filter(({ key }) => isMeant(key));
-  const away = await awayContexts(anyParts, open, signal);
+  const uncleared = ledger.owners.uncleared().filter(isMeant);
+  const asked = [...open, ...uncleared.map((key) => ({ key }))];
+  const away = await awayContexts(anyParts, asked, signal);
   const finish = async (intent: Intent) => {
     const found = whatWasOpen(anyParts, intent, listeners);
     const log = anyParts.log.with({ stack: intent.key.name, context: intent.key.context });
@@ -72,9 +75,29 @@ export async function recover(
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
-  await Promise.allSettled(open.filter(({ key }) => !away.has(key.context)).map(finish));
+  await Promise.allSettled([
+    ...open.filter(({ key }) => !away.has(key.context)).map(finish),
+    ...uncleared.filter(({ context }) => !away.has(context))
+      .map((key) => clear(anyParts, key, signal)),
+  ]);
   signal.throwIfAborted();
-  return new Set(away.keys());
+  return new Set(open.map(({ key }) => key.context).filter((context) => away.has(context)));
+}
+
+/** Clears a hand-over, unless another process works on the stack: then that, or the next look, clears it. */
+async function clear(anyParts: PipelineParts, key: StackKey, signal: AbortSignal): Promise<void> {
+  try {
+    const parts = await partsFor(anyParts, key, signal);
+    await parts.stackLock.run(formatStackKey(key), async () => {
+      if (parts.ledger.heldElsewhere(key) !== undefined) return;
+      await clearHandOver(parts, key, signal);
+    }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const text = `what the former owner of ${key.name} has left could not be ended yet: the next ` +
+      `look at the stack tries again: ${messageOf(error)}`;
+    anyParts.log.warning(text, { stack: key.name, context: key.context });
+  }
 }
 
 /** As {@link recover}, for a stack that is to be deployed: where its intents still wait. */

@@ -313,4 +313,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE stops ADD COLUMN idle TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  ALTER TABLE owners ADD COLUMN cleared INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

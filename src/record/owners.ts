@@ -7,7 +7,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
-import type { Row } from "./ledger_database.ts";
+import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
 /** A recorded owner of a stack. */
@@ -88,14 +88,20 @@ export class Owners extends LedgerTable {
     return { ...own, adopted: Number(row["adopted"]) > 0, ...branch, ...contested };
   }
 
+  /** The repository that a stack was last deployed from, as far as that is known. */
+  lastRepository(key: StackKey): string | undefined {
+    return String(this.database.rowOf("owners", key)?.["repository"] ?? "") || undefined;
+  }
+
   /**
-   * The repositories that a stack was deployed from in its owner's name, as far as that is known; the last
-   * one comes first. They are forgotten with the owner.
+   * The repositories that a stack was deployed from in its owner's name, as far as that is known, and the
+   * sources that went with it by a hand-over ({@link noteCleared}); the last one comes first. They are
+   * forgotten with the owner.
    */
   repositories(key: StackKey): string[] {
-    const last = this.database.rowOf("owners", key)?.["repository"] ?? "";
+    const last = this.lastRepository(key) ?? "";
     const former = this.database.rowsOf("former_repositories", key, "ORDER BY rowid DESC");
-    const all = [last, ...former.map((row) => row["repository"])].map(String);
+    const all = [last, ...former.map((row) => String(row["repository"]))];
     return [...new Set(all)].filter((each) => each !== "");
   }
 
@@ -179,6 +185,35 @@ export class Owners extends LedgerTable {
     return keys;
   }
 
+  /**
+   * The number of the hand-over of a stack after which nobody has ended what its former owner had left, as
+   * {@link noteCleared} records; 0 where nothing is to be cleared.
+   */
+  toClear(key: StackKey): number {
+    const { adopted = 0, cleared = 0 } = this.database.rowOf("owners", key) ?? {};
+    return Number(adopted) > Number(cleared) ? Number(adopted) : 0;
+  }
+
+  /** The stacks that {@link toClear} tells of. */
+  uncleared(): StackKey[] {
+    return this.database.all("SELECT * FROM owners WHERE adopted > cleared").map(keyIn);
+  }
+
+  /**
+   * Records that what a former owner had left has ended, and the sources that labels named by then: these
+   * stay the stack's. A later hand-over than the one of that number is to be cleared all the same.
+   */
+  noteCleared(key: StackKey, number: number, sources: Iterable<string>): void {
+    this.database.transaction(() => {
+      // The stack may be gone by now.
+      if (this.toClear(key) === 0) return;
+      for (const each of sources) this.#noteFormer(key, each);
+      this.database.keepNewest("former_repositories", key, MOST_FORMER);
+      const sql = "UPDATE owners SET cleared = ? WHERE context = ? AND name = ?";
+      this.database.run(sql, number, key);
+    });
+  }
+
   /** Forgets the owner of a removed stack. Call it in a transaction of the ledger. */
   remove(key: StackKey): void {
     this.database.removeRows("owners", key);
@@ -219,13 +254,16 @@ export class Owners extends LedgerTable {
     const known = this.database.rowOf("owners", key);
     const found = Number(isFound);
     if (known?.["repository"] === repository && known["found"] === found) return;
-    const add = "INSERT OR REPLACE INTO former_repositories VALUES (?, ?, ?)";
     // Not in one transaction with the next statement: one that is noted twice does no harm.
     const former = String(known?.["repository"] ?? "");
-    if (former !== "" && former !== repository) this.database.run(add, key, former);
+    if (former !== "" && former !== repository) this.#noteFormer(key, former);
     this.database.keepNewest("former_repositories", key, MOST_FORMER);
     const set = "UPDATE owners SET repository = ?, found = ? WHERE context = ? AND name = ?";
     this.database.run(set, repository, found, key);
+  }
+
+  #noteFormer(key: StackKey, source: string): void {
+    this.database.run("INSERT OR REPLACE INTO former_repositories VALUES (?, ?, ?)", key, source);
   }
 
   #rowsBeside({ context, name }: StackKey): Row[] {

@@ -31,7 +31,7 @@ export function deployedFrom(ledger: OwnersOfLedger, key: StackKey): string | un
   // While a stack has an owner its volumes may be there, also after it was destroyed.
   const last = () => ledger.owners.get(key) && ledger.history(key, 1)[0];
   const release = ledger.current(key) ?? last();
-  return release?.revision.source.name ?? ledger.owners.repositories(key)[0] ??
+  return release?.revision.source.name ?? ledger.owners.lastRepository(key) ??
     ledger.discovered.get(key)?.repository;
 }
 

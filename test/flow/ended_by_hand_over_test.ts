@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 import { DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { commandTo, rows } from "./commands.ts";
@@ -237,33 +239,86 @@ describe("a rollout of a stack's former owner", () => {
 });
 
 describe("a hook of a stack's former owner, which its compose was cut off from", () => {
+  const never = new AbortController().signal;
+  const version = "com.docker.compose.version";
+  const own = (world: World) => ({ "com.docker.compose.project": world.stack });
+  const hooks = async (world: World) =>
+    (await world.engine.listContainers({ ...own(world), [version]: "5.5.0" }, never)).length;
+  const makeHook = async (world: World) => {
+    const Labels = { ...own(world), "com.docker.compose.service": "web", [version]: "5.5.0" };
+    const quiet = { AttachStdout: false, AttachStderr: false, Env: [], HostConfig: {} };
+    const body = { ...quiet, Image: IMAGE, Cmd: ["sleep", "3600"], Labels };
+    const wish = { name: `${world.stack}-hook`, platform: "", body, connect: {} };
+    await world.engine.startContainer(await world.engine.makeContainer(wish, never), never);
+    assert.equal(await hooks(world), 1);
+  };
+  const files = { "compose.yaml": composeFile({ web: service() }) };
+
   for (const engine of ENGINES) {
     it(`ends with the new owner's files, also where they are those that run, on the ${engine} engine`, () =>
       withOther(async (world, other) => {
-        const never = new AbortController().signal;
-        const version = "com.docker.compose.version";
-        const own = { "com.docker.compose.project": world.stack };
-        const hooks = async () =>
-          (await world.engine.listContainers({ ...own, [version]: "5.5.0" }, never)).length;
-        const files = { "compose.yaml": composeFile({ web: service() }) };
         await commit(world, files, DAY);
         await pollTo(world, "succeeded");
-        const Labels = { ...own, "com.docker.compose.service": "web", [version]: "5.5.0" };
-        const quiet = { AttachStdout: false, AttachStderr: false, Env: [], HostConfig: {} };
-        const body = { ...quiet, Image: IMAGE, Cmd: ["sleep", "3600"], Labels };
-        const name = `${world.stack}-hook`;
-        const wish = { name, platform: "", body, connect: {} };
-        const id = await world.engine.makeContainer(wish, never);
-        await world.engine.startContainer(id, never);
-        assert.equal(await hooks(), 1);
+        await makeHook(world);
         await other.adopt();
         await commandTo(world, 0, ["plan", await other.commit(files)]);
-        assert.equal(await hooks(), 1);
+        assert.equal(await hooks(world), 1);
         await other.deploy("skipped", files);
-        assert.equal(await hooks(), 0);
+        assert.equal(await hooks(world), 0);
         assert.deepEqual(await states(world), { "web-1": "running" });
       }, engine));
   }
+
+  it("ends although no release was deployed when it was handed over, where the files are the same", () =>
+    withOther(async (world, other) => {
+      await commit(world, files, DAY);
+      await pollTo(world, "succeeded");
+      await makeHook(world);
+      await world.stop();
+      interrupt(world, 1);
+      const database = new DatabaseSync(join(world.dataDir, "state.db"));
+      database.exec("DELETE FROM stacks");
+      database.close();
+      await other.adopt();
+      await commandTo(world, 0, ["apply", await other.commit(files)]);
+      assert.equal(await hooks(world), 0);
+      assert.deepEqual(await states(world), { "web-1": "running" });
+      await world.restart();
+    }));
+
+  it("ends with the new owner's next look, also while a person holds the stack", () =>
+    withOther(async (world, other) => {
+      await commit(world, files, DAY);
+      await pollTo(world, "succeeded");
+      await makeHook(world);
+      await other.adopt();
+      await commandTo(world, 0, ["hold", world.stack]);
+      // Not that of its former owner.
+      await world.poll();
+      assert.equal(await hooks(world), 1);
+      await other.deploy("skipped", shop("theirs"));
+      assert.equal(await hooks(world), 0);
+      // Once: what comes later is nobody's whom it was handed over from.
+      await makeHook(world);
+      await other.deploy("skipped");
+      assert.equal(await hooks(world), 1);
+      await other.adopt();
+      await other.deploy("skipped");
+      assert.equal(await hooks(world), 0);
+    }));
+
+  it("ends at the start of the service, although the new owner's repository is not looked at", () =>
+    withOther(async (world, other) => {
+      await commit(world, files, DAY);
+      await pollTo(world, "succeeded");
+      await makeHook(world);
+      await world.stop();
+      await other.adopt();
+      assert.equal(await hooks(world), 1);
+      await world.restart();
+      await until(async () => await hooks(world) === 0);
+      assert.deepEqual(await states(world), { "web-1": "running" });
+    }));
 });
 
 describe("a run of a job of a stack's former owner", () => {

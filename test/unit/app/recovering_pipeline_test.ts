@@ -15,7 +15,8 @@ function interrupted(isThere = true) {
   const engine = Promise.withResolvers<never>();
   const clock = createFakeClock();
   const intent = { id: "1", kind: "destroy", key: { context: "default", name: "shop" } };
-  const ledger = { openIntents: () => [intent], current: () => undefined };
+  const owners = { uncleared: () => [] };
+  const ledger = { openIntents: () => [intent], current: () => undefined, owners };
   const parts = {
     ledger,
     log: createRecordingLog(),

@@ -43,6 +43,27 @@ describe("repositories that a stack was deployed from", () => {
     assert.equal(owners.isFound(KEY), true);
   });
 
+  it("are also what labels name when a hand-over is cleared, each of which is to be cleared once", () => {
+    const ledger = deployed("a");
+    const { owners } = ledger;
+    const cleared = () => [owners.toClear(KEY), owners.uncleared()];
+    assert.deepEqual(cleared(), [0, []]);
+    for (const number of [1, 2]) {
+      ledger.handOver(KEY, { source: `h/other${number}`, reference: "" });
+      assert.deepEqual(cleared(), [number, [KEY]]);
+    }
+    owners.noteCleared(KEY, 1, ["l"]);
+    assert.deepEqual(cleared(), [2, [KEY]]);
+    owners.noteCleared(KEY, 2, ["m", "a"]);
+    assert.deepEqual(cleared(), [0, []]);
+    assert.deepEqual(owners.repositories(KEY), ["a", "m", "l"]);
+    assert.equal(owners.lastRepository(KEY), "a");
+    ledger.destroyed(ledger.beginDestroy(KEY, {}), "done");
+    owners.noteCleared(KEY, 2, ["n"]);
+    assert.deepEqual(owners.repositories(KEY), []);
+    assert.equal(owners.lastRepository(KEY), undefined);
+  });
+
   it("are none of what another one deploys, whose stack it is not", () => {
     const { owners } = deployed("a");
     owners.settle(KEY, { ...OWNER, source: "h/other" }, from("b", true));

@@ -1,0 +1,40 @@
+import { clearHalfReplaced, readMark } from "../../deploy/mod.ts";
+import type { StackKey } from "../../model/mod.ts";
+import { requireNotOwnProject } from "../../prepare/mod.ts";
+import type { PipelineParts } from "../parts.ts";
+import { managesServices, observeAnyway } from "../stack_mode.ts";
+import { endOthersRuns } from "./end_others_runs.ts";
+import { dataVolumes, joinedThings, partsOf } from "./own_things.ts";
+
+/**
+ * The end of what a stack's former owner has left: runs of jobs, hooks, and containers that were to replace
+ * others. Done once for each hand-over, and again where it was cut off. Notes which sources the labels of
+ * what is there name: that goes with the stack. Returns whether there was a hand-over to clear.
+ *
+ * Call it in the name of the new owner, while nobody else works on the stack. Throws `conflict` where this
+ * process runs in it.
+ */
+export async function clearHandOver(
+  parts: PipelineParts,
+  key: StackKey,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { ledger, host: { engine } } = parts;
+  const number = ledger.owners.toClear(key);
+  if (number === 0) return false;
+  await requireNotOwnProject(parts.host, key, signal);
+  const isManager = await managesServices(parts, key, ledger.current(key), signal);
+  await endOthersRuns(parts, { key }, signal);
+  if (isManager) await endOthersRuns(parts, { key, swarm: {} }, signal);
+  await clearHalfReplaced(engine, key, signal);
+  const things = [
+    ...partsOf(await observeAnyway(parts, key, signal)),
+    ...await dataVolumes(engine, key, signal),
+    ...await joinedThings(engine, { key }, signal),
+  ];
+  const sources = things.map(({ labels }) => readMark(labels))
+    .filter(({ maker }) => maker === "stackwright")
+    .flatMap(({ configuration = "", deployed = "" }) => [configuration, deployed]);
+  ledger.owners.noteCleared(key, number, new Set(sources.filter(Boolean)));
+  return true;
+}
