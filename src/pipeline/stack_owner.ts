@@ -40,6 +40,7 @@ import {
   partsOf,
 } from "./owner/own_things.ts";
 import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { takesAll } from "./owner/whose.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -124,7 +125,7 @@ export async function requireOwnership(
   const last = recorded && ledger.history(key, 1)[0];
   const hasBegun = last !== undefined;
   // While a container of the stack is there, nobody else can have deployed under its name.
-  const needsVolumes = !claim.isAdopted &&
+  const needsVolumes = !takesAll(claim) &&
     (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
   // Its swarm may have told nothing when it began as containers: it had no leader.
   const isNewInSwarm = !claim.isAdopted && hasBegun && target.swarm !== undefined &&

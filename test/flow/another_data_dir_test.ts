@@ -66,6 +66,49 @@ describe("data of a stack of another data directory", () => {
       assert.equal(await readInside(world, "web", "/data/written"), "precious");
     }));
 
+  it("goes to no stack that was handed over once, whose new owner has deployed it", () =>
+    inWorld("fake", async (world) => {
+      const never = new AbortController().signal;
+      const volumes = { store: {} };
+      const files = (number: string) => ({
+        ".stackwright.yaml": JSON.stringify({ name: world.stack }),
+        "compose.yaml": composeFile({
+          web: service({ labels: { number }, volumes: ["store:/store"] }),
+        }, { volumes }),
+      });
+      const make = async (name: string) => {
+        const made = await createRepository(join(dirname(world.repository.path), name));
+        await made.commit(files(name));
+        return made.url;
+      };
+      const [heir, theirs] = [await make("heir"), await make("theirs")];
+      await commit(world, files("first"));
+      await pollTo(world, "succeeded");
+      await commandTo(world, 0, ["adopt", world.stack, "--source", heir]);
+      await commandTo(world, 0, ["apply", heir]);
+      // The volume is still labelled for its first owner, and the new one's by now.
+      const removeAll = async () => {
+        for (const { id } of await world.containers()) {
+          await world.engine.removeContainer(id, { force: true, volumes: false }, never);
+        }
+      };
+      await removeAll();
+      await commandTo(world, 0, ["apply", heir]);
+      await removeAll();
+      await world.engine.removeVolume(`${world.stack}_store`, never);
+      await world.engine.removeNetwork(`${world.stack}_default`, never);
+      const other = join(dirname(world.dataDir), "another");
+      await mkdir(other);
+      await commandTo(world, 0, ["apply", theirs], { env: { DATA_DIR: other } });
+      const before = await ids(world);
+      const { err, out } = await commandTo(world, 1, ["apply", heir]);
+      assert.match(err + out, /conflict: .* already runs from .*theirs/);
+      assert.deepEqual(await ids(world), before);
+      await removeAll();
+      const volume = await commandTo(world, 1, ["apply", heir]);
+      assert.match(volume.err + volume.out, /conflict: .* has data of .*theirs/);
+    }));
+
   it("is taken from nobody else's stack", () =>
     inWorld("fake", async (world) => {
       const { other } = await deployed(world);

@@ -47,11 +47,14 @@ export function claimOf(
     owner,
     addresses: once(() => owner === undefined ? [] : reachedAs(owner.source)),
     isAdopted,
+    isUncleared: ledger.owners.toClear(key) > 0,
     repository: isFoundElsewhere(found) ? found.repository : undefined,
     sources: once(() =>
       new Set([
         ...ledger.owners.repositories(key),
-        ...own().flatMap((each) => [each.revision.source.name, askingSource(each)]),
+        ...(isAdopted ? all() : own()).flatMap((
+          each,
+        ) => [each.revision.source.name, askingSource(each)]),
       ])
     ),
     // A first release that failed put back what was there before it.

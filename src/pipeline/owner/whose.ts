@@ -11,9 +11,11 @@ export interface Claim {
   readonly addresses?: () => readonly string[];
   /** Whether a person handed the stack over: then labels of the time before do not count. */
   readonly isAdopted: boolean;
+  /** Whether the ledger does not know yet which sources the labels of that time name. */
+  readonly isUncleared?: boolean;
   /** The repository in which the stack was discovered, where that is not the configuration's. */
   readonly repository?: string | undefined;
-  /** Sources that the owner's own releases were deployed from. */
+  /** Sources that the owner's own releases were deployed from, and those that went with a hand-over. */
   readonly sources: () => ReadonlySet<string>;
   /** Whether one of the owner's releases ran: what is nobody's after that is not taken over. */
   readonly hasDeployed: () => boolean;
@@ -41,6 +43,16 @@ export type Whose =
     readonly isRepository: boolean;
   };
 
+/** Whether all that Stackwright made under a stack's name goes with it: its new owner has not deployed it yet. */
+export function takesAll(
+  { isAdopted, isUncleared = false, hasDeployed }: Pick<
+    Claim,
+    "isAdopted" | "isUncleared" | "hasDeployed"
+  >,
+): boolean {
+  return isAdopted && (isUncleared || !hasDeployed());
+}
+
 /**
  * Judges a thing that has a stack's name by what it says of itself; of a volume, `volume` is the name.
  *
@@ -54,7 +66,10 @@ export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
   const source = configuration ?? deployed;
   const from = { kind: "anothers", source: source || "another source" } as const;
   if (maker === "stackwright") {
-    if (isAdopted) return { kind: "own" };
+    // Labels of the time before the hand-over stay on what was not made anew since.
+    const isFormers = () =>
+      source === "" || claim.sources().has(source === owner?.source ? deployed : source);
+    if (isAdopted && (takesAll(claim) || isFormers())) return { kind: "own" };
     if (repository !== undefined && deployed !== repository) {
       return { ...from, source: deployed || from.source, isRepository: true };
     }

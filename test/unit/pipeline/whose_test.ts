@@ -53,6 +53,10 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
   adopted,
   // As `adopted`, with a release that ran since.
   ran: { ...adopted, ...begun },
+  // As `ran`; nobody has looked at what the former owner left.
+  early: { ...adopted, ...begun, isUncleared: true },
+  // As `ran`; things of THEM's were there when that was done.
+  formers: { ...adopted, ...begun, sources: () => new Set([CONF, APP, THEM]) },
   // CONF discovered the stack in APP.
   found: { repository: APP },
   // Nobody is known.
@@ -64,20 +68,20 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
  * repository than the one in which the stack was discovered. The things are volumes called `store`.
  */
 const TABLE = `
-                      first   later   took    adopted  ran    found   nobody
-  CONF's, from CONF   own     own     own     own      own    CONF!   CONF
-  CONF's, from APP    own     own     own     own      own    own     CONF
-  CONF's, from THEM   own     own     own     own      own    THEM!   CONF
-  THEM's, from CONF   THEM    THEM    THEM    own      own    CONF!   THEM
-  THEM's, from APP    THEM    THEM    THEM    own      own    THEM    THEM
-  from CONF           own     own     own     own      own    CONF!   CONF
-  from APP            APP     own     own     own      own    APP     APP
-  from THEM           THEM    THEM    THEM    own      own    THEM!   THEM
-  from nowhere        ?       ?       ?       own      own    ?!      ?
-  doco-cd's of CONF   taken   taken   taken   taken    taken  taken   CONF
-  doco-cd's of APP    APP     APP     APP     taken    -      APP     APP
-  doco-cd's of THEM   THEM    THEM    THEM    taken    -      THEM    THEM
-  without labels      -       -       taken   taken    -      -       -
+                      first   later   took    adopted  ran    early  formers  found   nobody
+  CONF's, from CONF   own     own     own     own      own    own    own      CONF!   CONF
+  CONF's, from APP    own     own     own     own      own    own    own      own     CONF
+  CONF's, from THEM   own     own     own     own      own    own    own      THEM!   CONF
+  THEM's, from CONF   THEM    THEM    THEM    own      THEM   own    own      CONF!   THEM
+  THEM's, from APP    THEM    THEM    THEM    own      THEM   own    own      THEM    THEM
+  from CONF           own     own     own     own      own    own    own      CONF!   CONF
+  from APP            APP     own     own     own      own    own    own      APP     APP
+  from THEM           THEM    THEM    THEM    own      THEM   own    own      THEM!   THEM
+  from nowhere        ?       ?       ?       own      own    own    own      ?!      ?
+  doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   CONF
+  doco-cd's of APP    APP     APP     APP     taken    -      -      -        APP     APP
+  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        THEM    THEM
+  without labels      -       -       taken   taken    -      -      -        -       -
 `;
 
 /** The cells of the table, by column and row. */
