@@ -306,7 +306,9 @@ function rolloutParts(
       // Also before a failed release is taken back: that makes containers of a former owner's.
       work.ask?.();
       const isBack = release !== next.release;
-      const why = { kind: "taken_back", failed, removeOrphans, ...(isBack ? moved : {}) } as const;
+      // What was there before a release that failed goes with the next good one.
+      const back = isBack ? { removeOrphans: false, ...moved } : { removeOrphans };
+      const why = { kind: "taken_back", failed, ...back } as const;
       return planFor(release.services, observed, why).services;
     },
     fetchImages: async (onDisk, services, signal) => {

@@ -99,6 +99,23 @@ for (const engine of await engines()) {
         assert.equal(await policyOf(world, "app"), "always");
       }));
 
+    it("leaves an orphan of before as it ran where a later release fails", () =>
+      inWorld(engine, async (world) => {
+        const old = service({ volumes: ["data:/data"], restart: "always" });
+        const other = service();
+        await startByHand(world, model({ aside: old, other }));
+        await commit(world, { "compose.yaml": model({ other }) });
+        await pollTo(world, "succeeded");
+        const before = { "aside-1": "running", "other-1": "running" };
+        assert.deepEqual(await states(world), before);
+        const bad = badService(world, { volumes: ["data:/data"] });
+        await commit(world, { "compose.yaml": model({ bad, other }) });
+        const failed = JSON.stringify(await pollTo(world, "failed"));
+        assert.match(failed, /the previous release was put back/);
+        assert.deepEqual(await states(world), before);
+        assert.equal(await policyOf(world, "aside"), "always");
+      }));
+
     it("gets what is mounted in its data from elsewhere, too", () =>
       inWorld(engine, async (world) => {
         const directory = await mkdtemp(join(tmpdir(), "swt-within-"));
