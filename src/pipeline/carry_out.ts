@@ -305,9 +305,10 @@ function rolloutParts(
     replan: (release, observed, { services: failed }) => {
       // Also before a failed release is taken back: that makes containers of a former owner's.
       work.ask?.();
-      const isBack = release !== next.release;
       // What was there before a release that failed goes with the next good one.
-      const back = isBack ? { removeOrphans: false, ...moved } : { removeOrphans };
+      const back = release === next.release
+        ? { removeOrphans }
+        : { removeOrphans: false, ...moved };
       const why = { kind: "taken_back", failed, ...back } as const;
       return planFor(release.services, observed, why).services;
     },

@@ -312,8 +312,6 @@ export const MIGRATIONS: readonly string[] = [
   RELEASE_EXTRACTS,
   `
   ALTER TABLE stops ADD COLUMN idle TEXT NOT NULL DEFAULT '[]';
-  `,
-  `
   ALTER TABLE owners ADD COLUMN cleared INTEGER NOT NULL DEFAULT 0;
   `,
 ];
