@@ -1,4 +1,3 @@
-import { planFor, type Why } from "../plan/mod.ts";
 import {
   adoptContainers,
   askingHost,
@@ -7,7 +6,6 @@ import {
   othersCame,
   type ReleaseOnDisk,
   rollout,
-  type RolloutParts,
   type RolloutResult,
   rolloutStack,
 } from "../deploy/mod.ts";
@@ -23,16 +21,16 @@ import {
 } from "../model/mod.ts";
 import { NO_SLOT } from "../system/mod.ts";
 import type { Intent, Pin, RecordedRelease } from "../record/mod.ts";
-import { composeCall, imagesToRecord, requireImages, swarmSources } from "../prepare/mod.ts";
+import { imagesToRecord, swarmSources } from "../prepare/mod.ts";
 import type { DecidedRollout, PipelineParts } from "./parts.ts";
 import {
   bringBeforeToDisk,
   placeReleaseFiles,
   placeTree,
   prunePlacedFiles,
-  requireAllowed,
   stackFiles,
 } from "./placed_files.ts";
+import { rolloutParts } from "./rollout_parts.ts";
 import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
@@ -283,39 +281,4 @@ async function rollOutStack(
     liveNow,
     rollback: parts.options.rollback,
   }, signal);
-}
-
-/** `moved`: images that both releases ran, for tags that moved without changing a digest. */
-function rolloutParts(
-  parts: PipelineParts,
-  work: DecidedRollout,
-  moved: Pick<Why & { readonly kind: "taken_back" }, "images" | "ran"> = {},
-): RolloutParts {
-  const { host: { engine, backend }, clock, log, options: { watchMs } } = parts;
-  const { next, progress, removeOrphans, slot = NO_SLOT } = work;
-  return {
-    ...{ engine, backend: backend(engine), clock, log, progress, slot },
-    watchMs,
-    files: stackFiles(parts, next.release.key),
-    async requireAllowed(onDisk, signal, starts) {
-      await requireAllowed(parts, onDisk, signal, starts);
-      work.ask?.();
-      signal.throwIfAborted();
-    },
-    replan: (release, observed, { services: failed }) => {
-      // Also before a failed release is taken back: that makes containers of a former owner's.
-      work.ask?.();
-      // What was there before a release that failed goes with the next good one.
-      const back = release === next.release
-        ? { removeOrphans }
-        : { removeOrphans: false, ...moved };
-      const why = { kind: "taken_back", failed, ...back } as const;
-      return planFor(release.services, observed, why).services;
-    },
-    fetchImages: async (onDisk, services, signal) => {
-      await requireImages(parts, onDisk, { services, progress }, signal);
-      await placeReleaseFiles(parts, { next: onDisk, services, progress }, signal);
-    },
-    call: (onDisk) => composeCall(parts, onDisk),
-  };
 }
