@@ -30,11 +30,11 @@ import {
   prunePlacedFiles,
   stackFiles,
 } from "./placed_files.ts";
-import { rolloutParts } from "./rollout_parts.ts";
+import { rolloutParts } from "./rollout/rollout_parts.ts";
 import { clearHandOver } from "./owner/clear_hand_over.ts";
 import { requireOwnThings } from "./owner/own_things.ts";
 import { warnOfOthers } from "./owner/others_release.ts";
-import { pruneImages } from "./prune_images.ts";
+import { pruneImages } from "./rollout/prune_images.ts";
 import { requireNothingForeign } from "./stack_owner.ts";
 import { changeMode, isSameMode, type ModeChange, observeAnyway } from "./stack_mode.ts";
 import { type OwnersWork, whileIntended } from "./waits.ts";

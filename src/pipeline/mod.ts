@@ -14,7 +14,7 @@ export * from "./expand_deployments.ts";
 export * from "./parts.ts";
 export * from "./open_source.ts";
 export * from "./plan_source.ts";
-export * from "./prune_images.ts";
+export * from "./rollout/prune_images.ts";
 export * from "./reconcile.ts";
 export * from "./recover.ts";
 export * from "./remove_obsolete.ts";

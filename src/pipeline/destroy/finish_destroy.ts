@@ -25,7 +25,7 @@ import type { Intent } from "../../record/ledger.ts";
 import { ownerOfIntent, recordedOwner } from "../../record/mod.ts";
 import { stackAsOwner } from "../../system/mod.ts";
 import type { PipelineParts } from "../parts.ts";
-import { imagesToRemove } from "../prune_images.ts";
+import { imagesToRemove } from "../rollout/prune_images.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { requireOwner } from "./require_owner.ts";
 import { claimOf, modelOf, withSeen } from "../owner/claim.ts";

@@ -1,5 +1,5 @@
-import { type Destroy, observe, removeUnusedImages } from "../deploy/mod.ts";
-import type { ImageSummary } from "../docker/engine.ts";
+import { type Destroy, observe, removeUnusedImages } from "../../deploy/mod.ts";
+import type { ImageSummary } from "../../docker/engine.ts";
 import {
   COMPOSE_LABELS,
   familiarName,
@@ -9,10 +9,10 @@ import {
   messageOf,
   type NamedImage,
   type StackKey,
-} from "../model/mod.ts";
-import type { Ledger, RecordedRelease } from "../record/ledger.ts";
-import { createPauses } from "../system/mod.ts";
-import type { PipelineParts } from "./parts.ts";
+} from "../../model/mod.ts";
+import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
+import { createPauses } from "../../system/mod.ts";
+import type { PipelineParts } from "../parts.ts";
 
 /** Releases to read at once while good ones are looked for. */
 const PAGE = 8;

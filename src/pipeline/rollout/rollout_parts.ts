@@ -1,9 +1,9 @@
-import { planFor, type Why } from "../plan/mod.ts";
-import type { RolloutParts } from "../deploy/mod.ts";
-import { composeCall, requireImages } from "../prepare/mod.ts";
-import { NO_SLOT } from "../system/mod.ts";
-import type { DecidedRollout, PipelineParts } from "./parts.ts";
-import { placeReleaseFiles, requireAllowed, stackFiles } from "./placed_files.ts";
+import { planFor, type Why } from "../../plan/mod.ts";
+import type { RolloutParts } from "../../deploy/mod.ts";
+import { composeCall, requireImages } from "../../prepare/mod.ts";
+import { NO_SLOT } from "../../system/mod.ts";
+import type { DecidedRollout, PipelineParts } from "../parts.ts";
+import { placeReleaseFiles, requireAllowed, stackFiles } from "../placed_files.ts";
 
 /**
  * The ports of a rollout, whose every step asks first whether the stack is still the owner's; `moved` has the
