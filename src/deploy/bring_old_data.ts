@@ -205,12 +205,13 @@ export async function bringOldData(
     return done;
   } catch (error) {
     if (signal.aborted) throw error;
-    // The restarted containers write to the original, so these copies would be out of date.
-    for (const path of copied) await removeCopy(parts, release.key, path, signal);
+    // The restarted containers write to the original: no copy stays, also for the next attempt.
+    const paths = [...halts.had.copying, ...copied];
+    for (const path of paths) await removeCopy(parts, release.key, path, signal);
     await letReturn(engine, halted, signal);
-    for (const id of stopped) {
-      if (own(halted, id) === undefined) await engine.startContainer(id, signal);
-    }
+    const others = stopped.difference(new Set(Object.keys(halted)));
+    for (const id of others) await engine.startContainer(id, signal);
+    halts.note({ ...halts.had, copying: [] });
     throw error;
   }
 }

@@ -21,6 +21,9 @@ export interface Intent {
   readonly adoption?: AdoptionNotes | undefined;
 }
 
+/** How deployments end that leave nothing stopped or half copied: done, or put back. */
+const SETTLED = ["succeeded", "rolled_back"];
+
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
   readonly #processes: Processes;
@@ -63,6 +66,18 @@ export class Intents extends LedgerTable {
   leftDestroy(key: StackKey): boolean {
     const [row] = this.database.rowsOf("intents", key, "ORDER BY rowid DESC LIMIT 1");
     return row?.["kind"] === "destroy" && row["outcome"] !== "succeeded";
+  }
+
+  /**
+   * The last deployment of a stack, unless it, or a removal since, came to its end: what it stopped and
+   * copied is still as it left it, whoever closed it. It has taken over what those before it left.
+   */
+  unsettled(key: StackKey): Intent | undefined {
+    const which = `AND (kind = 'deploy' OR outcome = 'succeeded') ORDER BY rowid DESC LIMIT 1`;
+    const [row] = this.database.rowsOf("intents", key, which);
+    return row === undefined || SETTLED.includes(String(row["outcome"]))
+      ? undefined
+      : toIntent(row);
   }
 
   /** Intents that ended processes left open. Throws `conflict` while another process changes the stack. */
@@ -150,7 +165,8 @@ function toIntent(row: Row): Intent {
     ...(row["release_id"] === null ? {} : { releaseId: String(row["release_id"]) }),
     ...(row["in_name_of"] === null ? {} : { by: jsonIn(row, "in_name_of") }),
     options,
-    ...(adoption && { adoption }),
+    // Versions before wrote down no copies.
+    ...(adoption && { adoption: { copied: [], ...adoption } }),
     ranBefore: jsonIn(row, "ran_before"),
   };
 }

@@ -221,13 +221,13 @@ export class Ledger extends LedgerTables {
     const releaseId = this.ids.next();
     const id = this.ids.next();
     const options = { removeOrphans };
-    const left = this.intents.leftOpen(key).flatMap(({ adoption = [] }) => adoption);
-    const adoption = {
-      halted: Object.assign({}, ...left.map(({ halted }) => halted)),
-      copying: left.flatMap(({ copying }) => copying),
-      copied: left.flatMap(({ copied }) => copied),
+    const left = this.intents.unsettled(key);
+    const ran = [...new Set([...left?.ranBefore ?? [], ...ranBefore])];
+    const { adoption } = left ?? {};
+    const intent: Intent = {
+      ...{ id, key, kind: "deploy", releaseId, options, ranBefore: ran },
+      ...(adoption && { adoption }),
     };
-    const intent: Intent = { id, key, kind: "deploy", releaseId, options, ranBefore, adoption };
     this.#takeOver(key);
     this.releases.add(releaseId, release, { images, ...(owner && { owner }) }, this.#now());
     this.intents.add(intent, this.#now());

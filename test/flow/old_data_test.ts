@@ -19,6 +19,7 @@ import {
   states,
   writeInside,
 } from "./steps.ts";
+import { createRepository } from "../fakes/git_repository.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { until } from "./until.ts";
 import { engines, IMAGE, type World } from "./world.ts";
@@ -239,8 +240,13 @@ describe("data in relative mounts of a project that is adopted", () => {
         assert.equal(await readInside(world, "web", "/data/written"), "precious");
       })));
 
-  for (const kind of ["error", "timeout"] as const) {
-    const what = kind === "error" ? "failed" : "was cut off";
+  const halfWays = {
+    "failed": { kind: "error" },
+    "was cut off": { kind: "timeout" },
+    "was cut off, and its stack was handed over": { kind: "timeout", handsOver: true },
+  } as const;
+  for (const [what, how] of Object.entries(halfWays)) {
+    const { kind } = how;
     it(`is copied anew when the project ran on after an attempt that ${what} half-way`, () =>
       inWorld("fake", async (world) => {
         const directory = await mkdtemp(join(tmpdir(), "swt-old-data-"));
@@ -271,7 +277,16 @@ describe("data in relative mounts of a project that is adopted", () => {
           }
           world.proxy.reset();
           if (kind === "error") await pollTo(world, "succeeded");
-          else {
+          else if ("handsOver" in how) {
+            const other = await createRepository(join(directory, "git"));
+            await commandTo(world, 0, ["adopt", world.stack, "--source", other.url]);
+            await other.commit({
+              ".stackwright.yaml": `name: ${world.stack}\n`,
+              "compose.yaml": compose,
+            });
+            await world.restart();
+            await pollTo(world, "succeeded", { url: other.url });
+          } else {
             await world.restart();
             await until(async () => (await world.containers()).every(isOurs));
           }

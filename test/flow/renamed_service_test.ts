@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { createRepository } from "../fakes/git_repository.ts";
 import { freePort } from "../fakes/free_port.ts";
 import { badService } from "./bad_service.ts";
 import { startByHand } from "./by_hand.ts";
@@ -218,16 +219,20 @@ for (const engine of await engines()) {
 
 /** Ends a deployment while its renamed service is not healthy yet; at the next start it gets `health`. */
 async function withHalf(
-  { health, earlier = false, volume = "data:/data", directory }: {
+  { health, earlier = false, handedOver = false, volume = "data:/data", directory }: {
     readonly health: "healthy" | "unhealthy";
     /** Whether there is an earlier release, beside which the old container goes on. */
     readonly earlier?: boolean;
+    /** Whether another repository, which deploys the same, has the stack by the next start. */
+    readonly handedOver?: boolean;
     readonly volume?: string;
     readonly directory?: string;
   },
   test: (world: World) => Promise<void>,
 ): Promise<void> {
   const world = await createWorld({ engine: "fake", speed: 600 });
+  const elsewhere = await mkdtemp(join(tmpdir(), "swt-other-"));
+  const other = await createRepository(elsewhere);
   try {
     const old = service({ volumes: [volume], restart: "always" });
     await startByHand(world, model({ app: old }), directory === undefined ? {} : { directory });
@@ -249,11 +254,17 @@ async function withHalf(
     await polled;
     await docker(world, "rm", "--force", `${world.stack}-web-1`);
     world.fake?.setBehaviour(`${world.stack}-web-1`, { health });
+    if (handedOver) await commandTo(world, 0, ["adopt", world.stack, "--source", other.url]);
     await world.restart();
     await until(() => rows(world, "SELECT * FROM intents WHERE closed_at IS NULL").length === 0);
+    if (handedOver) {
+      await other.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
+      await pollTo(world, health === "healthy" ? "succeeded" : "failed", { url: other.url });
+    }
     await test(world);
   } finally {
     await world.close();
+    await rm(elsewhere, { recursive: true });
   }
 }
 
@@ -293,4 +304,10 @@ describe("a service that is renamed as its project is adopted, by a process that
         assert.equal(await policyOf(world, "app"), "always");
       }));
   }
+
+  it("is its old self again where the stack is handed over before, and its new owner's release fails", () =>
+    withHalf({ health: "unhealthy", handedOver: true }, async (world) => {
+      assert.deepEqual(await states(world), { "app-1": "running" });
+      assert.equal(await policyOf(world, "app"), "always");
+    }));
 });

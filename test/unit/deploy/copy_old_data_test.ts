@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { bringOldData } from "../../../src/deploy/bring_old_data.ts";
 import type { OldDataParts } from "../../../src/deploy/copy_old_data.ts";
-import type { ObservedStack, Release } from "../../../src/model/mod.ts";
+import type { AdoptionNotes, ObservedStack, Release } from "../../../src/model/mod.ts";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { type Command, type Commands, systemFiles } from "../../../src/system/mod.ts";
 
@@ -22,10 +22,13 @@ interface Given {
   readonly swaps?: boolean;
   /** Data of the stack's own, in another data directory: what is a link to elsewhere on its way, and when. */
   readonly own?: { readonly link: string; readonly when: "before" | "meanwhile" | "never" };
+  /** Gets what is noted for whoever goes on with it. */
+  readonly note?: (notes: AdoptionNotes) => void;
 }
 
 /** Brings the data of a service along that has one file; returns what happened. */
-async function bring({ cp, free = () => 1e12, mounted = false, swaps = false, own }: Given) {
+async function bring({ cp, ...given }: Given) {
+  const { free = () => 1e12, mounted = false, swaps = false, own, note = () => {} } = given;
   const root = await fs.realpath(await fs.mkdtemp(join(tmpdir(), "swt-copy-")));
   const events: string[] = [];
   try {
@@ -104,7 +107,7 @@ async function bring({ cp, free = () => 1e12, mounted = false, swaps = false, ow
       observed: { containers: [web] } as unknown as ObservedStack,
       progress: () => {},
       slot,
-      halts: { had: { halted: {}, copying: [], copied: [] }, note: () => {} },
+      halts: { had: { halted: {}, copying: [], copied: [] }, note },
     };
     await bringOldData(parts, asked, never).catch((error) => events.push(String(error.message)));
     return events;
@@ -152,6 +155,15 @@ describe("a copy of data that is brought along", () => {
   it("is made of what is in another data directory without a link", async () => {
     const events = await bring({ cp: () => Promise.resolve(1), own: { link: "", when: "never" } });
     assert.deepEqual(events.slice(0, 3), ["leave", "rehearsal", "cp"]);
+  });
+
+  it("is noted as no half of one any more where it failed: nothing of it is there", async () => {
+    const noted: unknown[] = [];
+    await bring({
+      cp: () => Promise.resolve(1),
+      note: ({ copying }) => void noted.push(copying),
+    });
+    assert.deepEqual(noted, [["data"], []]);
   });
 
   it("ends when the room on the disk does", async () => {

@@ -574,6 +574,85 @@ describe("two Ledgers on one file", () => {
     }),
   );
 
+  describe("what a deployment had stopped and copied that was cut off", () => {
+    const NOTES = {
+      halted: { c1: { Name: "always", MaximumRetryCount: 0 } },
+      copying: ["data"],
+      copied: [],
+    };
+    /** The deployment of `id`, begun while `ran` are running. */
+    const begin = (ledger: Ledger, id: string, ...ran: readonly string[]) => {
+      const intent = ledger.beginDecided(releaseOf(WEB, id), ledger.mark(WEB), { ranBefore: ran });
+      assert.ok(intent);
+      return intent;
+    };
+    const cutOff = (ledger: Ledger) => {
+      const intent = begin(ledger, "a1", "db", "web");
+      ledger.noteAdoption(intent, NOTES);
+      return intent;
+    };
+    const assertHas = (
+      { adoption, ranBefore }: Intent,
+      had: typeof NOTES | undefined,
+      ran: string,
+    ) => {
+      assert.deepEqual(adoption, had);
+      assert.equal(ranBefore.join(" "), ran);
+    };
+    const ways: Record<string, (ledger: Ledger, intent: Intent) => unknown> = {
+      "nobody": () => {},
+      "a hand-over": (ledger) => ledger.handOver(WEB, { source: "h/other", reference: "" }),
+      "a refusal at the start": (ledger, intent) =>
+        ledger.fail(intent, "failed", "interrupted, and"),
+      "a removal that fails": (ledger) => ledger.fail(ledger.beginDestroy(WEB, {}), "failed", "no"),
+    };
+    for (const [by, end] of Object.entries(ways)) {
+      it(
+        `is the next one's, also of another owner, where it was closed by ${by}`,
+        withLedger((ledger, { open }) => {
+          deploy(ledger, WEB, "a0");
+          const intent = cutOff(ledger);
+          const next = open();
+          end(next, intent);
+          const second = begin(next, "b2", "web", "more");
+          assertHas(second, NOTES, "db web more");
+          next.fail(second, "failed", "no data");
+          assertHas(begin(open(), "c3"), NOTES, "db web more");
+        }),
+      );
+    }
+
+    const ends: Record<string, (ledger: Ledger, intent: Intent) => unknown> = {
+      "is deployed": (ledger, intent) => ledger.succeed(intent, {}, "done"),
+      "is put back": (ledger, intent) => ledger.fail(intent, "rolled_back", "unhealthy"),
+      "fails, and all is removed": (ledger, intent) => {
+        ledger.fail(intent, "failed", "unhealthy");
+        ledger.destroyed(ledger.beginDestroy(WEB, {}), "done");
+      },
+    };
+    for (const [how, end] of Object.entries(ends)) {
+      it(
+        `is nobody's any more once a later one ${how}`,
+        withLedger((ledger) => {
+          ledger.fail(cutOff(ledger), "failed", "handed over");
+          end(ledger, begin(ledger, "b2"));
+          assertHas(begin(ledger, "c3", "web"), undefined, "web");
+        }),
+      );
+    }
+
+    it(
+      "is what the last one noted: what was half a copy for the first is whole by then",
+      withLedger((ledger) => {
+        ledger.fail(cutOff(ledger), "failed", "handed over");
+        const second = begin(ledger, "b2");
+        ledger.noteAdoption(second, { ...NOTES, copying: [] });
+        ledger.fail(second, "failed", "handed over again");
+        assertHas(begin(ledger, "c3"), { ...NOTES, copying: [] }, "db web");
+      }),
+    );
+  });
+
   it(
     "a pin goes with the intent that it was made for when that fails, and the one before holds again",
     withLedger((_, { open }) => {
