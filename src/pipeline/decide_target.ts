@@ -110,7 +110,8 @@ async function planUnchanged(
   const shown = parts.ledger.shown(recorded);
   const deployed = shown.services;
   const policy = { removeOrphans };
-  const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy });
+  const ranBefore = parts.ledger.ranBefore(key);
+  const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy, ranBefore });
   const plan = await withFiles(parts, key, shown, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
   moveRevision(parts, target, recorded);
@@ -195,7 +196,8 @@ async function planRendered(
   const images = waits ? {} : await remembering(parts, target, release.digest, refresh, signal);
   const deployed = recorded && parts.ledger.services(recorded);
   const ran = recorded?.images ?? {};
-  const why = { kind: "wanted", deployed, policy, images, ran } as const;
+  const ranBefore = parts.ledger.ranBefore(key);
+  const why = { kind: "wanted", deployed, policy, images, ran, ranBefore } as const;
   const planned = planFor(release.services, observed, why);
   const failed = parts.ledger.failures.get(key, askingSource(target))?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };

@@ -72,6 +72,13 @@ function decideService(service: ReleaseService, input: DecideInput): ServicePlan
     return plan("scale", `${containers.length} of ${expectation.replicas} containers exist`);
   }
   if (strayed.length > 0) return plan("start", ...strayed);
+  const isDown = !containers.some(({ state }) => state === "running");
+  if (isDown && input.observed.idle === undefined && input.ranBefore?.includes(name)) {
+    return plan(
+      "start",
+      "it ran before a deployment that came to no end, which may have stopped it",
+    );
+  }
   return plan("keep", "its inputs are unchanged");
 }
 

@@ -12,6 +12,8 @@ export interface DecideInput {
     /** Remove containers of services that are no longer in the model. */
     readonly removeOrphans: boolean;
   };
+  /** Services that ran before a deployment which came to no end: it may have stopped some. */
+  readonly ranBefore?: readonly string[];
   /** Services whose containers a person asked to have replaced. */
   readonly asked?: readonly string[];
   /**

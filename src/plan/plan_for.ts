@@ -18,6 +18,7 @@ export type Why =
     readonly images?: Images;
     /** Images that the deployed release ran. */
     readonly ran?: Images;
+    readonly ranBefore?: DecideInput["ranBefore"];
   }
   /** The deployed release: missing parts come back, and nothing is removed. */
   | { readonly kind: "repaired" }
@@ -53,8 +54,8 @@ export function planFor(
   const leaving = { removeOrphans: false };
   switch (why.kind) {
     case "wanted": {
-      const { deployed: previous, policy, images = {}, ran = {} } = why;
-      return decide({ ...common, previous, policy, images, ran });
+      const { deployed: previous, policy, images = {}, ran = {}, ranBefore = [] } = why;
+      return decide({ ...common, previous, policy, images, ran, ranBefore });
     }
     case "repaired":
       return decide({ ...common, previous: desired, policy: leaving });

@@ -36,8 +36,8 @@ const ROWS: Readonly<Record<string, string>> = {
   restarts: "WHERE false",
   shown_trees: "WHERE false",
   decisions: "WHERE id IN (SELECT max(id) FROM decisions GROUP BY context, name)",
-  intents: `WHERE closed_at IS NULL OR (kind = 'destroy' AND
-    rowid IN (SELECT max(rowid) FROM intents GROUP BY context, name)) ORDER BY rowid`,
+  intents: `WHERE closed_at IS NULL OR
+    rowid IN (SELECT max(rowid) FROM intents GROUP BY context, name, kind, outcome) ORDER BY rowid`,
   releases: `AS r WHERE id IN (${REFERRED})
     OR id IN (SELECT sealed_in FROM releases WHERE id IN (${REFERRED}))
     OR number > (SELECT max(number) FROM releases WHERE context = r.context AND name = r.name) - ${NEWEST}`,

@@ -128,6 +128,9 @@ export class LedgerTables {
   readonly heldElsewhere: Intents["heldElsewhere"] = (key) => this.intents.heldElsewhere(key);
   /** Intents whose processes ended, oldest first. */
   readonly openIntents: Intents["abandoned"] = () => this.intents.abandoned();
+  /** Services that ran before a stack's last deployment, if that came to no end and is not under way elsewhere. */
+  readonly ranBefore = (key: StackKey): readonly string[] =>
+    this.heldElsewhere(key) === undefined ? this.intents.unsettled(key)?.ranBefore ?? [] : [];
   /** Whether the last change of a stack is a destroy that failed, or was cut off. */
   readonly leftDestroy: Intents["leftDestroy"] = (key) => this.intents.leftDestroy(key);
   /** Open intents of ended processes, which nobody has taken up yet. */

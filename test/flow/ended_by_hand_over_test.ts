@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { DENO_PROGRAM, ServiceProcess } from "../e2e/service_process.ts";
 import { commandTo, rows } from "./commands.ts";
 import { composeFile, configFile, type Part, service } from "./compose_text.ts";
-import { commit, interrupt, inWorld, pollTo, states } from "./steps.ts";
+import { commit, docker, interrupt, inWorld, pollTo, states } from "./steps.ts";
 import { until } from "./until.ts";
 import { createWorld, engines, IMAGE, type World } from "./world.ts";
 
@@ -236,6 +236,30 @@ describe("a rollout of a stack's former owner", () => {
         await other.deploy("succeeded");
       }));
   }
+});
+
+describe("what a former owner's deployment had stopped when it was handed over", () => {
+  it("is started for the new owner, also where that one's files are those that run", () =>
+    withOther(async (world, other) => {
+      world.fake?.setBehaviour("db", { stopsWith: 0 });
+      const release = (number: string) => shop(number, { db: service() });
+      const { run } = await hanging(world, release);
+      const ended = run.catch(() => {});
+      await world.stop();
+      await ended;
+      // As the deployment does with a service that it replaces, or that waits for another.
+      await docker(world, "stop", `${world.stack}-db-1`);
+      await other.adopt();
+      await world.restart();
+      world.fake?.setBehaviour("web", { health: "healthy" });
+      await turn(world, "healthy");
+      const files = release("2");
+      await commandTo(world, 2, ["plan", await other.commit(files)]);
+      assert.match(await other.deploy("succeeded", files), /start db/);
+      assert.equal((await states(world))["db-1"], "running");
+      await docker(world, "stop", `${world.stack}-db-1`);
+      await other.deploy("skipped", files);
+    }));
 });
 
 describe("a hook of a stack's former owner, which its compose was cut off from", () => {

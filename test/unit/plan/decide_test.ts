@@ -363,6 +363,32 @@ const TABLE: readonly {
     actions: { web: "keep" },
   },
   {
+    when: "a deployment that came to no end has stopped what ran before",
+    given: {
+      desired: ["web", "batch"].map((name) => service(name)),
+      observed: {
+        containers: ["web", "batch", "old"].map((name) =>
+          container(name, { state: "exited", exitCode: 0 })
+        ),
+      },
+      policy: { removeOrphans: false },
+      ranBefore: ["web", "old"],
+    },
+    actions: { web: "start", batch: "keep" },
+    because: /ran before a deployment that came to no end/,
+  },
+  {
+    when: "a replica still runs of what ran before a deployment that came to no end",
+    given: {
+      desired: [service("web", { expectation: { ...service("web").expectation, replicas: 2 } })],
+      observed: {
+        containers: [container("web"), container("web", { state: "exited", exitCode: 0 })],
+      },
+      ranBefore: ["web"],
+    },
+    actions: { web: "keep" },
+  },
+  {
     when: "only a stranger's container is in the project",
     given: { observed: { containers: [container("old", { labels: {} }), container("web")] } },
     actions: { web: "keep", old: "keep" },

@@ -79,8 +79,22 @@ describe("copyLedger()", () => {
       assert.deepEqual(copy.openIntents().map(({ key: { name } }) => name), ["wiki"]);
       const [under] = copy.releasesUnderWay();
       assert.equal(copy.open(under ?? current).digest, "digest-b");
+      assert.deepEqual(copy.ranBefore(WEB), []);
       const [, before] = copy.history(WEB, 9).filter(({ digest }) => digest !== "digest-a29");
       assert.throws(() => copy.open(before ?? current), /is not in/);
+    }));
+
+  it("copies what ran before a deployment that came to no end", () =>
+    withPlace(async ({ from, to, open }) => {
+      const ledger = open(from);
+      const ranBefore = ["db"];
+      const begun = ledger.beginDecided(releaseOf(WEB, "a"), ledger.mark(WEB), { ranBefore });
+      ledger.fail(begun ?? assert.fail(), "failed", "handed over");
+      ledger.fail(ledger.beginDestroy(WEB, {}), "failed", "refused");
+      await copyLedger(systemFiles, from, to);
+      const copy = open(to);
+      assert.deepEqual(copy.ranBefore(WEB), ranBefore);
+      assert.ok(copy.leftDestroy(WEB));
     }));
 
   it("does nothing when there is no ledger", () =>

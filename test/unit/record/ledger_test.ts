@@ -614,6 +614,7 @@ describe("two Ledgers on one file", () => {
           const intent = cutOff(ledger);
           const next = open();
           end(next, intent);
+          assert.deepEqual(next.ranBefore(WEB), ["db", "web"]);
           const second = begin(next, "b2", "web", "more");
           assertHas(second, NOTES, "db web more");
           next.fail(second, "failed", "no data");
@@ -636,6 +637,7 @@ describe("two Ledgers on one file", () => {
         withLedger((ledger) => {
           ledger.fail(cutOff(ledger), "failed", "handed over");
           end(ledger, begin(ledger, "b2"));
+          assert.deepEqual(ledger.ranBefore(WEB), []);
           assertHas(begin(ledger, "c3", "web"), undefined, "web");
         }),
       );
