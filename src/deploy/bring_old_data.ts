@@ -35,7 +35,7 @@ import {
   holdsSomething,
   type OldDataParts,
   rehearse,
-  removeCopy,
+  removeEach,
   type ToBring,
 } from "./copy_old_data.ts";
 
@@ -179,7 +179,7 @@ export async function bringOldData(
   };
   try {
     // Of an attempt that was cut off before anything ran on them; the original went on since, maybe.
-    for (const path of halts.had.copying) await removeCopy(parts, release.key, path, signal);
+    await removeEach(parts, release.key, halts.had.copying, signal);
     const { wanted } = await toBring(parts, release, observed, signal);
     if (wanted.length > 0) slot.leave();
     for (const each of wanted) await rehearse(parts, release.key, each, signal);
@@ -206,8 +206,7 @@ export async function bringOldData(
   } catch (error) {
     if (signal.aborted) throw error;
     // The restarted containers write to the original: no copy stays, also for the next attempt.
-    const paths = [...halts.had.copying, ...copied];
-    for (const path of paths) await removeCopy(parts, release.key, path, signal);
+    await removeEach(parts, release.key, [...halts.had.copying, ...copied], signal);
     await letReturn(engine, halted, signal);
     const others = stopped.difference(new Set(Object.keys(halted)));
     for (const id of others) await engine.startContainer(id, signal);

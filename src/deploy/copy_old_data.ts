@@ -187,6 +187,16 @@ function failedCopy(code: number, said: string): Error {
   return new Error(`cp ended with ${code}: ${said}`);
 }
 
+/** Removes several copies as {@link removeCopy} does. */
+export async function removeEach(
+  parts: OldDataParts,
+  key: StackKey,
+  copies: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const path of copies) await removeCopy(parts, key, path, signal);
+}
+
 /**
  * Removes those of some copies whose originals containers have again that an adoption put back: they write
  * there from now on. Of a container that is gone for good, the copy is all that the next attempt finds.
