@@ -14,10 +14,17 @@ import { volumesThere, type VolumeThere } from "./volumes_there.ts";
 
 /** Facts about whose the stacks of an engine are. */
 export interface OwnerFacts {
-  /** The owner of a stack of this engine, as far as that is recorded. */
-  readonly ownerOf: (stack: string) => Promise<StackOwner | undefined>;
+  /** The owners of a stack of this engine, as far as they are recorded. */
+  readonly ownersOf: (stack: string) => Promise<OwnersOfStack>;
   /** Whether a thing of a stack of the same owner, labelled as `deployed` from there, has authors of its own. */
   readonly isSeparate: (stack: string, deployed: string | undefined) => boolean;
+}
+
+interface OwnersOfStack {
+  /** The owner in this context, which decides. */
+  readonly here: StackOwner | undefined;
+  /** Those in other contexts, where this one has none: labels tell beside them, and each may refuse. */
+  readonly elsewhere: readonly StackOwner[];
 }
 
 interface VolumeFacts extends OwnerFacts {
@@ -32,8 +39,8 @@ interface VolumeFacts extends OwnerFacts {
  * Refuses a model that defines a volume as its own which belongs to a stack of another source or
  * branch: compose would only warn, and both stacks would write to the same data. A volume that is
  * `external` is shared on purpose, and stacks of one branch may share unless their authors are
- * separate. Labels name no branch: where
- * no owner is recorded, they tell the source alone. Naming the repository that a
+ * separate. Labels name no branch: where this context has no owner, they tell the source alone, and
+ * other contexts of the engine, which may lie, only refuse. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
  * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
@@ -105,20 +112,21 @@ export async function requireOwnNetworks(
 async function anothers(
   key: StackKey,
   labels: Readonly<Record<string, string>>,
-  { ownerOf, isSeparate }: OwnerFacts,
+  { ownersOf, isSeparate }: OwnerFacts,
   claimant: StackOwner,
 ): Promise<string | undefined> {
   const { stack, maker, deployed } = readMark(labels);
   if (stack === "" || stack === key.name) return undefined;
   // What has no label of Stackwright's either is left to compose's warning.
   const own = maker === "stackwright" ? deployed : undefined;
-  const labelled = own === undefined ? undefined : { source: own, reference: "" };
-  const owner = await ownerOf(stack) ?? labelled;
-  if (owner === undefined) return undefined;
-  if (isSameOwner(owner, claimant)) {
-    return isSeparate(stack, own) ? `stack ${stack}'s, which has another repository` : undefined;
-  }
-  return `stack ${stack}'s, which runs from ${formatOwner(owner)}`;
+  const labelled = own === undefined ? [] : [{ source: own, reference: "" }];
+  const { here, elsewhere } = await ownersOf(stack);
+  const owners = here === undefined ? [...elsewhere, ...labelled] : [here];
+  const other = owners.find((each) => !isSameOwner(each, claimant));
+  if (other !== undefined) return `stack ${stack}'s, which runs from ${formatOwner(other)}`;
+  return owners.length > 0 && isSeparate(stack, own)
+    ? `stack ${stack}'s, which has another repository`
+    : undefined;
 }
 
 /** Whether a volume of tasks, by its name, is, or may become, one of these. */

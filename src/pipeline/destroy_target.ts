@@ -20,7 +20,7 @@ import { managesServices, type Mode, observeAnyway, ofMode, wordsFor } from "./s
 import { ownerBeside, recordedOwner, requireFreeName } from "../record/mod.ts";
 import { claimOf, withSeen } from "./owner/claim.ts";
 import { keeping, whose } from "./owner/whose.ts";
-import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { requireNotOwnProject } from "../prepare/mod.ts";
 import { isOpen, whileIntended } from "./waits.ts";
 
@@ -134,7 +134,7 @@ export async function decideDestroy(
 
 /** True when anything of a stack exists. Throws `conflict` when `by` may not destroy it. */
 async function isThere(
-  parts: Parameters<typeof ownerElsewhere>[0] & Parameters<typeof keptForOther>[0],
+  parts: Parameters<typeof ownersElsewhere>[0] & Parameters<typeof keptForOther>[0],
   key: StackKey,
   { by, found, observed }: Pick<ToDestroy, "by" | "found" | "observed">,
   signal: AbortSignal,
@@ -150,7 +150,7 @@ async function isThere(
   requireOwner(key, by, { parts: containers, claim, takes: true }, "destroyed");
   const asked = { key, wants: by, found, isThere: true };
   const elsewhere = recordedOwner(ledger, key) === undefined
-    ? await ownerElsewhere(parts, asked, signal) ?? await keptForOther(parts, asked)
+    ? (await ownersElsewhere(parts, asked, signal))[0] ?? await keptForOther(parts, asked)
     : undefined;
   if (elsewhere === undefined) return true;
   if (elsewhere.isOwn) throw errors.conflict(`conflict: ${elsewhere.words}`);
@@ -203,7 +203,8 @@ async function whoseElsewhere(
   const containers = partsOf(await observeAnyway(parts, key, signal));
   if (current === undefined && containers.length === 0) return undefined;
   const wants = current && { wants: ownerOfRelease(current) };
-  return (await ownerElsewhere(parts, { key, ...wants, isThere: true }, signal))?.words;
+  const [first] = await ownersElsewhere(parts, { key, ...wants, isThere: true }, signal);
+  return first?.words;
 }
 
 /**

@@ -53,37 +53,38 @@ export async function keptForOther(
 }
 
 /**
- * Finds the owner that deploys a stack through another context of the same engine, or another
- * manager of the same swarm, unless it is `wants`. Asked before a context's first deployment of the
- * stack, so that two contexts make no second owner; afterwards the ledger tells.
+ * Finds the owners that deploy a stack through other contexts of the same engine, or other managers
+ * of the same swarm, other than `wants`; those that are known to come first. Asked before a context's
+ * first deployment of the stack, so that two contexts make no second owner; afterwards the ledger tells.
+ * Engines may lie about what they are: such an owner only refuses, and nothing is anybody's by it.
  *
  * Engines are told apart by what they said last. Only those that never said anything are asked,
  * where the ledger has an owner of that name. One that cannot be asked then counts as another one,
  * unless something of that name `isThere`.
  */
-export async function ownerElsewhere(
+export async function ownersElsewhere(
   parts: Pick<PipelineParts, "ledger" | "host" | "hosts" | "clock">,
   asked: AskedElsewhere,
   signal: AbortSignal,
-): Promise<FoundElsewhere | undefined> {
+): Promise<FoundElsewhere[]> {
   const { ledger: { owners }, host } = parts;
   const { key, isThere } = asked;
   const others = owners.elsewhere(key).flatMap(({ context, ...owner }) => {
     const found = conflictWith(parts.ledger, asked, { context, owner });
     return found === undefined ? [] : [{ context, ...found }];
   });
-  if (others.length === 0) return undefined;
+  if (others.length === 0) return [];
   owners.noteEngine(key.context, await host.info(signal));
   const unknown = others.filter(({ context }) => !owners.knowsEngine(context));
   await Promise.all(unknown.map(({ context }) => askEngine(parts, context, signal)));
   const same = new Set(owners.beside(key).map(({ context }) => context));
   const isAway = (context: string) => isThere && !owners.knowsEngine(context);
-  const first = others.find(({ context }) => same.has(context)) ??
-    others.find(({ context }) => isAway(context));
-  if (first === undefined) return undefined;
-  const { context, text, ...found } = first;
-  const leads = same.has(context) ? "leads" : "cannot be asked, and may lead";
-  return { ...found, words: text(`which ${leads} to this engine`) };
+  const known = others.filter(({ context }) => same.has(context));
+  const away = others.filter(({ context }) => !same.has(context) && isAway(context));
+  return [...known, ...away].map(({ context, text, ...found }) => {
+    const leads = same.has(context) ? "leads" : "cannot be asked, and may lead";
+    return { ...found, words: text(`which ${leads} to this engine`) };
+  });
 }
 
 /** The owner by a context, if it is not the one asked for; `text` makes the words about it. */

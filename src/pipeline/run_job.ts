@@ -40,7 +40,7 @@ import { createPauses } from "../system/mod.ts";
 import { startableBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
-import { ownerElsewhere } from "./owner_elsewhere.ts";
+import { ownersElsewhere } from "./owner_elsewhere.ts";
 import { jobCredentials } from "./stack_owner.ts";
 import { locked, whileOwned } from "./waits.ts";
 import { measuredJob } from "../tell/mod.ts";
@@ -122,10 +122,9 @@ async function withOwnStops(
     const observed = await observeAnyway(parts, other, signal);
     const isThere = observed.containers.length > 0;
     const isKnown = recordedOwner(parts.ledger, other) !== undefined;
-    const beside = isKnown
-      ? undefined
-      : await ownerElsewhere(parts, { key: other, isThere }, signal);
-    seen.set(name, { ...saidBy(parts.ledger, other, observed), elsewhere: beside?.owner });
+    const beside = isKnown ? [] : await ownersElsewhere(parts, { key: other, isThere }, signal);
+    const elsewhere = beside.map(({ owner }) => owner);
+    seen.set(name, { ...saidBy(parts.ledger, other, observed), elsewhere });
   }
   const whose = (project: string) => whoseStop(parts.ledger, key, project, seen.get(project));
   const stopServices = spec.stopServices.filter(({ project }) => whose(project) === undefined);

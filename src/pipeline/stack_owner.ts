@@ -39,7 +39,7 @@ import {
   notYours,
   partsOf,
 } from "./owner/own_things.ts";
-import { keptForOther, ownerElsewhere } from "./owner_elsewhere.ts";
+import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
 import { takesAll } from "./owner/whose.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
@@ -140,7 +140,7 @@ export async function requireOwnership(
   if (found !== undefined && theirs?.isRepository === true) throw fromElsewhere(found, theirs);
   const isThere = [...containers, ...left].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
-  const elsewhere = recorded === undefined ? await ownerElsewhere(parts, asked, signal) : undefined;
+  const [elsewhere] = recorded === undefined ? await ownersElsewhere(parts, asked, signal) : [];
   const isKnown = claim.isAdopted || hasBegun;
   const other = elsewhere ?? (isKnown ? undefined : await keptForOther(parts, asked));
   if (other?.isOwn === true) throw errors.conflict(`conflict: ${other.words}`);
@@ -184,7 +184,7 @@ function requireRecorded(
  * {@link requireOwnNetworks}. Throws `conflict`.
  */
 export async function requireNothingForeign(
-  parts: Parameters<typeof ownerElsewhere>[0],
+  parts: Parameters<typeof ownersElsewhere>[0],
   { key, swarm, owner, discovered, ...of }:
     & Pick<Release, "key" | "swarm" | "configuration" | "revision">
     & { readonly owner?: StackOwner; readonly discovered?: Target["discovered"] },
@@ -198,12 +198,14 @@ export async function requireNothingForeign(
     { source: askingSource(of), reference: "" };
   const { engine } = host;
   const pauses = createPauses(1);
-  const owners = new Map<string, Promise<StackOwner | undefined>>();
-  const ownerHere = async (name: string) => {
+  const owners = new Map<string, ReturnType<OwnerFacts["ownersOf"]>>();
+  const findOwners = async (name: string) => {
     const stack = { ...key, name };
     await pauses.after(1);
-    return recordedOwner(ledger, stack) ??
-      (await ownerElsewhere(parts, { key: stack, isThere: true }, signal))?.owner;
+    const here = recordedOwner(ledger, stack);
+    if (here !== undefined) return { here, elsewhere: [] };
+    const beside = await ownersElsewhere(parts, { key: stack, isThere: true }, signal);
+    return { here, elsewhere: beside.map(({ owner }) => owner) };
   };
   const from = of.revision.source.name;
   // A target says itself how it was found; of a release that comes back, the ledger does.
@@ -213,7 +215,7 @@ export async function requireNothingForeign(
   const separate = new Map<string, ReturnType<typeof separately>>();
   const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
   const facts: OwnerFacts = {
-    ownerOf: (name) => owners.getOrInsertComputed(name, ownerHere),
+    ownersOf: (name) => owners.getOrInsertComputed(name, findOwners),
     isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
   };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);

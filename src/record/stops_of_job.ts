@@ -23,16 +23,16 @@ export function locksOfJob(
 export interface OthersSay {
   /** The source of a container of it that is another's than an owner's. */
   readonly anothers?: (owner: StackOwner | undefined) => string | undefined;
-  /** Its owner by another context that leads to the same engine. */
-  readonly elsewhere?: StackOwner | undefined;
+  /** Its owners by other contexts that lead to the same engine. */
+  readonly elsewhere?: readonly StackOwner[];
 }
 
 /**
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
  * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner in the
- * context of the job, others tell: the owner by another context of this engine, else its containers. These
- * also tell of a stack with an owner, unless it was handed over: another manager's containers may
- * have come under its name.
+ * context of the job, others tell, each of which may refuse: the owners by other contexts of this
+ * engine, which may lie, and its containers. These also tell of a stack with an owner, unless it was
+ * handed over: another manager's containers may have come under its name.
  *
  * A configuration may deploy other repositories. Their jobs stop what is deployed from the same one,
  * since their authors are not the configuration's; the repository is returned where that differs.
@@ -41,21 +41,21 @@ export function whoseStop(
   ledger: Pick<Ledger, "owners" | "current" | "history">,
   key: StackKey,
   project: string,
-  { anothers, elsewhere }: OthersSay = {},
+  { anothers, elsewhere = [] }: OthersSay = {},
 ): string | undefined {
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key);
   const here = recordedOwner(ledger, { ...key, name: project });
-  const recorded = here ?? elsewhere;
   if (here?.contested !== undefined) return formatOwner(here.contested);
   const from = repositoryOf(ledger, key, own);
   const mayStopAll = from === own?.source;
-  if (recorded === undefined) return anothers?.(mayStopAll ? own : undefined);
-  if (own === undefined || !isSameOwner(recorded, own)) return formatOwner(recorded);
-  const other = here?.adopted === false ? anothers?.(here) : undefined;
-  if (other !== undefined) return other;
-  const theirs = repositoryOf(ledger, { ...key, name: project }, recorded);
-  return mayStopAll || theirs === from ? undefined : theirs;
+  for (const owner of here === undefined ? elsewhere : [here]) {
+    if (own === undefined || !isSameOwner(owner, own)) return formatOwner(owner);
+    const theirs = repositoryOf(ledger, { ...key, name: project }, owner);
+    if (!mayStopAll && theirs !== from) return theirs;
+  }
+  if (here?.adopted === true) return undefined;
+  return anothers?.(here ?? (mayStopAll ? own : undefined));
 }
 
 /** The repository that a stack is deployed from; its owner's own one while no release is known. */

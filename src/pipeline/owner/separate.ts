@@ -17,31 +17,32 @@ interface Asker {
 /**
  * Tells of things of another stack of the same owner, by the repositories that their labels name, whether
  * they have authors of their own: one of the two stacks is, or was, discovered in a repository that is not
- * the configuration's, and the other is from another one. All contexts of the engine are asked, and the
- * thing itself (`deployed`, by its label) where they do not know or that is none of the stack's; a
- * repository that nobody knows is another one. The ledger is asked once, however many things there are.
+ * the configuration's, and the other is from another one. The thing itself (`deployed`, by its label) is
+ * asked where the stack's context does not know or that is none of the stack's; a repository that nobody
+ * knows is another one. Other contexts of the engine, which may lie, are asked too, and only separate.
+ * The ledger is asked once, however many things there are.
  */
 export function separately(
   ledger: Parts,
   { owner, from, isFound }: Asker,
   stack: StackKey,
 ): (deployed: string | undefined) => boolean {
-  const contexts = [stack.context, ...ledger.owners.beside(stack).map(({ context }) => context)];
-  const keys = contexts.map((context) => ({ ...stack, context }));
-  const known = keys.flatMap((key) => deployedFrom(ledger, key) ?? []);
-  const told = keys.flatMap((key) => wasFound(ledger, key) ?? []);
-  const claims = keys.map((key) => claimOf(ledger, key));
+  const beside = ledger.owners.beside(stack).map(({ context }) => ({ ...stack, context }));
+  const here = deployedFrom(ledger, stack);
+  const known = [stack, ...beside].flatMap((key) => deployedFrom(ledger, key) ?? []);
+  const told = wasFound(ledger, stack);
+  const isToldBeside = beside.some((key) => wasFound(ledger, key) === true);
+  const { owner: recorded, isAdopted, sources } = claimOf(ledger, stack);
+  // Of what says nothing itself other contexts tell, where this one has no owner: it would be anybody's.
+  const isTold = recorded === undefined ? known.length > 0 : here !== undefined;
   // Of its owner, or of any before a hand-over.
-  const isStacks = (deployed: string) =>
-    claims.some(({ isAdopted, sources }) => isAdopted || sources().has(deployed));
+  const isStacks = (deployed: string) => isAdopted || sources().has(deployed);
   return (deployed) => {
-    const isKnown = known.length > 0 && (deployed === undefined || isStacks(deployed));
+    const isKnown = deployed === undefined ? isTold : here !== undefined && isStacks(deployed);
     const repositories = isKnown ? known : [...known, deployed];
     if (repositories.every((each) => each === from)) return false;
-    const mayBeFound = told.length > 0
-      ? told.includes(true)
-      : repositories.some((each) => each !== owner.source);
-    return isFound || mayBeFound;
+    const mayBeFound = told ?? repositories.some((each) => each !== owner.source);
+    return isFound || isToldBeside || mayBeFound;
   };
 }
 

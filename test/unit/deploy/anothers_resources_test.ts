@@ -22,6 +22,7 @@ async function check(
     node,
     external = false,
     owners = {},
+    elsewhere = [],
     reference = "",
     separate = "",
   }: {
@@ -32,6 +33,8 @@ async function check(
     readonly node?: string;
     readonly external?: boolean;
     readonly owners?: Readonly<Record<string, string | StackOwner>>;
+    /** The sources that stack `wiki` has in other contexts. */
+    readonly elsewhere?: readonly string[];
     /** The branch of stack `shop`. */
     readonly reference?: string;
     /** A stack of the same owner with authors of its own. */
@@ -46,14 +49,16 @@ async function check(
     everyVolume: (isWanted: (name: string) => boolean) =>
       Promise.resolve(existing.filter((each) => isWanted(each.name))),
   };
-  const ownerOf = (of: string) => {
+  const ownersOf = (of: string) => {
     const owner = owners[of];
-    return Promise.resolve(typeof owner === "string" ? { source: owner, reference: "" } : owner);
+    const here = typeof owner === "string" ? { source: owner, reference: "" } : owner;
+    const beside = elsewhere.map((source) => ({ source, reference: "" }));
+    return Promise.resolve({ here, elsewhere: beside });
   };
   await requireOwnVolumes(
     { context: "default", name: stack },
     { name: stack, services: {}, volumes },
-    { engine, ownerOf, isSeparate: (of) => of === separate, node },
+    { engine, ownersOf, isSeparate: (of) => of === separate, node },
     { source: OURS, reference },
     new AbortController().signal,
   );
@@ -68,6 +73,9 @@ describe("requireOwnVolumes()", () => {
     }]],
     ["one that nobody made for a project", [{}]],
     ["one of a project that nobody manages", [{ "com.docker.compose.project": "wiki" }]],
+    ["one of a stack of its source in another context", [labels("wiki", OURS), {
+      elsewhere: [OURS],
+    }]],
     ["an external one", [labels("wiki", THEIRS), { external: true }]],
   ];
   for (const [title, parts] of fine) it(`lets ${title} be`, () => check(...parts));
@@ -75,6 +83,12 @@ describe("requireOwnVolumes()", () => {
   const refused: readonly (readonly [string, Parameters<typeof check>])[] = [
     ["says so itself", [labels("wiki", THEIRS)]],
     ["is in the ledger", [labels("wiki", OURS), { owners: { wiki: THEIRS } }]],
+    ["says so itself, whatever another context tells", [labels("wiki", THEIRS), {
+      elsewhere: [OURS],
+    }]],
+    ["is another context's, whatever it says itself", [labels("wiki", OURS), {
+      elsewhere: [OURS, THEIRS],
+    }]],
     ["had it before it was managed", [{ "com.docker.compose.project": "wiki" }, {
       owners: { wiki: THEIRS },
     }]],
@@ -145,6 +159,10 @@ describe("requireOwnVolumes()", () => {
       message: /is stack wiki's, which has another repository, and was not mounted/,
     });
     await of("other");
+    const beside = { elsewhere: [OURS], separate: "wiki" };
+    const unmanaged = { "com.docker.compose.project": "wiki" };
+    await assert.rejects(check(unmanaged, beside), { message: /which has another repository/ });
+    await check(unmanaged, { separate: "wiki" });
   });
 
   it("refuses more names with templates than anybody has", async () => {
@@ -155,7 +173,8 @@ describe("requireOwnVolumes()", () => {
       findVolumes: () => assert.fail("asked"),
       everyVolume: () => assert.fail("asked"),
     };
-    const facts = { ownerOf: () => Promise.resolve(undefined), isSeparate: () => false };
+    const none = { here: undefined, elsewhere: [] };
+    const facts = { ownersOf: () => Promise.resolve(none), isSeparate: () => false };
     const parts = { engine, ...facts, node: "h1" };
     const claimant = { source: OURS, reference: "" };
     const { signal } = new AbortController();
@@ -173,6 +192,7 @@ describe("requireOwnNetworks()", () => {
     made: Readonly<Record<string, string>>,
     network: Readonly<Record<string, unknown>> = {},
     owners: Readonly<Record<string, string>> = {},
+    elsewhere: readonly StackOwner[] = [],
   ) => {
     const name = "shop_default";
     await requireOwnNetworks(
@@ -186,9 +206,10 @@ describe("requireOwnNetworks()", () => {
             }))),
         },
         isSeparate: (of) => of === "apart",
-        ownerOf: (of) => {
+        ownersOf: (of) => {
           const source = owners[of];
-          return Promise.resolve(source === undefined ? undefined : { source, reference: "" });
+          const here = source === undefined ? undefined : { source, reference: "" };
+          return Promise.resolve({ here, elsewhere });
         },
       },
       { source: OURS, reference: "" },
@@ -201,6 +222,8 @@ describe("requireOwnNetworks()", () => {
       "host/them/wiki, and was not joined; give the network another name, or say that it is shared on " +
       "purpose: networks.default.external: true";
     await assert.rejects(join(labels("wiki", THEIRS)), { code: "conflict", message });
+    const lies = [{ source: OURS, reference: "" }];
+    await assert.rejects(join(labels("wiki", THEIRS), {}, {}, lies), { code: "conflict", message });
     const unmanaged = { "com.docker.compose.project": "wiki" };
     await assert.rejects(join(unmanaged, {}, { wiki: THEIRS }), { code: "conflict", message });
     const inSwarm = { "com.docker.stack.namespace": "wiki" };

@@ -48,7 +48,7 @@ describe("thousands of volumes, networks and aliases", () => {
             findVolumes: () => Promise.resolve([...existing]),
             everyVolume: () => assert.fail("all volumes"),
           },
-          ownerOf: () => Promise.resolve(undefined),
+          ownersOf: () => Promise.resolve({ here: undefined, elsewhere: [] }),
           isSeparate: () => false,
           node: undefined,
         },

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
-import { ownerElsewhere } from "../../../src/pipeline/owner_elsewhere.ts";
+import { ownersElsewhere } from "../../../src/pipeline/owner_elsewhere.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
 
 const NO_SIGNAL = new AbortController().signal;
-type Parts = Parameters<typeof ownerElsewhere>[0];
-type Asked = Parameters<typeof ownerElsewhere>[1];
+type Parts = Parameters<typeof ownersElsewhere>[0];
+type Asked = Parameters<typeof ownersElsewhere>[1];
 const [HERE, THERE] = [stackKey("", "shop"), stackKey("two", "shop")];
 const [MAIN, DEV] = ["main", "dev"].map((branch) => `refs/heads/${branch}`) as [string, string];
 
@@ -48,14 +48,19 @@ function given({ here, there, said, isStack, source = "them" }: Given) {
   const host = { info: () => Promise.resolve(here) };
   const hosts = { of: () => Promise.resolve({ info }) };
   const parts = { clock, ledger, host, hosts } as unknown as Parts;
-  const ask = (more: Partial<Asked> = {}) => {
+  const askAll = (more: Partial<Asked> = {}) => {
     const wants = { source: "me", reference: MAIN };
-    return ownerElsewhere(parts, { key: HERE, wants, isThere: false, ...more }, NO_SIGNAL);
+    return ownersElsewhere(parts, { key: HERE, wants, isThere: false, ...more }, NO_SIGNAL);
   };
-  return { ledger, ask, asked: () => asked };
+  const ask = async (more: Partial<Asked> = {}) => {
+    const [first, ...others] = await askAll(more);
+    assert.deepEqual(others, []);
+    return first;
+  };
+  return { ledger, ask, askAll, asked: () => asked };
 }
 
-describe("ownerElsewhere()", () => {
+describe("ownersElsewhere()", () => {
   const rows: [string, Given, boolean][] = [
     ["one engine", { here: engine("a"), there: engine("a") }, true],
     ["another engine", { here: engine("a"), there: engine("b") }, false],
@@ -97,6 +102,22 @@ describe("ownerElsewhere()", () => {
     const known = given({ here: engine("a"), said: engine("b") });
     assert.equal(await known.ask(), undefined);
     assert.equal(known.asked(), 0);
+  });
+
+  it("tells of all of them: one of the engines may lie, and those that cannot be asked come last", async () => {
+    const { ledger, askAll } = given({ here: engine("a"), source: "away" });
+    for (
+      const [context, source] of [["three", "me"], ["lying", "evil"], ["true", "them"]] as const
+    ) {
+      ledger.owners.settle({ ...HERE, context }, { source, reference: MAIN });
+      ledger.owners.noteEngine(context, engine("a"));
+    }
+    const sources = async (more: Partial<Asked>) =>
+      (await askAll(more)).map(({ owner }) => owner.source);
+    assert.deepEqual(await sources({ isThere: true }), ["evil", "them", "away"]);
+    const all = await askAll({ isThere: true, wants: undefined } as unknown as Partial<Asked>);
+    assert.equal(all.length, 4);
+    assert.deepEqual(await sources({ wants: { source: "evil", reference: "" } }), ["me", "them"]);
   });
 
   it("tells branches of one source apart", async () => {

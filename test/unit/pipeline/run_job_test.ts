@@ -215,9 +215,11 @@ describe("runJob()", () => {
     containers: readonly ReturnType<typeof runningContainer>[],
     meanwhile: (ledger: ReturnType<typeof createMemoryLedger>) => void,
     other = "",
+    before: typeof meanwhile = () => {},
   ) => {
     const ledger = createMemoryLedger(createFakeClock());
     ledger.owners.settle(stackKey("", "evil"), { source: "evil", reference: "" });
+    before(ledger);
     const labels = {
       ...{ "stackwright.job.enabled": "true", "stackwright.job.schedule": "@daily" },
       "stackwright.job.stop_services": other === "" ? "shop/web" : `shop/web,${other}/x`,
@@ -252,6 +254,21 @@ describe("runJob()", () => {
     const { locked, end } = await stopping([], () => {});
     assert.equal(end, "job job has run");
     assert.deepEqual(locked, [formatStackKey(stackKey("", "evil"))]);
+  });
+
+  it("stops nothing that another source deployed, whatever an engine that may lie makes of it", async () => {
+    const lies = (ledger: ReturnType<typeof createMemoryLedger>) => {
+      ledger.owners.settle(stackKey("lying", "shop"), { source: "evil", reference: "" });
+      ledger.owners.noteEngine("lying", { id: "memory", cluster: "" });
+    };
+    const whose = (source: string) => {
+      const labels = { [LABELS.manager]: MANAGER, [LABELS.sourceConfiguration]: source };
+      return stopping([runningContainer("shop", "web", { labels })], () => {}, "", lies);
+    };
+    const { stopped, end } = await whose("me");
+    assert.match(end, /the job was not run: it stops shop\/web, and shop runs from me;/);
+    assert.deepEqual(stopped, []);
+    assert.deepEqual(await whose("evil").then((its) => its.stopped.length), 1);
   });
 
   it("stops nothing that another source deployed while the run waited for its lock", async () => {

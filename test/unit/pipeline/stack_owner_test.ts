@@ -288,6 +288,49 @@ describe("requireNothingForeign()", () => {
     assert.equal(asked, 1);
   });
 
+  /** Ports with a volume and a network that other stacks made, which say what they were deployed from. */
+  const thereFrom = (source: string, ledger: Parts["ledger"]) => {
+    const own = { ...labels, [LABELS.manager]: MANAGER, [LABELS.sourceName]: source };
+    const found = (names: string[]) =>
+      Promise.resolve(names.map((name) => ({ name, labels: own })));
+    const engine = { ...parts.host.engine, findVolumes: found, findNetworks: found };
+    return { ...parts, ledger, host: { ...parts.host, engine } } as unknown as Parts;
+  };
+
+  it("refuses what says that it is another's, whatever an engine that may lie makes of its stack", async () => {
+    const owner = { source: DEPLOYED, reference: "refs/heads/main" };
+    const lied = ledgerWith(stackKey("lying", "shop"), owner);
+    for (const source of [OURS.source, DEPLOYED]) {
+      const ask = askFor("shop_db", DEPLOYED, {}, { owner }, thereFrom(source, lied));
+      if (source === DEPLOYED) await ask;
+      else {await assert.rejects(ask, {
+          code: "conflict",
+          message: /volume shop_db is stack shop's, which runs from host\/me\/conf, and was not/,
+        });}
+    }
+    const join = requireNothingForeign(
+      thereFrom(OURS.source, lied),
+      {
+        ...{ key: OP, owner },
+        revision: { source: { name: DEPLOYED }, reference: "" },
+      } as Parameters<typeof requireNothingForeign>[1],
+      { services: {}, networks: { web: { name: "op_web" } } },
+      new AbortController().signal,
+    );
+    await assert.rejects(join, { code: "conflict", message: /network op_web is stack shop's/ });
+  });
+
+  it("asks all contexts of the engine: a lying one hides none that tells the truth", async () => {
+    const main = { source: DEPLOYED, reference: "refs/heads/main" };
+    const dev = { ...main, reference: "refs/heads/dev" };
+    const ledger = ledgerWith(stackKey("true", "shop"), main);
+    ledger.owners.settle(stackKey("lying", "shop"), dev);
+    const given = thereFrom(DEPLOYED, ledger);
+    for (const owner of [main, dev]) {
+      await assert.rejects(askFor("shop_db", DEPLOYED, {}, { owner }, given), { code: "conflict" });
+    }
+  });
+
   const policy = { delete: true, removeVolumes: true, removeImages: false };
   const foundIn = (repository: string, name = "op", context = "") => ({
     key: stackKey(context, name),
@@ -317,6 +360,41 @@ describe("requireNothingForeign()", () => {
       askFor("shop_db", DEPLOYED, { discovered: foundIn(DEPLOYED) }, { owner: OURS }, given),
       { code: "conflict" },
     );
+  });
+
+  it("lets no other context say that a stack has no authors of its own", async () => {
+    const [third, lying] = ["host/third/app", stackKey("lying", "shop")];
+    const ledger = ledgerWith(stackKey("", "op"), OURS);
+    ledger.owners.settle(lying, OURS, { repository: third, isFound: false });
+    for (const context of ["default", "lying"]) ledger.owners.noteEngine(context, E1);
+    const asking = (source: string) => {
+      const discovered = source === OURS.source ? undefined : foundIn(source);
+      const given = thereFrom(third, ledger);
+      return askFor("shop_db", source, discovered ? { discovered } : {}, { owner: OURS }, given);
+    };
+    // By an older version, which did not note what is discovered.
+    const base = releaseOf(stackKey("", "shop"), "a".repeat(40));
+    const at = (name: string) => ({ ...base.revision, source: { ...base.revision.source, name } });
+    ledger.beginDeploy({ ...base, revision: at(third), configuration: at(OURS.source) });
+    ledger.owners.settle(stackKey("", "shop"), OURS);
+    await assert.rejects(asking(OURS.source), { message: /which has another repository/ });
+    await assert.rejects(asking(DEPLOYED), { message: /which has another repository/ });
+    await asking(third);
+    ledger.owners.settle(lying, OURS, { repository: DEPLOYED, isFound: true });
+    await assert.rejects(asking(third), { message: /which has another repository/ });
+  });
+
+  it("asks labels, whatever other contexts deployed a stack of the same owner from", async () => {
+    const ledger = ledgerWith(stackKey("", "op"), OURS);
+    ledger.handOver(stackKey("lying", "shop"), OURS);
+    const from = { repository: DEPLOYED, isFound: true };
+    ledger.owners.settle(stackKey("lying", "shop"), OURS, from);
+    const discovered = foundIn(DEPLOYED);
+    const ask = (given: Parts) =>
+      askFor("shop_db", DEPLOYED, { discovered }, { owner: OURS }, given);
+    await assert.rejects(ask(thereFrom(OURS.source, ledger)), {
+      message: /which has another repository/,
+    });
   });
 
   it("asks the ledger once about a stack of the owner, however many volumes it has", async () => {

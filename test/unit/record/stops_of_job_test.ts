@@ -27,13 +27,20 @@ describe("whoseStop()", () => {
     assert.equal(whose("job"), undefined);
     assert.equal(whose("nobody"), undefined);
     assert.equal(whose("nobody", labels(MAIN.source)), undefined);
-    assert.equal(whose("there", { elsewhere: MAIN, ...labels(OTHERS.source) }), undefined);
+    assert.equal(whose("there", { elsewhere: [MAIN], ...labels(MAIN.source) }), undefined);
   });
 
   it("names who owns another, in this context, by another one, or by its labels", () => {
     assert.match(whose("dev") ?? "", /heads\/dev/);
-    assert.match(whose("there", { elsewhere: DEV, ...labels(MAIN.source) }) ?? "", /heads\/dev/);
+    const two = { elsewhere: [MAIN, DEV], ...labels(MAIN.source) };
+    assert.match(whose("there", two) ?? "", /heads\/dev/);
+    assert.match(whose("there", { ...two, ...labels(OTHERS.source) }) ?? "", /heads\/dev/);
     assert.equal(whose("labelled", labels(OTHERS.source)), OTHERS.source);
+  });
+
+  it("names who owns another by its labels, also where another context calls it the job's own", () => {
+    const told = { elsewhere: [MAIN], ...labels(MAIN.source, OTHERS.source) };
+    assert.equal(whose("there", told), OTHERS.source);
   });
 });
 
@@ -83,7 +90,7 @@ describe("whoseStop() of a configuration that deploys other repositories", () =>
     assert.equal(whose("app", "own"), MAIN.source);
     assert.equal(whose("failed", "own"), MAIN.source);
     assert.equal(whose("app", "lost", labels(MAIN.source)), MAIN.source);
-    assert.equal(whose("app", "there", { elsewhere: MAIN }), MAIN.source);
+    assert.equal(whose("app", "there", { elsewhere: [MAIN] }), MAIN.source);
     assert.equal(whose("app", "nobody"), undefined);
   });
 
