@@ -31,6 +31,8 @@ class MemoryRuns implements RunStore {
   readonly #runs = new Map<string, Run>();
   readonly #counts = new Map<Trigger, number>();
   readonly #held = new Set<string>();
+  /** Runs by trigger and id that may be forgotten: a sweep must not look at what waits. */
+  readonly #over = new Map<Trigger, Map<string, Run>>();
   readonly #listeners = new Set<RunListener>();
 
   readonly #kept: KeptRuns | undefined;
@@ -65,6 +67,7 @@ class MemoryRuns implements RunStore {
   #add(run: Run): void {
     this.#store(run);
     this.#counts.set(run.trigger, (this.#counts.get(run.trigger) ?? 0) + 1);
+    this.#noteEnd(run);
   }
 
   start(id: string): Run {
@@ -87,8 +90,10 @@ class MemoryRuns implements RunStore {
 
   hold(id: string): () => void {
     this.#held.add(id);
+    for (const over of this.#over.values()) over.delete(id);
     return () => {
       this.#held.delete(id);
+      this.#noteEnd(this.#runs.get(id));
       this.#sweep();
     };
   }
@@ -104,6 +109,7 @@ class MemoryRuns implements RunStore {
       finishedAt: now,
     }));
     if (isFirstEnd) this.#keep(finished);
+    this.#noteEnd(finished);
     this.#sweep();
     return finished;
   }
@@ -144,8 +150,7 @@ class MemoryRuns implements RunStore {
     const unknown = this.#news();
     if (unknown.length === 0) return;
     for (const run of unknown) this.#add(run);
-    const inOrder = [...this.#runs.values()]
-      .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+    const inOrder = [...this.#runs.values()].sort(byCreation);
     this.#runs.clear();
     for (const run of inOrder) this.#runs.set(run.id, run);
     this.#sweep();
@@ -179,43 +184,39 @@ class MemoryRuns implements RunStore {
     for (const listener of this.#listeners) listener(run);
   }
 
+  /** Held runs stay: after a shutdown ended a run, its work may still report to it. */
+  #noteEnd(run: Run | undefined): void {
+    if (run === undefined || !isTerminal(run.status) || this.#held.has(run.id)) return;
+    this.#over.getOrInsertComputed(run.trigger, () => new Map()).set(run.id, run);
+  }
+
   /** Forgets finished runs: first the expired ones, then those beyond the limit of a trigger. */
   #sweep(): void {
-    const expired = this.#clock.now().getTime() - RUN_LIFETIME_MS;
-    for (const run of this.#runs.values()) {
-      // Later runs are younger, unless the clock went back: those are held, and not shown.
-      if (run.createdAt.getTime() > expired) break;
-      if (this.#isOver(run)) this.#drop(run);
+    const now = this.#clock.now();
+    for (const [trigger, over] of this.#over) {
+      for (const run of over.values()) if (this.#hasExpired(run, now)) this.#drop(run);
+      while ((this.#counts.get(trigger) ?? 0) > RUNS_PER_TRIGGER) {
+        const run = firstToGo([...over.values()].sort(byCreation));
+        if (run === undefined) break;
+        this.#drop(run);
+      }
     }
-    for (const [trigger, count] of this.#counts) {
-      if (count > RUNS_PER_TRIGGER) this.#forget(trigger, count - RUNS_PER_TRIGGER);
-    }
-  }
-
-  #forget(trigger: Trigger, most: number): void {
-    for (let left = most; left > 0; left--) {
-      const over = [...this.#runs.values()]
-        .filter((run) => run.trigger === trigger && this.#isOver(run));
-      const run = firstToGo(over);
-      if (run === undefined) return;
-      this.#drop(run);
-    }
-  }
-
-  /** Held runs stay: after a shutdown ended a run, its work may still report to it. */
-  #isOver({ id, status }: Run): boolean {
-    return isTerminal(status) && !this.#held.has(id);
   }
 
   #drop({ id, trigger }: Run): void {
     this.#runs.delete(id);
+    this.#over.get(trigger)?.delete(id);
     this.#counts.set(trigger, (this.#counts.get(trigger) ?? 1) - 1);
   }
 
-  #hasExpired(run: Run): boolean {
-    const age = this.#clock.now().getTime() - run.createdAt.getTime();
+  #hasExpired(run: Run, now = this.#clock.now()): boolean {
+    const age = now.getTime() - run.createdAt.getTime();
     return isTerminal(run.status) && age >= RUN_LIFETIME_MS;
   }
+}
+
+function byCreation(one: Run, other: Run): number {
+  return one.createdAt.getTime() - other.createdAt.getTime();
 }
 
 /** The targets with `entry` added or replaced; sorted by context, then stack. */

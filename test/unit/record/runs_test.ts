@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Run, RunTarget, Trigger } from "../../../src/model/mod.ts";
 import { createRuns, RUN_LIFETIME_MS, RUNS_PER_TRIGGER } from "../../../src/record/runs.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
+import { takesAtMost } from "../processor_time.ts";
 
 const DONE = { status: "succeeded", message: "done" } as const;
 
@@ -128,6 +129,30 @@ describe("RunStore", () => {
     assert.equal(ids().length, RUNS_PER_TRIGGER + 5);
     for (let i = 1; i <= 5; i++) runs.finish(`run-${i}`, DONE);
     assert.equal(ids().length, RUNS_PER_TRIGGER);
+  });
+
+  it("forgets one that was held when it ended, and is no longer", () => {
+    const { runs, accept, ids } = createStore();
+    const letGo = runs.hold(accept("webhook").id);
+    for (let i = 0; i < RUNS_PER_TRIGGER; i++) accept("webhook");
+    runs.finish("run-1", DONE);
+    assert.equal(ids().length, RUNS_PER_TRIGGER + 1);
+    letGo();
+    assert.deepEqual([ids().length, ids().at(-1)], [RUNS_PER_TRIGGER, "run-2"]);
+  });
+
+  it("looks at nothing that waits, however much does, when a run is accepted or ends", async () => {
+    const { runs, accept, finished } = createStore();
+    for (let i = 0; i < 20_000; i++) {
+      runs.accept({ id: `waits-${i}`, trigger: "webhook", repository: `h/o/r${i % 7}` });
+    }
+    let ended = 0;
+    const work = () => {
+      for (let i = 0; i < 1_000; i++) runs.hold(accept("webhook").id);
+      for (let i = 0; i < 1_000; i++) finished("poll");
+      for (let i = 0; i < 1_000; i++) runs.finish(`waits-${ended++}`, DONE);
+    };
+    assert.ok(await takesAtMost(500, work));
   });
 
   it("a run that is held stays, ended or not, until it is let go", async () => {
