@@ -3,14 +3,20 @@
  * waits for its turn, has it performed and closes the run. It does not know what the work is about.
  */
 import { ActiveRuns } from "./intake/active_runs.ts";
-import type { Admission, Intake, NothingToDo, SubmitOptions } from "./intake/admission.ts";
+import {
+  type Admission,
+  type Intake,
+  MOST_OF_REPOSITORY,
+  type NothingToDo,
+  type SubmitOptions,
+} from "./intake/admission.ts";
 import { cancelBetween } from "./intake/cancel_between.ts";
 import { endRun } from "./intake/end_run.ts";
 import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { PollFailures } from "./intake/poll_failures.ts";
-import { errors, type Run, sourcesOf, type Work } from "./model/mod.ts";
+import { errors, requestError, type Run, sourcesOf, type Work } from "./model/mod.ts";
 import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
 
 export type { Admission, Intake, SubmitOptions } from "./intake/admission.ts";
@@ -60,6 +66,8 @@ class Gate implements Intake {
   readonly #lanes: Lanes<Waiting> = createLanes();
   readonly #closed = new AbortController();
   readonly #pace: Pace;
+  /** Repositories whose webhooks are refused, which the log says once, until none of their runs is left. */
+  readonly #full = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor(parts: IntakeParts) {
@@ -72,7 +80,8 @@ class Gate implements Intake {
     return this.#closing === undefined;
   }
 
-  arrive(): Calm {
+  arrive(repository: string): Calm {
+    if (this.#active.ofPushed(repository) >= MOST_OF_REPOSITORY) this.#refuse(repository);
     return this.#pace.arrive();
   }
 
@@ -101,6 +110,15 @@ class Gate implements Intake {
     return this.#closing;
   }
 
+  #refuse(repository: string): never {
+    if (!this.#full.has(repository)) {
+      this.#full.add(repository);
+      const why = `${MOST_OF_REPOSITORY} runs for them wait or go on`;
+      this.#parts.log.warning(`webhooks of a repository are refused: ${why}`, { repository });
+    }
+    throw requestError("too many webhooks of this repository wait", TRY_LATER, "overloaded");
+  }
+
   #requireOpen(): void {
     if (!this.open) throw errors.shutting_down("application is shutting down");
   }
@@ -117,7 +135,8 @@ class Gate implements Intake {
       : this.#lanes.enter(lane, item, waits !== undefined);
     item.finished = this.#inTurn(item, { slot, waits }, controller)
       .finally(runs.hold(run.id));
-    this.#active.add(run.id, { controller, finished: item.finished });
+    const pushed = work.trigger === "webhook" ? repository : undefined;
+    this.#active.add(run.id, { controller, finished: item.finished, pushed });
     return { run, finished: item.finished };
   }
 
@@ -149,6 +168,7 @@ class Gate implements Intake {
     } finally {
       stopListening?.();
       this.#active.remove(id);
+      for (const each of this.#full) if (this.#active.ofPushed(each) === 0) this.#full.delete(each);
     }
   }
 
@@ -184,6 +204,9 @@ function leaveWithClient(item: Waiting, slot: LaneSlot, controller: AbortControl
   look();
   return () => client?.removeEventListener("abort", look);
 }
+
+const TRY_LATER =
+  `${MOST_OF_REPOSITORY} runs for them wait or go on; send it again when some are over`;
 
 /** Facts about a run that are known before any source was looked at. */
 function openingFacts(work: Work): { repository?: string; target?: string } {

@@ -34,7 +34,7 @@ export type WebhookResult = z.output<typeof webhookResult>;
 export interface WebhookOperation extends OperationFacts<WebhookResult> {
   /**
    * Submits the work. The work goes on when the sender disconnects, also with `wait`: most senders
-   * give up after ten seconds. Throws `shutting_down`.
+   * give up after ten seconds. Throws `overloaded` and `shutting_down`.
    */
   call(request: WebhookDelivery, options: { readonly wait: boolean }): Promise<WebhookResult>;
 }
@@ -63,7 +63,14 @@ export function receiveWebhookOperation(parts: WebhookParts): WebhookOperation {
       ),
     }),
     output: webhookResult,
-    errors: ["bad_request", "unauthorized", "forbidden", "payload_too_large", "shutting_down"],
+    errors: [
+      "bad_request",
+      "unauthorized",
+      "forbidden",
+      "payload_too_large",
+      "overloaded",
+      "shutting_down",
+    ],
     call: (request, { wait }) => receive(request, wait, parts),
   };
 }
@@ -83,10 +90,11 @@ async function receive(
     const run = parts.intake.skip({ trigger: "webhook", repository, target, message });
     return { outcome: "skipped", message, ...facts(run) };
   }
-  const waits = parts.intake.arrive();
-  const admissions = request.sources.map((source) => submitWebhook(source, parts, waits));
-  const [first] = admissions;
-  if (first === undefined) throw new Error("BUG: a webhook without sources");
+  const [source, ...others] = request.sources;
+  if (source === undefined) throw new Error("BUG: a webhook without sources");
+  const waits = parts.intake.arrive(repositoryOf(source));
+  const first = submitWebhook(source, parts, waits);
+  const admissions = [first, ...others.map((each) => submitWebhook(each, parts, waits))];
   if (!wait) return { outcome: "accepted", message: "job accepted", ...facts(first.run) };
   const runs = await Promise.all(admissions.map(({ finished }) => finished));
   const told = runs.find(({ status }) => status === "failed") ??
@@ -105,7 +113,7 @@ export function submitWebhook(
   { intake }: WebhookParts,
   waits?: SubmitOptions["waits"],
 ): Admission {
-  const repository = source.identity ?? sourceLocation(source.kind, source.url).name;
+  const repository = repositoryOf(source);
   return intake.submit(
     { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] },
     {
@@ -115,6 +123,10 @@ export function submitWebhook(
       lane: `webhook ${requestKey(source, repository)}`,
     },
   );
+}
+
+function repositoryOf({ identity, kind, url }: SourceRequest): string {
+  return identity ?? sourceLocation(kind, url).name;
 }
 
 function describeEnd(

@@ -1,14 +1,18 @@
 import type { Run } from "../model/mod.ts";
-import { type Clock, within } from "../system/mod.ts";
+import { type Clock, count, within } from "../system/mod.ts";
 
 interface ActiveRun {
   readonly controller: AbortController;
   readonly finished: Promise<Run>;
+  /** Name of the repository of a webhook. */
+  readonly pushed?: string | undefined;
 }
 
 /** The unfinished runs, with the means to abort them. */
 export class ActiveRuns {
   readonly #runs = new Map<string, ActiveRun>();
+  /** Numbers of runs by repository of a webhook. */
+  readonly #pushed = new Map<string, number>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -22,11 +26,19 @@ export class ActiveRuns {
   /** Adds a run; `finished` must never reject. */
   add(id: string, run: ActiveRun): void {
     this.#runs.set(id, run);
+    if (run.pushed !== undefined) count(this.#pushed, run.pushed, 1);
   }
 
   /** Removes a finished run. May be called twice. */
   remove(id: string): void {
+    const pushed = this.#runs.get(id)?.pushed;
     this.#runs.delete(id);
+    if (pushed !== undefined) count(this.#pushed, pushed, -1);
+  }
+
+  /** Number of the runs for webhooks of a repository. */
+  ofPushed(repository: string): number {
+    return this.#pushed.get(repository) ?? 0;
   }
 
   /** Aborts the work of all runs and returns their ids. Runs stay until they are removed. */

@@ -9,6 +9,9 @@ export interface Admission {
   readonly finished: Promise<Run>;
 }
 
+/** Runs for webhooks of one repository at which further ones are refused: each push may name new branches. */
+export const MOST_OF_REPOSITORY = 1000;
+
 /** Options for submitting work. */
 export interface SubmitOptions {
   /** Its abort cancels the work: the client is gone. Ignored once another client joined the run. */
@@ -32,8 +35,11 @@ export interface NothingToDo extends RunFacts {
 
 /** The gate through which all work enters. */
 export interface Intake {
-  /** Notes a request that may come in a burst; returns what its work has to wait for. */
-  arrive(): Calm;
+  /**
+   * Notes a request about a repository that may come in a burst; returns what its work has to wait for.
+   * Throws `overloaded` while {@link MOST_OF_REPOSITORY} runs of such requests wait or go on.
+   */
+  arrive(repository: string): Calm;
   /**
    * Opens a run and starts its work, or joins the run that waits in the work's lane, whose work is
    * then replaced by this newer work. Without `signal` only a shutdown cancels it; the `signal` of

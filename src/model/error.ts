@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   "internal",
   "ledger_unusable",
   "not_found",
+  "overloaded",
   "path_escapes",
   "payload_too_large",
   "pull_failed",

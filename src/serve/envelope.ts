@@ -57,6 +57,9 @@ export async function toResponse(answer: Answer, to: AnswerTo): Promise<Response
   if (answer.kind === "refusal" && answer.allow !== undefined) {
     headers["allow"] = answer.allow.join(", ");
   }
+  if (answer.kind === "refusal" && answer.refusal.retryAfter !== undefined) {
+    headers["retry-after"] = `${answer.refusal.retryAfter}`;
+  }
   if (answer.context !== undefined) headers[CONTEXT_HEADER] = headerText(answer.context);
   const status = answer.kind === "refusal" ? answer.refusal.status : answer.status;
   if (answer.kind === "raw") {

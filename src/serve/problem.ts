@@ -7,12 +7,15 @@ export interface Refusal {
   readonly error: string;
   /** The detail, when there is one. */
   readonly content?: string;
+  /** Seconds after which asking again makes sense, for the header `Retry-After`. */
+  readonly retryAfter?: number;
 }
 
 interface Rule {
   readonly status: number;
   /** The stable text; when absent, the message is the text, and the problems are the detail. */
   readonly error?: string;
+  readonly retryAfter?: number;
 }
 
 /** The one place that knows which HTTP status an error has. */
@@ -34,6 +37,7 @@ const RULES: Readonly<Record<ErrorCode, Rule>> = {
   internal: { status: 500, error: "internal error" },
   ledger_unusable: { status: 500, error: "the ledger cannot be used" },
   not_found: { status: 404 },
+  overloaded: { status: 503, retryAfter: 60 },
   path_escapes: { status: 500, error: "a path leaves its source" },
   payload_too_large: { status: 413 },
   pull_failed: { status: 500, error: "image pull failed" },
@@ -69,6 +73,7 @@ export function refusalOf(error: unknown): Refusal {
   return {
     status: rule.status,
     error: error.told,
+    ...(rule.retryAfter === undefined ? {} : { retryAfter: rule.retryAfter }),
     ...(details === "" ? {} : { content: details }),
   };
 }

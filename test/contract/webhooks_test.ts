@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import type { Execute } from "../../src/intake.ts";
+import { MOST_OF_REPOSITORY } from "../../src/intake/admission.ts";
 import {
   type RunTarget,
   type SkipReason,
@@ -435,6 +436,23 @@ describe("POST /v1/webhook", () => {
         assert.deepEqual(answer, { status: 503, body: { error: "application is shutting down" } });
       }
       assert.equal(service.runs.list({ limit: 9 }).length, 0);
+    }));
+
+  it("is 503 with Retry-After while too many of the repository wait, and opens no run", () =>
+    withService({ execute: () => new Promise(() => {}) }, async (service) => {
+      const { headers, body } = signed("github", {
+        event: "push",
+        payload: githubPush(),
+        secret: WEBHOOK_SECRET,
+      });
+      const push = () => service.open("/v1/webhook", { method: "POST", headers, body });
+      const { job_id: id } = await (await push()).json();
+      const { repository = "" } = service.runs.get(id) ?? {};
+      const work = { kind: "sync", trigger: "webhook", origin: "automatic", sources: [] } as const;
+      for (let n = 1; n < MOST_OF_REPOSITORY; n++) service.intake.submit(work, { repository });
+      const answer = await push();
+      assert.deepEqual([answer.status, answer.headers.get("retry-after")], [503, "60"]);
+      assert.match((await answer.json()).error, /^too many webhooks of this repository wait$/);
     }));
 
   it("is 503 with the id of the run when shutdown cuts it short", () => {

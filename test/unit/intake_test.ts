@@ -7,6 +7,7 @@ import {
   createIntake,
   type Execute,
 } from "../../src/intake.ts";
+import { MOST_OF_REPOSITORY } from "../../src/intake/admission.ts";
 import { type SourceRequest, StackwrightError, type Sync } from "../../src/model/mod.ts";
 import { createRuns, RUNS_PER_TRIGGER } from "../../src/record/runs.ts";
 import { createRedactor } from "../../src/system/mod.ts";
@@ -251,6 +252,39 @@ describe("Intake.submit() in a lane", () => {
       assert.equal((await admission?.finished)?.message, CANCELLED_BY_SHUTDOWN);
     }
     assert.equal(begun.length, 1);
+  });
+});
+
+describe("Intake.arrive()", () => {
+  it("refuses webhooks of a repository of which too many wait, and says so once", async () => {
+    const { execute, end } = steppedWork();
+    const { intake, log } = createGate(execute);
+    const submit = (repository: string, each: number) => {
+      intake.arrive(repository);
+      return intake.submit(about(`${each}`), { repository, lane: `${repository} ${each}` });
+    };
+    for (let n = 0; n < MOST_OF_REPOSITORY; n++) submit("h/o/busy", n);
+    for (let n = 0; n < 3; n++) assert.throws(() => submit("h/o/busy", n), { code: "overloaded" });
+    const told = () => log.lines.filter(({ message }) => message.includes("refused"));
+    assert.deepEqual(told().map(({ level, fields }) => [level, fields["repository"]]), [
+      ["warning", "h/o/busy"],
+    ]);
+    submit("h/o/other", 0);
+    await settle();
+    await end(0);
+    await end(1);
+    submit("h/o/busy", MOST_OF_REPOSITORY + 1);
+    submit("h/o/busy", MOST_OF_REPOSITORY);
+    assert.throws(() => submit("h/o/busy", 0), { code: "overloaded" });
+    const poll = { ...about("main"), trigger: "poll" } as const;
+    const again = { repository: "h/o/busy" };
+    assert.equal(intake.submit(poll, again).run.status, "accepted", "polls are not affected");
+    assert.equal(intake.submit(about("x"), again).run.status, "accepted", "nor retries");
+    assert.equal(told().length, 1, "it was full all the time");
+    for (let n = 2; n < MOST_OF_REPOSITORY + 5; n++) await end(n);
+    for (let n = 0; n < MOST_OF_REPOSITORY; n++) submit("h/o/busy", n);
+    assert.throws(() => submit("h/o/busy", 0), { code: "overloaded" });
+    assert.equal(told().length, 2);
   });
 });
 

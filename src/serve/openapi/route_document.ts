@@ -136,7 +136,9 @@ const REFUSALS: Readonly<Record<number, string>> = {
   409: "It is in a state that does not allow this.",
   413: "The body is larger than MAX_PAYLOAD_SIZE.",
   500: "It failed; `content` says why.",
-  503: "The service is shutting down, or the request was cancelled.",
+  503:
+    "The service is shutting down, the request was cancelled, or (with `Retry-After`) too many " +
+    "webhooks of a repository wait.",
 };
 
 function json(schema: JsonSchema): JsonSchema {

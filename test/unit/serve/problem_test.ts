@@ -15,6 +15,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   conflict: 409,
   forbidden: 403,
   not_found: 404,
+  overloaded: 503,
   payload_too_large: 413,
   shutting_down: 503,
   unauthorized: 401,
@@ -29,7 +30,9 @@ describe("refusalOf()", () => {
       assert.equal(refusal.status, status);
       if (code === "internal") assert.deepEqual(refusal, { status, error: "internal error" });
       else if (status === 500) assert.equal(refusal.content, "the text");
-      else assert.deepEqual(refusal, { status, error: "the text" });
+      else if (code === "overloaded") {
+        assert.deepEqual(refusal, { status, error: "the text", retryAfter: 60 });
+      } else assert.deepEqual(refusal, { status, error: "the text" });
     });
   }
 
