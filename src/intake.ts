@@ -16,14 +16,24 @@ import { createLanes, type Lanes, type LaneSlot } from "./intake/lanes.ts";
 import { type Calm, createPace, type Pace } from "./intake/pace.ts";
 import { perform, type PerformParts } from "./intake/perform.ts";
 import { PollFailures } from "./intake/poll_failures.ts";
-import { errors, requestError, type Run, sourcesOf, type Work } from "./model/mod.ts";
-import { type Clock, type Ids, redactTexts, sourceAsOwner } from "./system/mod.ts";
+import { errors, isTerminal, requestError, type Run, sourcesOf, type Work } from "./model/mod.ts";
+import {
+  type Clock,
+  createPauses,
+  type Ids,
+  redactTexts,
+  SILENT_LOG,
+  sourceAsOwner,
+} from "./system/mod.ts";
 
 export type { Admission, Intake, SubmitOptions } from "./intake/admission.ts";
 export type { Conclude, Execute, Performers } from "./intake/perform.ts";
 
 /** Milliseconds for which active runs may go on after a shutdown began. */
 const SHUTDOWN_GRACE_MS = 10_000;
+
+/** Runs that a shutdown ends in one turn of the event loop. */
+const CUT_AT_ONCE = 200;
 
 /** Milliseconds that aborted work may take to end before shutdown goes on without it. */
 const SETTLE_MS = 2_000;
@@ -173,19 +183,52 @@ class Gate implements Intake {
   }
 
   async #close(): Promise<void> {
-    const { log, graceMs = SHUTDOWN_GRACE_MS } = this.#parts;
+    const { log, clock, graceMs = SHUTDOWN_GRACE_MS } = this.#parts;
     if (this.#active.count === 0) return;
     log.info(`waiting for ${this.#active.count} active runs`, { grace_ms: graceMs });
-    if (await this.#active.endWithin(graceMs)) return;
-    const end = { status: "failed", message: CANCELLED_BY_SHUTDOWN } as const;
-    const cancelled = (id: string) =>
-      endRun(id, end, { ...this.#parts, log: log.with({ job_id: id }) });
-    const cut = this.#active.abort(cancellation(CANCELLED_BY_SHUTDOWN));
+    const end = clock.now().getTime() + graceMs;
+    if (await this.#active.endWithin(graceMs / 2)) return;
+    // There may be thousands of them, and whoever stops this process may end it after the grace.
+    await this.#cut(({ trigger, targets }) => trigger === "webhook" && targets.length === 0);
+    if (await this.#active.endWithin(Math.max(0, end - clock.now().getTime()))) return;
     // A job may go on without this process: its run says so itself.
-    const isJob = (id: string) => this.#parts.runs.get(id)?.trigger === "scheduled_job";
-    cut.filter((id) => !isJob(id)).forEach(cancelled);
+    const isJob = ({ trigger }: Pick<Run, "trigger">) => trigger === "scheduled_job";
+    this.#abort(this.#activeRuns().filter(isJob));
+    await this.#cut((run) => !isJob(run));
     await this.#active.endWithin(SETTLE_MS);
-    cut.filter(isJob).forEach(cancelled);
+    await this.#cut(() => true);
+  }
+
+  /** The runs that have no end yet, also not by {@link #cut}. */
+  #activeRuns(): readonly Run[] {
+    return this.#active.ids.flatMap((id) => this.#parts.runs.get(id) ?? [])
+      .filter(({ status }) => !isTerminal(status));
+  }
+
+  #abort(runs: readonly Run[]): void {
+    this.#active.abort(runs.map(({ id }) => id), cancellation(CANCELLED_BY_SHUTDOWN));
+  }
+
+  /** Aborts and fails such runs, with pauses. The log says in one line how many came to no stack. */
+  async #cut(isMeant: (run: Run) => boolean): Promise<void> {
+    const { log, runs } = this.#parts;
+    const end = { status: "failed", message: CANCELLED_BY_SHUTDOWN } as const;
+    const pauses = createPauses(CUT_AT_ONCE);
+    // The newest first: what waits must not begin where others have left.
+    const meant = this.#activeRuns().filter(isMeant).reverse();
+    const idle = meant.filter(({ targets }) => targets.length === 0).length;
+    for (let from = 0; from < meant.length; from += CUT_AT_ONCE) {
+      const part = meant.slice(from, from + CUT_AT_ONCE);
+      this.#abort(part);
+      runs.together(() => {
+        for (const { id, targets } of part) {
+          const told = targets.length === 0 ? SILENT_LOG : log.with({ job_id: id });
+          endRun(id, end, { ...this.#parts, log: told });
+        }
+      });
+      await pauses.after(part.length);
+    }
+    if (idle > 0) log.error(`${idle} runs failed before they came to a stack: ${end.message}`);
   }
 }
 

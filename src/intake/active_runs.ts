@@ -41,10 +41,13 @@ export class ActiveRuns {
     return this.#pushed.get(repository) ?? 0;
   }
 
-  /** Aborts the work of all runs and returns their ids. Runs stay until they are removed. */
-  abort(reason: Error): string[] {
-    for (const { controller } of this.#runs.values()) controller.abort(reason);
+  get ids(): string[] {
     return [...this.#runs.keys()];
+  }
+
+  /** Aborts the work of runs, which stay until they are removed. */
+  abort(ids: readonly string[], reason: Error): void {
+    for (const id of ids) this.#runs.get(id)?.controller.abort(reason);
   }
 
   /** Whether all runs finish within so many milliseconds. */

@@ -14,20 +14,26 @@ const KEPT = { acted: 50, skipped: 10 } as const;
 export class RunArchive extends LedgerTable {
   #version: number | undefined;
 
-  /** Keeps a finished run, and forgets runs of its kind beyond the limit, see {@link firstToGo}. */
-  keep(run: Run): void {
-    const kind = run.status === "skipped" ? "skipped" : "acted";
-    const group = [run.trigger, kind];
+  /** Keeps finished runs, and forgets runs of their kinds beyond the limit, see {@link firstToGo}. */
+  keep(runs: readonly Run[]): void {
     this.database.casually(() => {
-      this.database.run(
-        `INSERT OR REPLACE INTO runs (trigger, kind, id, created_at, content) VALUES (?, ?, ?, ?, ?)`,
-        ...group,
-        run.id,
-        run.createdAt.getTime(),
-        JSON.stringify(run),
-      );
-      this.#forget(group, KEPT[kind]);
+      for (const [trigger, own] of Map.groupBy(runs, (run) => run.trigger)) {
+        for (const [kind, alike] of Map.groupBy(own, kindOf)) {
+          for (const run of alike) this.#keep(run, [trigger, kind]);
+          this.#forget([trigger, kind], KEPT[kind]);
+        }
+      }
     });
+  }
+
+  #keep(run: Run, group: readonly string[]): void {
+    this.database.run(
+      `INSERT OR REPLACE INTO runs (trigger, kind, id, created_at, content) VALUES (?, ?, ?, ?, ?)`,
+      ...group,
+      run.id,
+      run.createdAt.getTime(),
+      JSON.stringify(run),
+    );
   }
 
   #forget(group: readonly string[], most: number): void {
@@ -69,6 +75,10 @@ export class RunArchive extends LedgerTable {
       .flatMap((id) => this.database.all(`SELECT content FROM runs WHERE id = ?`, id))
       .map((row) => revived(jsonIn(row, "content")));
   }
+}
+
+function kindOf({ status }: Run): keyof typeof KEPT {
+  return status === "skipped" ? "skipped" : "acted";
 }
 
 /** The facts for {@link firstToGo}, without reading targets of hundreds of stacks. */

@@ -36,6 +36,8 @@ export interface RunStore {
   hold(id: string): () => void;
   /** Ends a run; the first end wins. A run that never started gets its start time now. */
   finish(id: string, end: RunEnd): Run;
+  /** Does `work`, and keeps all runs that it ends in one transaction. */
+  together(work: () => void): void;
   /** The run, or `undefined` when there is none or it has expired. */
   get(id: string): Run | undefined;
   /** Matching runs, newest first. */
@@ -46,7 +48,7 @@ export interface RunStore {
 
 /** Port to runs that outlive the process. */
 export interface KeptRuns {
-  keep(run: Run): void;
+  keep(runs: readonly Run[]): void;
   /** Oldest first. */
   all(): readonly Run[];
   /** Runs of other processes that are not known yet; cheap while no other process writes. */

@@ -36,6 +36,8 @@ class MemoryRuns implements RunStore {
   readonly #listeners = new Set<RunListener>();
 
   readonly #kept: KeptRuns | undefined;
+  /** Runs that ended and are to be kept together. */
+  #ended: Run[] | undefined;
 
   constructor(clock: Clock, kept: KeptRuns | undefined) {
     this.#clock = clock;
@@ -108,15 +110,26 @@ class MemoryRuns implements RunStore {
       startedAt: run.startedAt ?? now,
       finishedAt: now,
     }));
-    if (isFirstEnd) this.#keep(finished);
+    if (isFirstEnd && this.#ended !== undefined) this.#ended.push(finished);
+    else if (isFirstEnd) this.#keep([finished]);
     this.#noteEnd(finished);
     this.#sweep();
     return finished;
   }
 
-  #keep(run: Run): void {
+  together(work: () => void): void {
+    const ended: Run[] = this.#ended = [];
     try {
-      this.#kept?.keep(run);
+      work();
+    } finally {
+      this.#ended = undefined;
+      this.#keep(ended);
+    }
+  }
+
+  #keep(runs: readonly Run[]): void {
+    try {
+      this.#kept?.keep(runs);
     } catch {
       // Finished work stays done; a full disk is reported by what needs it.
     }

@@ -10,11 +10,16 @@ import {
 import { MOST_OF_REPOSITORY } from "../../src/intake/admission.ts";
 import { type SourceRequest, StackwrightError, type Sync } from "../../src/model/mod.ts";
 import { createRuns, RUNS_PER_TRIGGER } from "../../src/record/runs.ts";
-import { createRedactor } from "../../src/system/mod.ts";
+import { LedgerDatabase } from "../../src/record/ledger_database.ts";
+import { RunArchive } from "../../src/record/run_archive.ts";
+import type { KeptRuns } from "../../src/record/run_store.ts";
+import { abortable, createKeyedLock, createRedactor } from "../../src/system/mod.ts";
 import { createFakeClock, settle } from "../fakes/fake_clock.ts";
 import { createRecordingLog } from "../fakes/recording_log.ts";
+import { longestStretch } from "./processor_time.ts";
 
 const SECRET = "s3cr3t-t0k3n";
+const NEVER = new Promise<void>(() => {});
 const source: SourceRequest = {
   kind: "git",
   url: "https://example.org/acme/shop",
@@ -30,10 +35,10 @@ const conclude: Conclude = (targets, { failures }) =>
     ? { status: "failed", message: failures.join("|") || "targets failed" }
     : { status: "succeeded", message: `${targets.length} targets` };
 
-function createGate(execute: Execute) {
+function createGate(execute: Execute, kept?: KeptRuns) {
   const clock = createFakeClock();
   const log = createRecordingLog();
-  const runs = createRuns({ clock });
+  const runs = createRuns({ clock, ...(kept && { kept }) });
   const redactor = createRedactor();
   redactor.add(SECRET);
   let count = 0;
@@ -332,7 +337,7 @@ describe("Intake.close()", () => {
   it("waits for active runs that end within the grace period", async () => {
     const { execute, release, aborts } = heldWork();
     const { intake, clock } = createGate(execute);
-    const { finished } = intake.submit(work);
+    const { finished } = intake.submit({ ...work, trigger: "poll" });
     const closing = intake.close();
     await clock.advance(9_999);
     release();
@@ -343,7 +348,10 @@ describe("Intake.close()", () => {
 
   it("aborts what is left after the grace period and marks it failed", async () => {
     const { execute, aborts } = heldWork();
-    const { intake, clock } = createGate(execute);
+    const { intake, clock } = createGate((work, reporter, signal) => {
+      reporter.target({ context: "default", stack: "shop", status: "running" });
+      return execute(work, reporter, signal);
+    });
     const { finished } = intake.submit(work);
     const closing = intake.close();
     await clock.advance(9_999);
@@ -372,6 +380,62 @@ describe("Intake.close()", () => {
     assert.deepEqual([...new Set(ends.map(({ message }) => message))], [CANCELLED_BY_SHUTDOWN]);
     assert.doesNotMatch(JSON.stringify(log.lines), /BUG/);
     assert.equal(runs.list({ limit: 1000 }).length, RUNS_PER_TRIGGER);
+  });
+
+  it("fails what webhooks wait for after half of it, and begins none of that meanwhile", async () => {
+    const { execute, begun } = steppedWork();
+    const { intake, clock } = createGate(execute);
+    const poll = intake.submit({ ...about("poll"), trigger: "poll" });
+    const lane = ["1", "2"].map((each) => intake.submit(about(each), { lane: "a" }));
+    const closing = intake.close();
+    await clock.advance(5_000);
+    for (const { finished } of lane) {
+      assert.equal((await finished).message, CANCELLED_BY_SHUTDOWN);
+    }
+    assert.deepEqual(begun.toSorted(), ["1", "poll"]);
+    await clock.advance(5_000);
+    await closing;
+    assert.equal((await poll.finished).message, CANCELLED_BY_SHUTDOWN);
+  });
+
+  it("fails thousands of runs that wait, in few transactions and one line of the log", async () => {
+    const database = new LedgerDatabase(":memory:");
+    const archive = new RunArchive(database);
+    let transactions = 0;
+    const kept: KeptRuns = {
+      all: () => archive.all(),
+      news: () => [],
+      keep(runs) {
+        transactions++;
+        archive.keep(runs);
+      },
+    };
+    const turns = createKeyedLock(8);
+    const { intake, clock, log } = createGate(
+      (_work, _reporter, signal) => turns.run("", () => abortable(NEVER, signal), signal),
+      kept,
+    );
+    const submitted = Array.from(
+      { length: 4_000 },
+      (_, index) => intake.submit(about(`${index}`), { repository: `h/o/r${index % 20}` }),
+    );
+    let closing: Promise<void> | undefined;
+    const longest = await longestStretch(async () => {
+      closing = intake.close();
+      await clock.advance(5_000);
+      await closing;
+    });
+    assert.ok(longest < 1_000, `${longest} ms in one turn`);
+    const ends = await Promise.all(submitted.map(({ finished }) => finished));
+    assert.deepEqual([...new Set(ends.map(({ message }) => message))], [CANCELLED_BY_SHUTDOWN]);
+    assert.ok(transactions <= 20, `${transactions} transactions`);
+    assert.deepEqual(log.lines.filter(({ level }) => level === "error").map((l) => l.message), [
+      `4000 runs failed before they came to a stack: ${CANCELLED_BY_SHUTDOWN}`,
+    ]);
+    const told = createRuns({ clock, kept }).list({ limit: 200 });
+    assert.equal(told.length, RUNS_PER_TRIGGER);
+    assert.deepEqual([...new Set(told.map(({ message }) => message))], [CANCELLED_BY_SHUTDOWN]);
+    database.close();
   });
 
   it("does not wait for ever for work that ignores its signal", async () => {

@@ -37,17 +37,18 @@ describe("ActiveRuns", () => {
     assert.equal(await new ActiveRuns(createFakeClock()).endWithin(100), true);
   });
 
-  it("abort() aborts what is not over yet, and says what that is", () => {
+  it("abort() aborts what is not over yet, of what it is told", () => {
     const active = new ActiveRuns(createFakeClock());
-    const controllers = ["a", "b", "c"].map((id) => {
+    const controllers = ["a", "b", "c", "d"].map((id) => {
       const controller = new AbortController();
       active.add(id, { controller, finished: Promise.resolve(run) });
       return controller;
     });
     active.remove("b");
     const reason = new Error("enough");
-    assert.deepEqual(active.abort(reason), ["a", "c"]);
-    assert.deepEqual(controllers.map(({ signal }) => signal.reason), [reason, undefined, reason]);
-    assert.equal(active.count, 2, "they are active until they are over");
+    active.abort(["a", "b", "c"], reason);
+    const reasons = controllers.map(({ signal }) => signal.reason);
+    assert.deepEqual(reasons, [reason, undefined, reason, undefined]);
+    assert.deepEqual(active.ids, ["a", "c", "d"], "they are active until they are over");
   });
 });

@@ -135,7 +135,7 @@ describe("the last runs", () => {
     let kept: Run | undefined;
     const runs = createRuns({
       clock: createFakeClock(),
-      kept: { all: () => [], news: () => [], keep: (run) => void (kept = run) },
+      kept: { all: () => [], news: () => [], keep: (ended) => void ([kept] = ended) },
     });
     runs.accept({ id: "run-1", trigger: "poll" });
     const because = Array.from({ length: 20 }, () => "y".repeat(4000));
