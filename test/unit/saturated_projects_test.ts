@@ -56,6 +56,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   withMovedMounts: "asks the engine for each thing that it looks at",
   runningModel: "asks the engine for each thing that it looks at",
   othersByService: "looks at each container once",
+  idleOrphans: "looks at each container once",
   othersOrphans: "looks at each container once",
   removedBy: "looks at each service once",
   haltedOrphans: "is clashing(), which is tried, and asks the engine",
