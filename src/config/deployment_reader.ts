@@ -42,6 +42,7 @@ export class DeploymentReader {
     this.document = {
       deployment,
       given: origin.trusted ? given : withoutOci(given),
+      isMigrated: origin.migration === true,
       position: root.at,
       place: (path) => this.#place(path),
       warnings: this.#warnings(given, origin),

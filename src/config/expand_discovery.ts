@@ -43,7 +43,7 @@ interface DiscoveryFindings {
   readonly directories: readonly DiscoveredDirectory[];
   /** Texts of the overrides by path; overrides that are links are missing. */
   readonly overrides: ReadonlyMap<string, string>;
-  /** Name of a stack in the root when the base has no name. */
+  /** Name of the repository, and of a stack in the root when the base has no name. */
   readonly rootName: string;
   /** Whether the directories are in another repository than the configuration. */
   readonly isElsewhere?: boolean;
@@ -62,7 +62,7 @@ export function expandDiscovery(
   const failures: FailedDirectory[] = [];
   const warnings: Problem[] = [];
   for (const found of directories) {
-    const name = found.path === "." ? base.deployment.name || rootName : posix.basename(found.path);
+    const name = nameOf(found.path, base, rootName);
     const inherited = inherit(base.deployment, found.path, name);
     try {
       const document = readOverride(found, overrides);
@@ -79,6 +79,17 @@ export function expandDiscovery(
     }
   }
   return { stacks, failures, warnings };
+}
+
+/** The name of a stack: in doco-cd, every directory that is called as the repository is named as its root. */
+function nameOf(
+  path: string,
+  { deployment, isMigrated }: DeclaredDeployment,
+  rootName: string,
+): string {
+  const name = posix.basename(path);
+  if (path === ".") return deployment.name || rootName;
+  return isMigrated && name === rootName ? deployment.name || name : name;
 }
 
 function inherit(base: Deployment, workingDir: string, name: string): Deployment {

@@ -135,4 +135,6 @@ export interface DeclaredDeployment {
   readonly deployment: Deployment;
   /** Dotted key paths that its author wrote, to tell defaults from explicit values. */
   readonly given: ReadonlySet<string>;
+  /** Whether it is of a file of doco-cd. */
+  readonly isMigrated?: boolean;
 }

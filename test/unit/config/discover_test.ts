@@ -240,6 +240,20 @@ describe("expandDiscovery()", () => {
     ]);
   });
 
+  it("a directory that is called as the repository takes the name where doco-cd's file discovers it", () => {
+    const directories = ["apps/repo", "apps/other", "."].map((path) => ({ path }));
+    const names = (file: string, text = "name: prod") => {
+      const [base] = parseDeployments(`${text}\nauto_discovery: true\n`, { file, trusted: false });
+      const findings = { directories, overrides: new Map(), rootName: "repo" };
+      return expandDiscovery(base ?? assert.fail(), findings).stacks.map(({ declared }) =>
+        declared.deployment.name
+      );
+    };
+    assert.deepEqual(names(".doco-cd.yaml"), ["prod", "other", "prod"]);
+    assert.deepEqual(names(".stackwright.yaml"), ["repo", "other", "prod"]);
+    assert.deepEqual(names(".doco-cd.yaml", ""), ["repo", "other", "repo"]);
+  });
+
   it("an override in another repository neither destroys nor chooses the context", () => {
     const { stacks, warnings } = expandDiscovery(baseOf("context: nas"), {
       directories: [{ path: "a", override: "a/.stackwright.yaml" }],
