@@ -72,7 +72,9 @@ async function withRepositories(
 function settle(world: World, context: string, reference: string): void {
   const database = new DatabaseSync(join(world.dataDir, "state.db"));
   const source = `local${world.repository.path}`;
-  database.prepare("INSERT INTO owners VALUES (?, ?, ?, ?, 0, '', NULL)")
+  database.prepare(
+    "INSERT INTO owners (context, name, source, reference, adopted) VALUES (?, ?, ?, ?, 0)",
+  )
     .run(context, world.stack, source, reference);
   database.close();
 }
