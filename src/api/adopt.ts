@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { errors, formatOwner, ownerFrom, type StackKey, type StackOwner } from "../model/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceLocation, sourceNameOf } from "../source/mod.ts";
 import type { Operation } from "./operation.ts";
 import { ownerView } from "./release_views.ts";
 import { stackAction } from "./stack_action.ts";
@@ -41,8 +41,9 @@ const input = stackInput.extend({
  * previous owner is refused. Releases stay their owners' but for those of the source `releases_of`.
  *
  * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused,
- * `releases_of` deployed nothing, no poll is of the source and it was not refused, or one of `also` does not lead to its engine, and `conflict` when
- * several were refused, or by a context that is not named another owner has it on that engine.
+ * `releases_of` deployed nothing, no poll is of the source and it was not refused, or one of `also` does
+ * not lead to its engine, and `conflict` when several were refused, or by a context that is not named
+ * another owner has it on that engine.
  */
 export function adoptOperation(
   { ledger, polls }: AdoptParts,
@@ -73,14 +74,13 @@ function requirePolled(
   { source }: StackOwner,
   { name }: StackKey,
 ): void {
-  const named = polls.map(({ kind, url, identity }) => identity ?? sourceLocation(kind, url).name);
-  if (named.length === 0 || named.includes(source)) return;
+  const named = new Set(polls.map(sourceNameOf));
+  if (named.size === 0 || named.has(source)) return;
+  const polled = [...named].join(", ");
   throw errors.not_found(
-    `POLL_CONFIG does not name ${source}, and it was never refused ${name}: is it spelt right? Polled are ` +
-      `${
-        [...new Set(named)].join(", ")
-      }. What a webhook or apply deploys is refused at first, and can ` +
-      "have it then; nothing was changed",
+    `POLL_CONFIG does not name ${source}, and it was never refused ${name}: is it spelt right? ` +
+      `Polled are ${polled}. What a webhook or apply deploys is refused at first, and can have it ` +
+      "then; nothing was changed",
     { told: "no poll is of this source, and it was never refused this stack: is it spelt right?" },
   );
 }

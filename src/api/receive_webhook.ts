@@ -13,7 +13,7 @@ import {
   type SourceRequest,
   type WebhookDelivery,
 } from "../model/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceNameOf } from "../source/mod.ts";
 import type { OperationFacts } from "./operation.ts";
 
 /** The answer to a webhook. */
@@ -92,7 +92,7 @@ async function receive(
   }
   const [source, ...others] = request.sources;
   if (source === undefined) throw new Error("BUG: a webhook without sources");
-  const waits = parts.intake.arrive(repositoryOf(source));
+  const waits = parts.intake.arrive(sourceNameOf(source));
   const first = submitWebhook(source, parts, waits);
   const admissions = [first, ...others.map((each) => submitWebhook(each, parts, waits))];
   if (!wait) return { outcome: "accepted", message: "job accepted", ...facts(first.run) };
@@ -113,7 +113,7 @@ export function submitWebhook(
   { intake }: WebhookParts,
   waits?: SubmitOptions["waits"],
 ): Admission {
-  const repository = repositoryOf(source);
+  const repository = sourceNameOf(source);
   return intake.submit(
     { kind: "sync", trigger: "webhook", origin: "automatic", sources: [source] },
     {
@@ -123,10 +123,6 @@ export function submitWebhook(
       lane: `webhook ${requestKey(source, repository)}`,
     },
   );
-}
-
-function repositoryOf({ identity, kind, url }: SourceRequest): string {
-  return identity ?? sourceLocation(kind, url).name;
 }
 
 function describeEnd(

@@ -1,7 +1,7 @@
 import { shortReference } from "../config/mod.ts";
 import { askingSource, errors, type SourceRequest, type StackKey } from "../model/mod.ts";
 import type { Ledger } from "../record/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceNameOf } from "../source/mod.ts";
 
 /**
  * Finds the source of a stack: the entry of `polls` that names it, else the source of the newest
@@ -19,11 +19,11 @@ export function sourceOfStack(
     .find((each) => owner === undefined || askingSource(each) === owner.source);
   const { source, reference } = newest?.configuration ?? newest?.revision ?? {};
   const wanted = owner?.reference || reference;
-  const names = ({ kind, url, identity, target, deployments }: SourceRequest) =>
-    (identity ?? sourceLocation(kind, url).name) === (owner?.source ?? source?.name) &&
-    (newest === undefined || target === newest.target) &&
-    (deployments.length === 0 ||
-      deployments.some(({ deployment }) => deployment.name === key.name));
+  const names = (request: SourceRequest) =>
+    sourceNameOf(request) === (owner?.source ?? source?.name) &&
+    (newest === undefined || request.target === newest.target) &&
+    (request.deployments.length === 0 ||
+      request.deployments.some(({ deployment }) => deployment.name === key.name));
   const follows = (entry: SourceRequest) =>
     wanted === undefined ||
     entry.reference === wanted || entry.reference === shortReference(wanted);

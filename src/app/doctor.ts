@@ -15,7 +15,7 @@ import { localRepository } from "./local_repository.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
-import { sourceKey, sourceLocation } from "../source/mod.ts";
+import { sourceKey, sourceNameOf } from "../source/mod.ts";
 import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
@@ -242,9 +242,9 @@ async function missingRepository(
 }
 
 /** The name of a source that was not read yet; never its URL, which may carry credentials. */
-function requestName({ kind, url, identity }: SourceRequest): string {
+function requestName(request: SourceRequest): string {
   try {
-    return identity ?? sourceLocation(kind, url).name;
+    return sourceNameOf(request);
   } catch {
     return "a source whose address cannot be read";
   }

@@ -1,5 +1,5 @@
 import { type Run, type SourceRequest, sourcesOf, type Work } from "../model/mod.ts";
-import { sourceLocation } from "../source/mod.ts";
+import { sourceNameOf } from "../source/mod.ts";
 import type { Meter } from "../system/mod.ts";
 
 const NAMES = {
@@ -46,7 +46,7 @@ function repositoryOf(sources: readonly SourceRequest[]): string {
   if (first === undefined) return "none";
   if (sources.length > 1) return "multiple";
   try {
-    return first.identity ?? sourceLocation(first.kind, first.url).name;
+    return sourceNameOf(first);
   } catch {
     // An invalid address must not become a label value.
     return "invalid";

@@ -7,6 +7,7 @@ import {
   resolveLogin,
   sameHostAndPath,
   sourceLocation,
+  sourceNameOf,
 } from "../source/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { createLocate, type LocateOptions, type WebhookSourceOptions } from "../trigger/mod.ts";
@@ -16,13 +17,8 @@ import { gitCredentials } from "./git_credentials.ts";
 export function webhookSources(settings: Settings): WebhookSourceOptions {
   return {
     locate: createLocate(locateOptions(settings)),
-    inlineDeploymentsFor: ({ kind, url, identity, reference, target }) =>
-      inlineDeploymentsFor(
-        settings.polls,
-        identity ?? sourceLocation(kind, url).name,
-        reference,
-        target,
-      ),
+    inlineDeploymentsFor: (source) =>
+      inlineDeploymentsFor(settings.polls, sourceNameOf(source), source.reference, source.target),
   };
 }
 

@@ -25,6 +25,7 @@ export {
   sameHostAndPath,
   sourceKey,
   sourceLocation,
+  sourceNameOf,
   surelySameRepository,
   writtenName,
 } from "./source_name.ts";

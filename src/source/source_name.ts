@@ -30,6 +30,13 @@ export function sourceLocation(kind: SourceKind, url: string): SourceLocation {
   return { kind, url, name };
 }
 
+/** The name of a request's source: the configured one, or else that of its URL. Throws `bad_request` for a bad URL. */
+export function sourceNameOf(
+  { kind, url, identity }: Pick<SourceRequest, "kind" | "url" | "identity">,
+): string {
+  return identity ?? sourceLocation(kind, url).name;
+}
+
 /** The {@link requestKey} without credentials; `undefined` for a URL that leads to no source. */
 export function sourceKey(request: SourceRequest): string | undefined {
   try {
