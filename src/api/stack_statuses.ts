@@ -116,7 +116,6 @@ export async function stackStatuses(
     const all = { ...facts, key, dataDir };
     const judged = withRefused(withOthers(ledger, alone, all), refused.get(name), now);
     // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
-    // Held stacks, whatever failed before, those that are tried, and good ones are not retried by themselves.
     const isFinal = ["held", "deploying", "synced"].includes(judged.state);
     const retryAt = isFinal ? undefined : nextTry(entry, decision, now);
     const sourceFailure = current && failed(placeOf(current));

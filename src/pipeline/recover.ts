@@ -31,9 +31,10 @@ import { isOpen, whileIntended } from "./waits.ts";
 
 /**
  * Finishes the intents that were open when the process ended, before other work may deploy, ends what
- * former owners of stacks that were handed over have left ({@link clearHandOver}), and tells `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that
- * cannot be finished now stays open for the next start and holds nothing else up. Stacks are
- * finished side by side, as they were begun: many may have been watched at once.
+ * former owners of stacks that were handed over have left ({@link clearHandOver}), and tells
+ * `listeners`: completes a rollout or rolls it back, completes a destroy. An intent that cannot be
+ * finished now stays open for the next start and holds nothing else up. Stacks are finished side by
+ * side, as they were begun: many may have been watched at once.
  *
  * With `isMeant`, only intents of those stacks. Intents on contexts whose engines do not answer
  * wait without a report; returns those contexts.

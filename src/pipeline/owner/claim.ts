@@ -47,14 +47,12 @@ export function claimOf(
     owner,
     addresses: once(() => owner === undefined ? [] : reachedAs(owner.source)),
     isAdopted,
-    isUncleared: ledger.owners.toClear(key) > 0,
+    isUncleared: isAdopted && ledger.owners.toClear(key) > 0,
     repository: isFoundElsewhere(found) ? found.repository : undefined,
     sources: once(() =>
       new Set([
         ...ledger.owners.repositories(key),
-        ...(isAdopted ? all() : own()).flatMap((
-          each,
-        ) => [each.revision.source.name, askingSource(each)]),
+        ...those().flatMap((each) => [each.revision.source.name, askingSource(each)]),
       ])
     ),
     // A first release that failed put back what was there before it.

@@ -75,10 +75,8 @@ export function configuredTwice(
   const polls = new Set(places.map((each) => each.endsWith(OF_POLL))).size < 2
     ? ""
     : ". Two entries of POLL_CONFIG name it: the service deploys one and refuses the other; one has to go";
+  const where = `${places.length} times (in ${places.join(", ")})`;
   return errors.config_invalid(
-    `deployment ${name} is configured ${places.length} times (in ${
-      places.join(", ")
-    }); names must ` +
-      `be unique in a context${polls}`,
+    `deployment ${name} is configured ${where}; names must be unique in a context${polls}`,
   );
 }
