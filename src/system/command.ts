@@ -51,11 +51,11 @@ export interface CommandResult {
 /** A program that keeps running and is talked to line by line or in chunks. */
 export interface RunningCommand {
   write(text: string): void;
-  /** Chunks of standard output, in order; ends when the program does. */
+  /** Chunks of standard output, in order; ends when the program does, or where it is closed. */
   readonly output: AsyncIterable<Uint8Array>;
   /** The last of what it said on standard error, all of it once `output` has ended. */
   lastWords(): string;
-  /** Ends the program; resolves when it is gone. May be called twice. */
+  /** Ends the program, whatever it printed that nobody read; resolves when it is gone. May be called twice. */
   close(): Promise<void>;
 }
 

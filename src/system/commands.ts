@@ -83,9 +83,10 @@ function startCommand(command: Command): RunningCommand {
     killProgram(child);
   };
   const unbound = boundProgram(child, command, stop, new AbortController().signal);
-  const ended = new Promise<number | null>((resolve) => {
-    child.on("close", resolve);
-    child.on("exit", unbound);
+  let closed = false;
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const gone = new Promise<void>((resolve) => {
+    child.on("exit", () => resolve(unbound()));
     child.on("error", unbound);
   });
   let said = "";
@@ -99,10 +100,12 @@ function startCommand(command: Command): RunningCommand {
     try {
       for await (const chunk of child.stdout) yield chunk as Uint8Array;
     } catch (error) {
+      if (closed) return;
       // A program that never started has streams too, which may end before its error event.
       throw child.pid === undefined ? await failed : error;
     }
     if (child.pid === undefined) throw await failed;
+    if (closed) return;
     const unstarted = whyNotStarted(await ended, said);
     if (stopped !== undefined) throw stopped;
     if (unstarted !== undefined) throw notStarted(command, unstarted);
@@ -112,9 +115,14 @@ function startCommand(command: Command): RunningCommand {
     output: output(),
     lastWords: () => said,
     close: async () => {
+      closed = true;
       child.stdin?.end();
       killProgram(child);
-      if (child.pid !== undefined) await ended;
+      if (child.pid === undefined) return;
+      // Not until its streams end: they never do while nobody reads what it printed last.
+      await gone;
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     },
   };
 }

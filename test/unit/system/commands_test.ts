@@ -398,4 +398,15 @@ describe("systemCommands.start", () => {
     await running.close();
     await allGone(pids);
   });
+
+  it("close() ends a program of which nobody reads what it prints, and its output", async () => {
+    const running = systemCommands.start(shell("while :; do echo word; done"));
+    const output = running.output[Symbol.asyncIterator]();
+    await output.next();
+    // Long enough that more is there than was asked for.
+    await delay(200);
+    await running.close();
+    await running.close();
+    while (!(await output.next()).done);
+  });
 });
