@@ -50,7 +50,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
+import { allInTurns, deploying, type Slot, stackAsOwner, stackFields } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -233,11 +233,9 @@ async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   const { glance: _early, ...later } = first;
-  const { key: { name: stack, context } } = first;
   let target: Target = first;
   while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
-    const text = "what was decided about the stack is out of date: deciding again";
-    parts.log.info(text, { stack, context });
+    parts.log.info("a decision about it is out of date: deciding again", stackFields(first.key));
     // Without the glance that the run's stacks share: it may predate the change of this stack.
     target = later;
   }
@@ -254,7 +252,7 @@ async function decideAndAct(
 ): Promise<"done" | "moved"> {
   const { key } = teller.target;
   await waitForStack(parts, key, asked.progress, signal);
-  const before = parts.ledger.mark(key);
+  const [before, whose] = [parts.ledger.mark(key), parts.ledger.owners.mark(key)];
   let target = asked;
   const decide = async (within: PipelineParts) => {
     target = { ...asked, revision: await revisionOf(within, { request, round }, asked, signal) };
@@ -264,7 +262,9 @@ async function decideAndAct(
   const deciding = (within: PipelineParts) =>
     stage(parts, teller.target, "decide", () => decide(within));
   const decision = await preparing(parts, teller.target, deciding, signal);
-  if (decision.kind !== "skip" && parts.ledger.mark(key) !== before) return "moved";
+  // What needs nothing, too, was judged in the name of whoever had the stack then.
+  const isOut = decision.kind !== "skip" && parts.ledger.mark(key) !== before;
+  if (isOut || parts.ledger.owners.mark(key) !== whose) return "moved";
   note(parts, { target, request }, decision);
   const since = parts.ledger.mark(key);
   if (decision.kind === "skip") return leave(teller, decision);

@@ -1,14 +1,10 @@
 import {
   askingSource,
-  formerOwner,
-  type InputChange,
   isOurs,
   isStackwrightError,
   messageOf,
-  type ObservedStack,
   ownerFrom,
   type Plan,
-  type Revision,
 } from "../model/mod.ts";
 import {
   type Hold,
@@ -19,7 +15,8 @@ import {
   whyForced,
 } from "../plan/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { recordedOwner, withoutCredentials } from "../record/mod.ts";
+import { recordedOwner } from "../record/mod.ts";
+import { type Found, moveRevision, remember } from "./decide/record_unchanged.ts";
 import { decideDestroy } from "./destroy_target.ts";
 import { lacksExternal, look, requireDataHere } from "../deploy/mod.ts";
 import { warnOfForeignStops } from "./owner/foreign_stops.ts";
@@ -61,6 +58,8 @@ export async function decideTarget(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { deployment, key, revision } = asked;
+  // What is recorded in the name that decided is not, where that is a former owner's by then.
+  const mark = parts.ledger.mark(key);
   await requireNotOwnProject(parts.host, key, signal);
   const stopped = stoppedHold(parts, asked);
   if (stopped !== undefined) return skip(stopped.reason, stopped.message);
@@ -90,10 +89,11 @@ export async function decideTarget(
     await changesSince(parts, resolved, parts.ledger.closure(recorded), signal);
   const looksAnyway = forceImagePull || (forceRecreate && asked.origin === "manual");
   if (changes?.length === 0 && recorded !== undefined && !looksAnyway) {
-    const plan = await planUnchanged(parts, target, recorded, observed);
+    const plan = await planUnchanged(parts, target, { recorded, observed, mark });
     if (plan !== undefined) return { kind: "skip", plan, changes };
   }
-  const decided = await decideRendered(parts, resolved, { recorded, observed, changes }, signal);
+  const found = { recorded, observed, mark, changes };
+  const decided = await decideRendered(parts, resolved, found, signal);
   const { containers } = observed;
   const adopts = containers.length > 0 && !containers.some(isOurs);
   return { ...decided, changes: changes ?? [], ...(decided.kind === "deploy" ? { adopts } : {}) };
@@ -103,8 +103,7 @@ export async function decideTarget(
 async function planUnchanged(
   parts: PipelineParts,
   target: Target,
-  recorded: RecordedRelease,
-  observed: ObservedStack,
+  { recorded, observed, mark }: Omit<Found, "changes"> & { readonly recorded: RecordedRelease },
 ): Promise<Plan & { readonly kind: "skip" } | undefined> {
   const { key, deployment: { removeOrphans }, swarm } = target;
   const shown = parts.ledger.shown(recorded);
@@ -114,40 +113,15 @@ async function planUnchanged(
   const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy, ranBefore });
   const plan = await withFiles(parts, key, shown, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
-  moveRevision(parts, target, recorded);
+  moveRevision(parts, target, recorded, mark);
   parts.ledger.failures.clearOthers(key, recorded.digest);
   return plan;
-}
-
-/** Moves the recorded revisions on, so that the next run compares with the commits of this one. */
-function moveRevision(parts: PipelineParts, target: Target, recorded: RecordedRelease): void {
-  const { revision, configuration, deployment } = target;
-  const beside = deployment.repositoryUrl === "" ? undefined : configuration;
-  // A stack that was handed over is its new owner's from now on, also where nothing changed for it.
-  const now = withoutCredentials({ revision, ...(beside && { configuration: beside }) });
-  const isSame = isSameCommit(recorded.revision, now.revision) &&
-    isSameCommit(recorded.configuration, now.configuration) &&
-    formerOwner(recorded, recordedOwner(parts.ledger, target.key)) === undefined;
-  if (!isSame) parts.ledger.moveRevision(recorded, revision, beside);
-}
-
-/** True for one commit at one URL: its files are fetched from there when they are needed again. */
-function isSameCommit(one: Revision | undefined, other: Revision | undefined): boolean {
-  return one?.id === other?.id && one?.source.url === other?.source.url;
 }
 
 type Rendered = Pick<
   Extract<Decision, { readonly kind: "deploy" }>,
   "prepared" | "plan" | "observed"
 >;
-
-/** What a rendered target is compared with. */
-interface Found {
-  readonly recorded: RecordedRelease | undefined;
-  readonly observed: ObservedStack;
-  /** Changes since the recorded release; `undefined` where only rendering tells. */
-  readonly changes: readonly InputChange[] | undefined;
-}
 
 /** The decision for a target that must be rendered; a deployment's images are prepared. */
 async function decideRendered(
@@ -156,12 +130,12 @@ async function decideRendered(
   found: Found,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const { recorded, observed } = found;
+  const { observed } = found;
   const prepared = await prepareRelease(parts, target, signal);
   const { release } = prepared;
   const plan = await planRendered(parts, target, { prepared, ...found }, signal);
   if (plan.kind === "skip") {
-    remember(parts, prepared, recorded, observed);
+    remember(parts, prepared, found);
     parts.ledger.failures.clearOthers(target.key, release.digest);
     return { kind: "skip", plan, changes: [], wanted: release };
   }
@@ -298,20 +272,4 @@ async function remembering<T>(
     parts.ledger.failures.fail(target.key, { ...failure, automatic });
     throw error;
   }
-}
-
-/** Records the newest inputs of a running release, so that the next run need not render it. */
-function remember(
-  parts: PipelineParts,
-  { release }: PreparedRelease,
-  recorded: RecordedRelease | undefined,
-  observed: ObservedStack,
-): void {
-  if (recorded !== undefined) return parts.ledger.refresh(recorded, release);
-  if (observed.containers.length === 0) return;
-  // The ledger was lost, but the containers carry the digests of this very release.
-  const images = Object.fromEntries(
-    observed.containers.map((each) => [each.service, each.imageId]),
-  );
-  parts.ledger.succeed(parts.ledger.beginDeploy(release), images, "found running");
 }

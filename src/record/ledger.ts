@@ -185,27 +185,32 @@ export class Ledger extends LedgerTables {
 
   /**
    * Replaces the current release by an equal one made from other inputs (a comment in a compose
-   * file), so that the next look compares with these.
+   * file), so that the next look compares with these. Does nothing where {@link mark} is no longer what it
+   * was when that was found: a former owner's look must not make its release the new owner's.
    */
-  refresh(recorded: RecordedRelease, release: Release): void {
-    this.database.transaction(() =>
-      this.releases.replace(recorded, release, this.#ownerOf(recorded.key))
-    );
+  refresh(recorded: RecordedRelease, release: Release, since: string): void {
+    const { key } = recorded;
+    this.database.transaction(() => {
+      if (this.mark(key) !== since) return;
+      this.releases.replace(recorded, release, this.#ownerOf(key));
+    });
   }
 
   /**
    * Records newer revisions of equal inputs for the current release, to compare with at the next
-   * look. `configuration` is the configuration's revision where that is another source.
+   * look; like {@link refresh}, only while the mark is `since`. `configuration` is the configuration's
+   * revision where that is another source.
    *
    * A power cut may undo it, which costs a look: a commit that changes no stack must not wait for
    * the disk once for each of them.
    */
   moveRevision(
     recorded: RecordedRelease,
-    revision: Release["revision"],
-    configuration?: Release["revision"],
+    { revision, configuration }: Pick<Release, "revision" | "configuration">,
+    since: string,
   ): void {
     this.database.casually(() => {
+      if (this.mark(recorded.key) !== since) return;
       const owner = this.#ownerOf(recorded.key);
       const to = { revision, ...(configuration && { configuration }), ...(owner && { owner }) };
       this.releases.move(recorded, to);

@@ -260,7 +260,11 @@ describe("Ledger", () => {
       deploy(at("ssh://nas/y"));
       deploy(at("ssh://nas/x"));
       const { revision, configuration } = at("ssh://gitea:pw@nas/x");
-      ledger.moveRevision(ledger.current(WEB) ?? assert.fail(), revision, configuration);
+      ledger.moveRevision(
+        ledger.current(WEB) ?? assert.fail(),
+        { revision, configuration },
+        ledger.mark(WEB),
+      );
       const [named, other, old] = ["ssh://gitea@nas/x", "ssh://nas/y", "ssh://nas/x"];
       assert.deepEqual(urls(), [named, other, named, old].map((each) => [each, each]));
       deploy(at("ssh://gitea@nas/y"));
@@ -274,7 +278,7 @@ describe("Ledger", () => {
     withLedger((ledger) => {
       const before = deploy(ledger, WEB, "a1");
       const model = { services: { web: { image: "web:2" } } };
-      ledger.refresh(before, releaseOf(WEB, "b2", { model }));
+      ledger.refresh(before, releaseOf(WEB, "b2", { model }), ledger.mark(WEB));
       const { revision, digest, ...rest } = ledger.current(WEB) ?? assert.fail();
       assert.deepEqual([revision.id, digest], ["b2", "digest-b2"]);
       assert.doesNotMatch(revision.source.url, /canary/);
@@ -299,7 +303,11 @@ describe("Ledger", () => {
       const before = deploy(ledger, WEB, "a1");
       const opened = ledger.open(before);
       const { revision } = releaseOf(WEB, "b2");
-      ledger.moveRevision(before, { ...revision, reference: "refs/tags/v1" });
+      ledger.moveRevision(
+        before,
+        { revision: { ...revision, reference: "refs/tags/v1" } },
+        ledger.mark(WEB),
+      );
       const after = ledger.current(WEB) ?? assert.fail();
       const expected = { ...before.revision, id: "b2", reference: "refs/tags/v1" };
       assert.deepEqual(after, { ...before, revision: expected });
@@ -404,8 +412,8 @@ describe("Ledger over time", () => {
         return names;
       };
       const before = deploy(ledger, WEB, "a1");
-      ledger.refresh(before, releaseOf(WEB, "b2"));
-      ledger.moveRevision(before, releaseOf(WEB, "c3").revision);
+      ledger.refresh(before, releaseOf(WEB, "b2"), ledger.mark(WEB));
+      ledger.moveRevision(before, releaseOf(WEB, "c3"), ledger.mark(WEB));
       ledger.fail(ledger.beginDeploy(releaseOf(WEB, "d4")), "failed", "x");
       assert.ok((await check()).includes("state.db-wal"));
       assert.equal((await readFile(`${path}-wal`)).includes("h.example/o/r"), true);

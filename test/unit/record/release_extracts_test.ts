@@ -123,7 +123,11 @@ describe("what is asked about all releases of a stack", () => {
       const ledger = open(path);
       deploy(ledger, "a", "s-a");
       const model = { volumes: { store: { name: "s-b" } } };
-      ledger.refresh(ledger.current(WEB) ?? assert.fail(), releaseOf(WEB, "b", { model }));
+      ledger.refresh(
+        ledger.current(WEB) ?? assert.fail(),
+        releaseOf(WEB, "b", { model }),
+        ledger.mark(WEB),
+      );
       assert.deepEqual(["web-a", "web-b"].map((each) => othersOf(ledger, each) === undefined), [
         false,
         true,

@@ -27,6 +27,14 @@ function deploy(ledger: Ledger, owner: StackOwner, id: string, from = owner): vo
   ledger.succeed(intent, {}, "done");
 }
 
+/** Records that B's repository says the same as the current release, found when the ledger's mark was `since`. */
+function recordEqual(ledger: Ledger, how: "moveRevision" | "refresh", since: string): void {
+  const current = ledger.current(KEY) ?? assert.fail();
+  const revision = revisionOf(B, "b1");
+  if (how === "moveRevision") ledger.moveRevision(current, { revision }, since);
+  else ledger.refresh(current, { ...ledger.open(current), revision }, since);
+}
+
 const destroy = (ledger: Ledger) => ledger.destroyed(ledger.beginDestroy(KEY, {}), "destroyed");
 const chosen = (ledger: Ledger, number?: number) =>
   chooseRelease(ledger, KEY, number).wanted.number;
@@ -93,13 +101,22 @@ describe("whose a release is", () => {
       deploy(ledger, A, "a1");
       deploy(ledger, A, "a2");
       ledger.handOver(KEY, B);
-      const current = ledger.current(KEY) ?? assert.fail();
-      const revision = revisionOf(B, "b1");
-      if (how === "moveRevision") ledger.moveRevision(current, revision);
-      else ledger.refresh(current, { ...ledger.open(current), revision });
+      recordEqual(ledger, how, ledger.mark(KEY));
       assert.deepEqual(formerOnes(ledger), [1], how);
       const { configuration, ...now } = ledger.current(KEY) ?? assert.fail();
       assert.deepEqual([configuration ?? undefined, now.owner], [undefined, B], how);
+    }
+  });
+
+  it("stays the former owner's where that one's look ends after the hand-over", () => {
+    for (const how of ["moveRevision", "refresh"] as const) {
+      const ledger = createMemoryLedger(createFakeClock());
+      deploy(ledger, A, "a1");
+      const since = ledger.mark(KEY);
+      ledger.handOver(KEY, B);
+      recordEqual(ledger, how, since);
+      assert.deepEqual(formerOnes(ledger), [1], how);
+      assert.equal(ledger.current(KEY)?.revision.source.name, A.source, how);
     }
   });
 
