@@ -235,7 +235,10 @@ async function settle(
   const { glance: _early, ...later } = first;
   let target: Target = first;
   while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
-    parts.log.info("a decision about it is out of date: deciding again", stackFields(first.key));
+    parts.log.info(
+      "a decision about it is out of date: deciding again",
+      stackFields(stackAsOwner(first.key)),
+    );
     // Without the glance that the run's stacks share: it may predate the change of this stack.
     target = later;
   }
