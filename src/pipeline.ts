@@ -50,7 +50,7 @@ import {
 } from "./pipeline/mod.ts";
 import { type Glances, glancesOf, lacksExternal } from "./deploy/mod.ts";
 import { stage, type Target } from "./prepare/mod.ts";
-import { allInTurns, deploying, type Slot, stackAsOwner, stackFields } from "./system/mod.ts";
+import { allInTurns, deploying, type Slot, stackAsOwner } from "./system/mod.ts";
 import { askedAs, createTeller, describing, runListener, type Teller } from "./tell/mod.ts";
 
 /** The product: makes engines equal to what sources say. */
@@ -235,10 +235,7 @@ async function settle(
   const { glance: _early, ...later } = first;
   let target: Target = first;
   while (await decideAndAct(parts, { ...work, target }, signal) === "moved") {
-    parts.log.info(
-      "a decision about it is out of date: deciding again",
-      stackFields(stackAsOwner(first.key)),
-    );
+    parts.log.info("a decision is out of date: deciding again", { stack: later.key.name });
     // Without the glance that the run's stacks share: it may predate the change of this stack.
     target = later;
   }
