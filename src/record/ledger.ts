@@ -20,6 +20,8 @@ export type { RecordedRelease, ReleaseStatus } from "./recorded_release.ts";
 /** Facts for finishing a deployment after its process has ended; none by default. */
 interface Begun {
   readonly ranBefore?: readonly string[];
+  /** Services that have containers: of what an attempt before left stopped, only these can be started again. */
+  readonly there?: readonly string[];
   /** Whether to remove services that the release does not have. */
   readonly removeOrphans?: boolean;
   /** Ids of the images built for it, by service: their names may lead to other images later. */
@@ -217,17 +219,16 @@ export class Ledger extends LedgerTables {
     });
   }
 
-  #record(
-    release: Release,
-    { ranBefore = [], removeOrphans = false, images = {}, owner = this.#ownerOf(release.key) }:
-      Begun = {},
-  ): Intent {
+  #record(release: Release, begun: Begun = {}): Intent {
     const { key } = release;
+    const { ranBefore = [], there = [], images = {}, owner = this.#ownerOf(key) } = begun;
     const releaseId = this.ids.next();
     const id = this.ids.next();
-    const options = { removeOrphans };
+    const options = { removeOrphans: begun.removeOrphans === true };
     const left = this.intents.unsettled(key);
-    const ran = [...new Set([...left?.ranBefore ?? [], ...ranBefore])];
+    const startable = new Set([...there, ...release.services.map(({ name }) => name)]);
+    const leftStopped = left?.ranBefore.filter((name) => startable.has(name)) ?? [];
+    const ran = [...new Set([...leftStopped, ...ranBefore])];
     const { adoption } = left ?? {};
     const intent: Intent = {
       ...{ id, key, kind: "deploy", releaseId, options, ranBefore: ran },

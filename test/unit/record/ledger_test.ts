@@ -588,9 +588,10 @@ describe("two Ledgers on one file", () => {
       copying: ["data"],
       copied: [],
     };
-    /** The deployment of `id`, begun while `ran` are running. */
+    /** The deployment of `id`, begun while `ran` are running; three services have containers. */
     const begin = (ledger: Ledger, id: string, ...ran: readonly string[]) => {
-      const intent = ledger.beginDecided(releaseOf(WEB, id), ledger.mark(WEB), { ranBefore: ran });
+      const begun = { ranBefore: ran, there: ["db", "web", "more"] };
+      const intent = ledger.beginDecided(releaseOf(WEB, id), ledger.mark(WEB), begun);
       assert.ok(intent);
       return intent;
     };
@@ -650,6 +651,18 @@ describe("two Ledgers on one file", () => {
         }),
       );
     }
+
+    it(
+      "is forgotten of services that neither the next release nor a container has",
+      withLedger((ledger) => {
+        for (const id of ["a1", "b2", "c3"]) {
+          const at = { ranBefore: [`of-${id}`], there: ["db", `of-${id}`] };
+          const intent = ledger.beginDecided(releaseOf(WEB, id), ledger.mark(WEB), at);
+          ledger.fail(intent ?? assert.fail(), "failed", "unhealthy");
+        }
+        assert.deepEqual(ledger.ranBefore(WEB), ["of-c3"]);
+      }),
+    );
 
     it(
       "is what the last one noted: what was half a copy for the first is whole by then",
