@@ -27,11 +27,9 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
     }
   }
   const addContext = (what: string, value: string) => {
-    const layout = layoutOf(value);
-    if (isAbsolute(layout ?? value)) paths.push({ what, path: layout ?? value });
-    else if (layout !== undefined) {
-      refused.push(`${what} by a relative path, or by one with a colon`);
-    } else refused.push(`${what} from elsewhere: only directories of the repository are built`);
+    if (isAbsolute(value)) paths.push({ what, path: value });
+    // Of a layout buildx gives the engine a store that it may write to, links of the commit included.
+    else refused.push(`${what} from elsewhere: only directories of the repository are built`);
   };
   if (context !== "" || build["dockerfile_inline"] === undefined) addContext("context", context);
   for (const [name, value] of Object.entries(objectAt(build, "additional_contexts"))) {
@@ -64,17 +62,4 @@ export function buildPaths(build: JsonObject, model: ComposeModel) {
     }
   }
   return { paths, refused };
-}
-
-/**
- * The directory of an OCI layout, `oci-layout://PATH[:TAG][@DIGEST]`; empty when parsers may differ
- * on its end, `undefined` for anything else.
- */
-function layoutOf(value: string): string | undefined {
-  const scheme = "oci-layout://";
-  if (!value.startsWith(scheme)) return undefined;
-  const [named = ""] = value.slice(scheme.length).split("@", 1);
-  const colon = named.indexOf(":");
-  if (colon < 0) return named;
-  return /[:/]/.test(named.slice(colon + 1)) ? "" : named.slice(0, colon);
 }

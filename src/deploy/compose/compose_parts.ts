@@ -1,5 +1,5 @@
 import type { ComposeModel } from "../../model/mod.ts";
-import type { Commands, FairLimiter, Lend, Log } from "../../system/mod.ts";
+import type { Commands, FairLimiter, Files, Lend, Log } from "../../system/mod.ts";
 import type { ComposeProject } from "./command.ts";
 import type { RegistryLogins } from "./registry_logins.ts";
 
@@ -34,7 +34,7 @@ export interface ComposeParts {
   readonly log: Log;
   /** Place for variables that must not be in a program's environment. */
   readonly scratch: {
-    readonly files: RegistryLogins["files"];
+    readonly files: RegistryLogins["files"] & Pick<Files, "makeDirectory">;
     /** Prefix of the names of private directories. */
     readonly prefix: string;
   };

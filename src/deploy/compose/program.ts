@@ -21,6 +21,7 @@ import {
 } from "./command.ts";
 import { actingCall, dotenvText, renderVariables } from "./environment.ts";
 import { limitedOutput } from "./limited_output.ts";
+import { withOwnDockerfiles } from "./outside_dockerfiles.ts";
 import { withRegistryLogins } from "./registry_logins.ts";
 import {
   bindsSay,
@@ -132,7 +133,8 @@ export class Compose {
         cwd: call.project.directory,
         env: { TMPDIR: directory },
       };
-      await this.#act("build_failed", call, args, signal, more);
+      const model = await withOwnDockerfiles(files, call.model ?? {}, directory);
+      await this.#act("build_failed", { ...call, model }, args, signal, more);
     });
   }
 

@@ -177,22 +177,12 @@ describe("followedPaths()", () => {
         additional_contexts: { a: "docker-image://a", b: "service:b", c: "target:c", d: "/d" },
       },
     }, undefined],
-    ["an OCI layout", {
-      build: {
-        context: "/c",
-        additional_contexts: {
-          a: "oci-layout:///c/a",
-          b: "oci-layout:///c/a:v1",
-          c: "oci-layout:///c/a@sha256:1",
-          d: "oci-layout:///c/a:v1@sha256:1",
-        },
-      },
-    }, undefined],
-    ...["a", "/c/a:b/c", "/c/a:b:c", ":v1", ""].map((place) =>
+    // Buildx lets the engine write to the directory of a layout.
+    ...["/c/a", "/c/a:v1@sha256:1", "a", ""].map((place) =>
       [
         `the OCI layout ${JSON.stringify(place)}`,
         { build: { context: "/c", additional_contexts: { a: `oci-layout://${place}` } } },
-        /web: build additional_contexts\.a by a relative path/,
+        /web: build additional_contexts\.a from elsewhere/,
       ] as const
     ),
     ["another context from elsewhere", {

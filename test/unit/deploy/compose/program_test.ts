@@ -139,6 +139,7 @@ describe("Compose and the programs it runs", () => {
       BUILDX_BAKE_ENTITLEMENTS_FS: "0",
       BUILDX_GIT_INFO: "false",
       GIT_DIR: "/dev/null",
+      BUILDKIT_NO_CLIENT_TOKEN: "1",
     });
     assert.equal(command?.timeoutMs, 5000);
     assert.equal(command?.endsWithUs, true);
@@ -176,7 +177,9 @@ describe("Compose and the programs it runs", () => {
     assert.equal(env["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"], "a$b");
     assert.deepEqual(
       Object.keys(env).filter((name) =>
-        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_.*|GIT_DIR)$/.test(name)
+        !/^(?:PATH|DOCKER_HOST|COMPOSE_EXP.*|BUILDX_.*|GIT_DIR|BUILDKIT_NO_CLIENT_TOKEN)$/.test(
+          name,
+        )
       ),
       ["STACKWRIGHT_VALUE_AWS_CONFIG_FILE"],
     );
