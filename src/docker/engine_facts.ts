@@ -40,6 +40,8 @@ export interface ImageListed {
 export interface ImageDefaults {
   readonly command: readonly string[];
   readonly environment: readonly string[];
+  /** Whether the engine looks at their health. */
+  readonly checksHealth: boolean;
 }
 
 /** A volume or network as the engine lists it. */

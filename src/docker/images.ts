@@ -51,8 +51,10 @@ export function imageCalls(api: EngineApi) {
     },
     imageDefaults: async (reference, signal) => {
       const answer = await inspectImage(api, reference, {}, signal);
-      const { Cmd, Env } = asRecord(answer?.["Config"]);
-      return answer && { command: asTextList(Cmd), environment: asTextList(Env) };
+      const { Cmd, Env, Healthcheck } = asRecord(answer?.["Config"]);
+      const [test = "NONE"] = asTextList(asRecord(Healthcheck)["Test"]);
+      const checksHealth = test !== "NONE";
+      return answer && { command: asTextList(Cmd), environment: asTextList(Env), checksHealth };
     },
     listImages: (signal) => images({}, signal),
     // Not forced: that would remove images of stopped containers, and tags that somebody else gave.

@@ -53,6 +53,8 @@ export interface SwarmTask {
   readonly createdAt: Date;
   /** `new`, `pending`, `assigned`, …, `running`, `complete`, `failed`, `rejected`, `shutdown`, … */
   readonly state: string;
+  /** When it came to this state, by its node's clock. */
+  readonly stateSince: Date;
   /** Desired state: `running`, `shutdown`, `complete`, `remove`. */
   readonly desired: string;
   /** Why the task is not in its desired state; empty without a problem. */

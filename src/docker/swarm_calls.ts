@@ -200,6 +200,7 @@ export function taskOf(task: JsonRecord): SwarmTask {
     nodeId: asName(task["NodeID"], LONGEST_ID),
     createdAt: asTime(task["CreatedAt"]),
     state,
+    stateSince: asTime(status["Timestamp"]),
     desired: asName(task["DesiredState"]),
     error: asShown(status["Err"]),
     exitCode: state === "running" ? undefined : asNumber(ended),

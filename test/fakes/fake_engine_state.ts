@@ -11,6 +11,11 @@ export type Behaviour =
   | {
     readonly exit: number;
     readonly afterMs?: number;
+    /**
+     * A task starts for so long, and only then runs for `afterMs`: an engine under load tells late of both.
+     * Without it tasks end at once.
+     */
+    readonly startsForMs?: number;
     /** Writes its environment before it ends. */
     readonly printsEnvironment?: boolean;
   }

@@ -241,6 +241,7 @@ function serviceOf({ state, params }: RouteRequest): FakeService {
 function listTasks(request: RouteRequest): RouteAnswer {
   const { state } = request;
   const filters = filtersOf(request, ["label", "service"]);
+  state.swarm.tasks.forEach(age);
   for (const service of state.swarm.services.values()) followFailed(state, service);
   const only = filters.get("service");
   const gone = only?.find((id) => !state.swarm.services.has(id));
@@ -263,6 +264,7 @@ function listTasks(request: RouteRequest): RouteAnswer {
       JobIteration: { Index: task.iteration },
       Status: {
         State: task.state,
+        Timestamp: task.since.toISOString(),
         ...(task.error === "" ? {} : { Err: task.error }),
         ContainerStatus: { ExitCode: task.exitCode },
       },
@@ -331,7 +333,8 @@ function endTasks(state: EngineState, service: FakeService): void {
 
 function end(task: FakeTask): void {
   task.desired = "shutdown";
-  if (task.state === "running") task.state = "shutdown";
+  task.becomes.length = 0;
+  if (["running", "starting"].includes(task.state)) task.state = "shutdown";
 }
 
 /** As many tasks as the service wants. */
@@ -356,6 +359,8 @@ function start(state: EngineState, service: FakeService, slot: number): void {
     desired: isJob(service.spec) ? "complete" : "running",
     error: "",
     exitCode: 0,
+    since: new Date(),
+    becomes: [],
   };
   become(task, behaviourOf(state, service));
   state.swarm.tasks.push(task);
@@ -367,9 +372,17 @@ function become(task: FakeTask, behaviour: Behaviour): void {
     task.state = "rejected";
     task.error = behaviour.refuse;
   } else if ("exit" in behaviour) {
-    task.state = behaviour.exit === 0 ? "complete" : "failed";
-    task.exitCode = behaviour.exit;
-    if (behaviour.exit !== 0) task.error = `task: non-zero exit (${behaviour.exit})`;
+    const { exit, startsForMs, afterMs = 0 } = behaviour;
+    const end = exit === 0
+      ? { state: "complete", exitCode: 0 }
+      : { state: "failed", exitCode: exit, error: `task: non-zero exit (${exit})` };
+    if (startsForMs === undefined) {
+      Object.assign(task, end);
+      return;
+    }
+    task.state = "starting";
+    task.becomes.push({ afterMs: startsForMs, change: { state: "running" } });
+    task.becomes.push({ afterMs, change: end });
   } else if (!("health" in behaviour)) {
     return;
   } else if (behaviour.health === "starting") {
@@ -378,6 +391,16 @@ function become(task: FakeTask, behaviour: Behaviour): void {
     task.state = "failed";
     task.exitCode = 137;
     task.error = "task: non-zero exit (137): dockerexec: unhealthy container";
+  }
+}
+
+/** What a task has become by now. */
+function age(task: FakeTask): void {
+  for (let [next] = task.becomes; next !== undefined; [next] = task.becomes) {
+    const since = new Date(task.since.getTime() + next.afterMs);
+    if (since > new Date()) return;
+    Object.assign(task, next.change, { since });
+    task.becomes.shift();
   }
 }
 

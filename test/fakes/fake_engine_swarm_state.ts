@@ -12,6 +12,10 @@ export interface FakeTask {
   desired: string;
   error: string;
   exitCode: number;
+  /** When it came to its state. */
+  since: Date;
+  /** What it still becomes, the next first, and how long after the state before. */
+  readonly becomes: { readonly afterMs: number; readonly change: Partial<FakeTask> }[];
 }
 
 /** A service of the fake swarm. */

@@ -164,7 +164,7 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     imageListed: (reference) =>
       Promise.resolve(engine.images[reference] === undefined ? undefined : { labels: 0, all: 0 }),
     containerMounts: () => Promise.resolve([]),
-    imageDefaults: () => Promise.resolve({ command: [], environment: [] }),
+    imageDefaults: () => Promise.resolve({ command: [], environment: [], checksHealth: false }),
     listImages: () => Promise.resolve<ImageSummary[]>([]),
     imagesInUse: () => Promise.resolve(new Set(engine.containers.map((each) => each.imageId))),
     removeImage: (id) => call(`remove image ${id}`),

@@ -13,8 +13,8 @@ import {
 
 /** State of one service in one observation. */
 export type Convergence =
-  /** Enough tasks are ready; `tasks` has their ids, to tell whether they stay the same. */
-  | { readonly kind: "good"; readonly tasks: string }
+  /** Enough tasks, which are named here, are ready. */
+  | { readonly kind: "good"; readonly tasks: readonly SwarmTask[] }
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
@@ -56,7 +56,7 @@ export function convergence(
     ? current.length
     : wantedTasks(service);
   if (good.length >= wanted && (wanted > 0 || service.mode.kind !== "global-job")) {
-    return { kind: "good", tasks: good.map(({ id }) => id).sort().join(" ") };
+    return { kind: "good", tasks: good };
   }
   if (wanted === 0) return { kind: "waiting", why: "no node takes a task of it" };
   const last = newest(all.filter((each) => each.serviceId === service.id && hasEnded(each.state)));

@@ -80,7 +80,7 @@ export function containerSpec(spec: JsonRecord): JsonRecord {
 }
 
 /** The image in a service's template, with the digest if it has one. */
-export function imageOf({ spec }: SwarmService): string {
+export function imageOf({ spec }: Pick<SwarmService, "spec">): string {
   return asText(containerSpec(spec)["Image"]);
 }
 

@@ -1,19 +1,19 @@
 import type { Engine } from "../../docker/engine.ts";
-import type { SwarmService, SwarmTask } from "../../docker/swarm.ts";
 import { errors, isStackwrightError, type Progress } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { tasksByService } from "./observed_services.ts";
 import { STACK_LABELS } from "./stack_parts.ts";
+import { TaskProofs } from "./task_proofs.ts";
 
-/** Number of good looks in a row, with the same tasks, that prove a service. */
+/** Number of good looks in a row, with the same tasks, that prove a service at least. */
 const GOOD_LOOKS = 3;
 /** Milliseconds between two looks. */
 const INTERVAL_MS = 1000;
 
 /** Services to wait for, all at once. */
 interface ConvergenceWait {
-  readonly engine: Pick<Engine, "swarm">;
+  readonly engine: Pick<Engine, "imageDefaults" | "swarm">;
   readonly clock: Clock;
   readonly stack: string;
   /** By their names in the compose file. */
@@ -23,8 +23,9 @@ interface ConvergenceWait {
 }
 
 /**
- * Waits until the tasks of services run and stay the same, and the engine does not report an update
- * under way. An engine that does not answer is asked again until the deadline.
+ * Waits until the tasks of services run and stay the same, until each has run for as long as
+ * {@link TaskProofs} asks, and the engine does not report an update under way. An engine that does not
+ * answer is asked again until the deadline.
  *
  * Throws `unhealthy` as soon as one of them cannot work any more, and `timeout` at the deadline,
  * naming what was missing.
@@ -32,8 +33,9 @@ interface ConvergenceWait {
 export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal): Promise<void> {
   const { clock, deadline, services, progress } = wait;
   if (services.size === 0) return;
+  const proofs = new TaskProofs(wait.engine);
   for (let good = 0, late = 0, before = "";;) {
-    const seen = await lookAt(wait, signal);
+    const { seen, areProven } = await lookAt(wait, proofs, signal);
     const missing: string[] = [];
     const tasks: string[] = [];
     for (const [name, now] of seen) {
@@ -41,15 +43,15 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
         throw errors.unhealthy(`service ${name}: ${now.why}`);
       }
       if (now.kind === "waiting") missing.push(`${name}: ${now.why}`);
-      else tasks.push(now.tasks);
+      else tasks.push(...now.tasks.map(({ id }) => id));
     }
-    const same = tasks.join(" ");
+    const same = tasks.sort().join(" ");
     good = missing.length > 0 ? 0 : good > 0 && same === before ? good + 1 : 1;
     before = same;
-    if (good >= GOOD_LOOKS) return;
+    if (good >= GOOD_LOOKS && areProven) return;
     const text = missing.join(", ");
     // Good services may complete their looks after the deadline, but not begin anew for ever.
-    if (clock.now() >= deadline && (text !== "" || ++late >= GOOD_LOOKS)) {
+    if (clock.now() >= deadline && (text !== "" || (good === 1 && ++late >= GOOD_LOOKS))) {
       const why = text === "" ? "its tasks end and are replaced all the time" : text;
       throw errors.timeout(`not running within the deployment's timeout: ${why}`);
     }
@@ -63,27 +65,41 @@ const REMOVED: Convergence = {
   why: "somebody removed it while the release was rolled out",
 };
 
+/** What one look has found; `areProven` where all good tasks have run for long enough. */
+interface Look {
+  readonly seen: ReadonlyMap<string, Convergence>;
+  readonly areProven: boolean;
+}
+
 async function lookAt(
-  { engine, stack, services }: ConvergenceWait,
+  { engine, clock, stack, services }: ConvergenceWait,
+  proofs: TaskProofs,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Convergence>> {
+): Promise<Look> {
   const label = { [STACK_LABELS.namespace]: stack };
-  let found: readonly SwarmService[];
-  let tasks: readonly SwarmTask[];
+  const from = clock.now();
   try {
-    found = await engine.swarm.services(label, signal);
-    tasks = await engine.swarm.tasks(label, signal);
+    const found = await engine.swarm.services(label, signal);
+    const tasks = await engine.swarm.tasks(label, signal);
+    proofs.note(tasks, clock.now());
+    const tasksOf = tasksByService(tasks);
+    const byName = new Map(found.map((each) => [each.name, each]));
+    const seen = new Map<string, Convergence>();
+    let areProven = true;
+    for (const [name, wanted] of services) {
+      const service = byName.get(`${stack}_${name}`);
+      const now = service === undefined ? REMOVED : judged(service, tasksOf(service), wanted);
+      seen.set(name, now);
+      if (service === undefined || now.kind !== "good") continue;
+      areProven &&= await proofs.areProven(service, now.tasks, from, signal);
+    }
+    return { seen, areProven };
   } catch (error) {
     if (!isStackwrightError(error, "engine_unreachable")) throw error;
     const why = "the engine does not answer";
-    return new Map([...services.keys()].map((name) => [name, { kind: "waiting", why }]));
+    const seen = [...services.keys()].map((name) => [name, { kind: "waiting", why }] as const);
+    return { seen: new Map(seen), areProven: false };
   }
-  const tasksOf = tasksByService(tasks);
-  const byName = new Map(found.map((each) => [each.name, each]));
-  return new Map([...services].map(([name, wanted]): [string, Convergence] => {
-    const service = byName.get(`${stack}_${name}`);
-    return [name, service === undefined ? REMOVED : judged(service, tasksOf(service), wanted)];
-  }));
 }
 
 function judged(...look: Parameters<typeof convergence>): Convergence {

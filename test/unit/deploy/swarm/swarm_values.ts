@@ -29,6 +29,7 @@ export function swarmTask(more: Partial<SwarmTask> = {}): SwarmTask {
     nodeId: "node",
     createdAt: new Date(made),
     state: "running",
+    stateSince: new Date(made),
     desired: "running",
     error: "",
     exitCode: undefined,
