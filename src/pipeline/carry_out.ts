@@ -176,19 +176,41 @@ async function tidyUp(
 /** Closes the intent of a failed rollout, and records the failure. */
 async function giveUp(
   parts: PipelineParts,
-  { next: { release }, again, remembers, automatic }: DecidedRollout,
+  work: DecidedRollout,
   { intent, kind, error, text }: Exclude<RolloutResult, { kind: "deployed" }> & { intent: Intent },
   signal: AbortSignal,
 ): Promise<void> {
+  const { next: { release }, again, remembers, automatic } = work;
   if (kind === "rolled_back") await settleFiles(parts, release.key);
   // It has a number of its own, which nobody asked for.
   const message = (again ? `release ${again.number} again: ` : "") + error.message;
-  parts.ledger.fail(intent, kind, withSequel(message, text));
+  const stopped = await stoppedOf(parts, work, intent, signal);
+  parts.ledger.fail(intent, kind, withSequel(message, text), stopped);
   if (release.swarm !== undefined) await noteVerdicts(parts, release, signal);
   if (remembers === false) return;
   const [at, source] = [parts.clock.now(), askingSource(release)];
   const failure = { release: release.digest, source, message, at, automatic };
   parts.ledger.failures.fail(release.key, failure);
+}
+
+/**
+ * Those of the services that ran before a failed rollout which it may have left stopped. One that it kept, or
+ * that runs by now, it has not: where that ends, it has done its work.
+ */
+async function stoppedOf(
+  { host: { engine } }: PipelineParts,
+  { next: { release }, services, observed }: DecidedRollout,
+  { ranBefore }: Intent,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const planned = new Set(
+    services.filter(({ action }) => action === "keep").map((each) => each.name),
+  );
+  const kept = runningServices(observed).filter((name) => planned.has(name));
+  // An engine that does not answer cannot tell.
+  const now = await observe(engine, release, signal).catch(() => undefined);
+  const ran = new Set([...kept, ...now === undefined ? [] : runningServices(now)]);
+  return ranBefore.filter((name) => !ran.has(name));
 }
 
 /** Records the swarm's verdicts on services so far, since the failure tells them already. */

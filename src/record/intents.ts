@@ -123,6 +123,15 @@ export class Intents extends LedgerTable {
     this.database.run(sql, JSON.stringify({ ...options, adoption }), id);
   }
 
+  /** Records which of the services that ran before a deploy it may have stopped. */
+  noteStopped({ id }: Pick<Intent, "id">, services: readonly string[]): void {
+    this.database.run(
+      `UPDATE intents SET ran_before = ? WHERE id = ?`,
+      JSON.stringify(services),
+      id,
+    );
+  }
+
   /** Records how an intent ended; `message` is stored as it is. */
   finish(intent: Intent, outcome: string, message: string, now: number): void {
     const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;

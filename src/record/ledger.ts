@@ -123,9 +123,18 @@ export class Ledger extends LedgerTables {
     });
   }
 
-  /** Closes an intent whose release failed; the current release does not change. */
-  fail(intent: Intent, status: "failed" | "rolled_back", message: string): void {
+  /**
+   * Closes an intent whose release failed; the current release does not change. `stopped` are the services
+   * that it may have stopped of those that ran before, where that is known: the next one starts them.
+   */
+  fail(
+    intent: Intent,
+    status: "failed" | "rolled_back",
+    message: string,
+    stopped: readonly string[] = intent.ranBefore,
+  ): void {
     this.database.transaction(() => {
+      if (stopped !== intent.ranBefore) this.intents.noteStopped(intent, stopped);
       this.#fail(intent, status, message);
       forgetReleases(this.database, intent.key);
     });
