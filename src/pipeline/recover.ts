@@ -11,7 +11,7 @@ import {
   type TargetListener,
   toStackwrightError,
 } from "../model/mod.ts";
-import { planFor } from "../plan/mod.ts";
+import { planFor, summarise } from "../plan/mod.ts";
 import type { Intent, RecordedRelease } from "../record/ledger.ts";
 import { finishRollout } from "./carry_out.ts";
 import { endOf } from "./decision.ts";
@@ -62,8 +62,8 @@ export async function recover(
         await parts.deploying.run(go, within, found.holder);
       };
       await parts.stackLock.run(formatStackKey(intent.key), async () => {
-        // A concurrent call may have finished it while this one waited for the lock.
-        if (!isOpen(ledger, intent)) return;
+        // A concurrent call may have finished it while this one waited for the lock; another process, too.
+        if (!ledger.takeUp(intent)) return;
         await parts.secrets.learned(stackAsOwner(intent.key), signal);
         log.warning(resumed(found), { revision: found.recorded?.revision.id });
         await whileIntended(parts, intent, resume, signal);
@@ -73,6 +73,7 @@ export async function recover(
       const error = toStackwrightError(thrown, `finishing an interrupted ${intent.kind}`);
       const message = `an interrupted ${intent.kind} could not be finished: ${error.message}` +
         (isOpen(ledger, intent) ? "; it is tried again at the next start" : "");
+      ledger.leave(intent);
       found.teller?.tell({ kind: "ended", end: { status: "failed", message, error } });
     }
   };
@@ -299,5 +300,6 @@ async function planRest(
   // Services that it may have replaced already, without having seen them healthy.
   const verify = desired.filter(({ name, digest }) => digests.get(name) !== digest)
     .map(({ name }) => name);
-  return { summary: plan.message, services, verify, observed, removeOrphans };
+  const summary = summarise(services) || "its containers had been made already";
+  return { summary, services, verify, observed, removeOrphans };
 }

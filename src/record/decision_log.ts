@@ -10,6 +10,11 @@ import { jsonIn } from "./json_in.ts";
 export const DECISIONS_PER_STACK = 100;
 /** Characters to record of a decision's changes, and of its services. */
 const MOST_CHARACTERS = 32 * 1024;
+/** How a decision ended whose process did not come to its end. */
+const CUT_OFF: DecisionOutcome = {
+  status: "failed",
+  message: "interrupted: its process ended before it was done; it was taken up again",
+};
 /** Entries between two removals of forgotten stacks. */
 const LOOK_EVERY = 100;
 
@@ -68,6 +73,17 @@ export class DecisionLog extends RedactedTable {
         text,
         id,
       )
+    );
+  }
+
+  /** Ends the decisions whose process has ended before they were carried out; belongs in a transaction. */
+  cutOff(key: StackKey): void {
+    this.database.run(
+      `UPDATE decisions SET content = json_set(content, '$.outcome', json(?))
+       WHERE context = ? AND name = ? AND json_extract(content, '$.outcome') IS NULL
+         AND json_extract(content, '$.kind') NOT IN ('skip', 'error')`,
+      JSON.stringify(CUT_OFF),
+      key,
     );
   }
 

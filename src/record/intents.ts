@@ -24,6 +24,9 @@ export interface Intent {
 /** How deployments end that leave nothing stopped or half copied: done, or put back. */
 const SETTLED = ["succeeded", "rolled_back"];
 
+/** Owner of an open intent that a running process gave back. */
+const NOBODY = "nobody";
+
 /** The ledger's intents. Writing methods belong in a transaction; times are milliseconds since 1970. */
 export class Intents extends LedgerTable {
   readonly #processes: Processes;
@@ -115,6 +118,18 @@ export class Intents extends LedgerTable {
       now,
       intent.by && JSON.stringify(intent.by),
     );
+  }
+
+  /** Makes an intent that an ended process left open this process's. */
+  takeUp({ id }: Intent): void {
+    this.#processes.enter();
+    this.database.run(`UPDATE intents SET owner = ? WHERE id = ?`, this.#processes.own, id);
+  }
+
+  /** Leaves an intent of this process to whoever takes it up next. */
+  leave({ id }: Intent): void {
+    const sql = `UPDATE intents SET owner = ? WHERE id = ? AND owner = ?`;
+    this.database.run(sql, NOBODY, id, this.#processes.own);
   }
 
   /** Records what an open deploy stops for good and copies. */

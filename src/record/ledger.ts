@@ -80,6 +80,27 @@ export class Ledger extends LedgerTables {
   }
 
   /**
+   * Takes up an intent that an ended process left open: from now on it is this process's, and what
+   * that process had decided has come to no end. Returns false where it is closed, or another
+   * process's.
+   */
+  takeUp(intent: Intent): boolean {
+    let isOurs = false;
+    this.database.transaction(() => {
+      isOurs = this.openIntents().some(({ id }) => id === intent.id);
+      if (!isOurs) return;
+      this.intents.takeUp(intent);
+      this.decisions.cutOff(intent.key);
+    });
+    return isOurs;
+  }
+
+  /** Leaves an open intent of this process as if that had ended. */
+  leave(intent: Intent): void {
+    this.database.transaction(() => this.intents.leave(intent));
+  }
+
+  /**
    * Records that a stack is about to be removed, in the name of `by`; see {@link beginDeploy}. Throws
    * `conflict` as well while a person holds it: whoever decided may have waited since.
    */

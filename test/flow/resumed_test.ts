@@ -90,6 +90,8 @@ describe("a deployment whose process was killed", () => {
     withHanging(async (world) => {
       await pollTo(world, "succeeded", { target: "other" });
       assert.equal(open(world), 1);
+      const { out } = await commandTo(world, 0, ["status", world.stack]);
+      assert.match(out, /^deploying /m);
       assert.deepEqual(await states(world, `${world.stack}-other`), { "web-1": "running" });
       // Polls of the settings wait no longer either, and it goes on.
       await world.app.polled;
@@ -99,6 +101,20 @@ describe("a deployment whose process was killed", () => {
       await pollTo(world, "skipped");
       const finished = /^deployed: release 2, whose deployment was interrupted/;
       assert.ok(world.lines.some(({ message }) => finished.test(message)));
+    }));
+
+  it("does not say that there were no changes where all its containers had been made", () =>
+    inWorld("fake", async (world) => {
+      await commit(world, inLan("site", false));
+      await pollTo(world, "succeeded");
+      await world.stop();
+      interrupt(world, 1);
+      await world.restart();
+      await until(() => open(world) === 0);
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      const said =
+        "release 1, whose deployment was interrupted: its containers had been made already";
+      assert.match(out, new RegExp(`outcome: succeeded: ${said}$`, "m"));
     }));
 
   it("stays open when the process ends while others go on beside it", () =>

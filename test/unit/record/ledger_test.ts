@@ -447,6 +447,39 @@ describe("two Ledgers on one file", () => {
   });
 
   it(
+    "takeUp() makes what an ended process left open this one's, for nobody else, until leave()",
+    withLedger((_, { open }) => {
+      const alive = ["2:b", "3:c"];
+      const about = { trigger: "poll", origin: "automatic", revision: "main (1)" } as const;
+      const told = { ...about, kind: "deploy", changes: [], services: [] } as const;
+      const before = open({ processes: processes("1:a", ["1:a"]) });
+      before.decisions.add(WEB, { ...told, message: "create web" }, new Date(0));
+      before.decisions.add(WEB, { ...told, kind: "skip", message: "no changes" }, new Date(1));
+      const intent = before.beginDeploy(releaseOf(WEB, "a1"));
+      const [one, other] = ["2:b", "3:c"].map((own) =>
+        open({ processes: processes(own, alive) })
+      ) as [Ledger, Ledger];
+      const interrupted = () => other.interrupted().length;
+      assert.equal(interrupted(), 1);
+      assert.equal(one.takeUp(intent), true);
+      assert.equal(other.takeUp(intent), false);
+      assert.equal(interrupted(), 0);
+      assert.deepEqual(other.openIntents(), []);
+      assert.equal(other.heldElsewhere(WEB), "2");
+      const outcomes = one.decisions.of(WEB, 9).map(({ outcome }) => outcome?.message ?? "none");
+      assert.equal(outcomes[0], "none");
+      assert.match(outcomes[1] ?? "", /^interrupted: its process ended before it was done/);
+      other.leave(intent);
+      assert.equal(interrupted(), 0);
+      one.leave(intent);
+      assert.equal(interrupted(), 1);
+      assert.equal(other.takeUp(intent), true);
+      other.succeed(intent, {}, "done");
+      assert.equal(other.takeUp(intent), false);
+    }),
+  );
+
+  it(
     "handOver() gives up what an ended process left open on the engine, and nothing else",
     withLedger((_, { open }) => {
       const before = open({ processes: processes("1:a", ["1:a"]) });
