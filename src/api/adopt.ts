@@ -2,6 +2,7 @@ import * as z from "zod";
 import { errors, formatOwner, ownerFrom, type StackKey, type StackOwner } from "../model/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { sourceLocation, sourceNameOf } from "../source/mod.ts";
+import type { Clock } from "../system/mod.ts";
 import type { Operation } from "./operation.ts";
 import { ownerView } from "./release_views.ts";
 import { stackAction } from "./stack_action.ts";
@@ -11,7 +12,7 @@ import type { SyncStackParts } from "./sync_stack.ts";
 type LedgerPart = Pick<StackParts, "ledger">;
 
 /** Ports for handing stacks over. */
-type AdoptParts = Pick<SyncStackParts, "ledger" | "polls">;
+type AdoptParts = Pick<SyncStackParts, "ledger" | "polls"> & { readonly clock: Clock };
 
 /** The change of a stack's owner. */
 const adoptionView = z.strictObject({
@@ -46,7 +47,7 @@ const input = stackInput.extend({
  * another owner has it on that engine.
  */
 export function adoptOperation(
-  { ledger, polls }: AdoptParts,
+  { ledger, polls, clock }: AdoptParts,
 ): Operation<z.output<typeof adoptionView>> {
   return stackAction({
     action: "adopt",
@@ -63,9 +64,19 @@ export function adoptOperation(
     const asked = askers.some(({ source: asker }) => asker === owner.source);
     if (!asked) requirePolled(polls, owner, key);
     ledger.handOver(key, owner, { releasesOf, also });
+    if (ledger.decisions.of(key, 1).length === 0) recordAdopted(ledger, key, owner, clock.now());
     const was = before === undefined ? {} : { before: ownerOf(before) };
     return { owner: ownerOf(owner), ...was, asked };
   });
+}
+
+/** Records what was done to a stack that was never deployed here: nothing else would tell of it. */
+function recordAdopted(ledger: LedgerPart["ledger"], key: StackKey, owner: StackOwner, at: Date) {
+  const message =
+    `a person handed it over to ${formatOwner(owner)}, whose next deployment of that ` +
+    "name takes over what runs under it; nothing of it was deployed here yet";
+  const decided = { revision: "", kind: "skip", message, changes: [], services: [] } as const;
+  ledger.decisions.add(key, { trigger: "project", origin: "manual", ...decided }, at);
 }
 
 /** Throws `not_found` where there are polls, but none of a source, which is misspelt likely. */
@@ -102,9 +113,13 @@ function wantedOwner(
   const [only, ...others] = wanted;
   if (only === undefined) {
     throw errors.not_found(
-      `nobody was refused ${key.name} on context ${key.context}: is the name right? If it is, name ` +
-        "the source that is to have it",
-      { told: "nobody was refused this stack: name the source that is to have it" },
+      `nobody was refused ${key.name} on context ${key.context}: is the name right? A project that ` +
+        "somebody made with docker compose needs no adopt: the first deployment of its name takes " +
+        "it over. Of what another manager deployed, name the source that is to have it",
+      {
+        told: "nobody was refused this stack: name the source that is to have it; what was made " +
+          "with docker compose needs none, the first deployment of its name takes it over",
+      },
     );
   }
   if (others.length === 0) return only;

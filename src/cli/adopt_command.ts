@@ -1,4 +1,4 @@
-import { formatOwner } from "../model/mod.ts";
+import { formatOwner, formatStackArguments } from "../model/mod.ts";
 import { stackCommand } from "./stack_command.ts";
 
 /** `stackwright adopt` */
@@ -9,7 +9,9 @@ export const adoptCommand = stackCommand({
 
 A stack belongs to the repository, and the branch, that deployed it. Another one with the same stack
 name is refused, until this command hands the stack to it; its next deployment then takes it over.
-Without --source it is the one that was refused. Whose it was before is refused from then on.
+Without --source it is the one that was refused. Whose it was before is refused from then on. A
+project that somebody made with docker compose belongs to nobody and needs no adopt: the first
+deployment of its name takes it over.
 Its releases stay the former owner's, and no rollback chooses them: their containers would get the
 new owner's data. For a repository that moved, --releases-of hands those of its old place over, too.
 Where several contexts lead to one engine, --also names the others in which another owner has the
@@ -31,7 +33,10 @@ no release of --releases-of, or when another owner has it by a context of the sa
     const past = was === undefined ? "" : `, no longer to ${was}`;
     const whose = is === was ? `${is} already` : `${is} now${past}`;
     const there = also.length === 0 ? "" : `; by context ${also.join(", ")}, too`;
-    const unknown = known ? "" : "; nothing of it was refused before: see that it is spelt right";
+    const back = was === undefined ? `, or stackwright forget ${formatStackArguments(key)}` : "";
+    const unknown = known
+      ? ""
+      : `; nothing of it was refused before: see that it is spelt right${back}`;
     return [{ owner, before, asked: known }, `${key.name} belongs to ${whose}${there}${unknown}\n`];
   },
 });

@@ -10,7 +10,7 @@ import { listReleasesOperation } from "../../../src/api/list_releases.ts";
 import { stackStatuses } from "../../../src/api/stack_statuses.ts";
 import { unpinOperation } from "../../../src/api/unpin.ts";
 import { isStackwrightError, stackKey } from "../../../src/model/mod.ts";
-import type { RecordedRelease } from "../../../src/record/mod.ts";
+import { createRuns, type RecordedRelease } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger, recordShop, SHOP } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog } from "../../fakes/recording_log.ts";
@@ -323,6 +323,34 @@ describe("the operations on one stack", () => {
     assert.deepEqual(await notes("new"), Array(2).fill("nothing of it is deployed"));
   });
 
+  it("show a hand-over of what was never deployed here, until it is forgotten", async () => {
+    const { parts, call, ledger, clock } = createWorld();
+    const adopt = adoptOperation({ ...parts, clock, polls: [] });
+    await assert.rejects(
+      adopt.call({ name: "hand" }, call),
+      /^StackwrightError: nobody was refused hand .* made with docker compose needs no adopt: the first deployment of its name takes it over/,
+    );
+    const asked = { name: "hand", source: "github.com/acme/infra" };
+    assert.equal((await adopt.call(asked, call)).before, undefined);
+    await adopt.call(asked, call);
+    const engineOf = () => Promise.reject(new Error("no engine"));
+    const runs = createRuns({ clock });
+    const deployments: Parameters<typeof getDeploymentOperation>[0]["deployments"] = (signal, of) =>
+      stackStatuses({ engineOf, ledger, runs, clock, dataDir: "/data" }, signal, of);
+    const listed = (await deployments(call.signal, { context: "default" })).map((
+      { key, state },
+    ) => [key.name, state]);
+    assert.deepEqual(listed, [["hand", "unknown"], ["shop", "failed"]]);
+    const get = getDeploymentOperation({ ...parts, deployments });
+    const found = await get.call({ name: "hand" }, call);
+    assert.match(found.why, /^a person handed it over to github\.com\/acme\/infra, whose next /);
+    assert.deepEqual(found.owner?.handed_over, true);
+    assert.equal(found.decisions.length, 1);
+    const hasContext = () => Promise.resolve(true);
+    await forgetOperation({ ...parts, clock, hasContext }).call({ name: "hand" }, call);
+    assert.equal(ledger.owners.get(stackKey("", "hand")), undefined);
+  });
+
   it("unpin and hand over, and the log has a line for each", async () => {
     const { parts, call, ledger, clock, log } = createWorld();
     const releaseId = ledger.current(SHOP)?.id ?? "";
@@ -337,7 +365,7 @@ describe("the operations on one stack", () => {
       /^it is still held by a person since .* until stackwright resume shop$/,
     );
     ledger.holds.remove(SHOP);
-    const adoption = await adoptOperation({ ...parts, polls: [] })
+    const adoption = await adoptOperation({ ...parts, clock, polls: [] })
       .call({ name: "shop", source: "github.com/acme/shop", reference: "edge" }, call);
     assert.deepEqual(adoption.owner, {
       source: "github.com/acme/shop",
@@ -347,12 +375,12 @@ describe("the operations on one stack", () => {
     assert.equal(adoption.asked, false);
     const poll = { kind: "git", url: "https://h.example/o/new" } as never;
     await assert.rejects(
-      adoptOperation({ ...parts, polls: [poll] })
+      adoptOperation({ ...parts, clock, polls: [poll] })
         .call({ name: "shop", source: "h.example/o/nwe" }, call),
       /not name h.example\/o\/nwe, .* never refused shop: is it spelt right\? Polled are h.example\/o\/new\./,
     );
     for (const source of ["deploy@nas_2222/infra", "ssh://deploy@nas:2222/infra.git"]) {
-      const { owner, asked } = await adoptOperation({ ...parts, polls: [] }).call({
+      const { owner, asked } = await adoptOperation({ ...parts, clock, polls: [] }).call({
         name: "shop",
         source,
       }, call);
@@ -360,7 +388,7 @@ describe("the operations on one stack", () => {
       assert.equal(asked, source.startsWith("ssh:"), "the second time it has it");
     }
     for (const source of ["gitea_3000/o/r", "gitea_3000_0/o/r"]) {
-      const { owner } = await adoptOperation({ ...parts, polls: [] }).call(
+      const { owner } = await adoptOperation({ ...parts, clock, polls: [] }).call(
         { name: "shop", source },
         call,
       );
