@@ -144,10 +144,14 @@ async function decryptFile(
   if (metadata.keyGroups === 1 && isOurs && identities.length > 0) throw noKey(metadata);
   requireOwnPlaces(metadata.keys, program.vaultAddress);
   const own = await turns.take(() => programFile(file, metadata), signal);
-  const printed = await program.decrypt(own, signal);
+  const isMissed = metadata.keyTypes.includes("age") && identities.length === 0;
+  const asked = isMissed ? { ...own, advice: SET_KEY } : own;
+  const printed = await program.decrypt(asked, signal);
   if (printed === undefined) throw notInstalled(metadata, identities.length > 0);
   return await turns.take(() => withValues(file, own.values(printed), []), signal);
 }
+
+const SET_KEY = "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE";
 
 function noKey({ age }: SopsMetadata): SopsFormatError {
   const recipients = clip(age.map((each) => clip(each.recipient, 100)).join(", "), 1000);
@@ -166,9 +170,7 @@ function notInstalled(metadata: SopsMetadata, hasAgeKey: boolean): StackwrightEr
     );
   }
   const age = keyTypes.includes("age")
-    ? hasAgeKey
-      ? "; none of the configured age keys fits"
-      : "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE"
+    ? hasAgeKey ? "; none of the configured age keys fits" : SET_KEY
     : "";
   const only = keyTypes.every((each) => each === "age");
   const needs = only ? "" : `, which needs the sops program; it is not on PATH`;

@@ -27,11 +27,11 @@ export interface SopsProgram {
   /**
    * What the program prints of an encrypted file of JSON, or `undefined` when the program is not installed.
    *
-   * Throws {@link SopsFormatError} with what the program says, `timeout` when a key service does not
-   * answer.
+   * Throws {@link SopsFormatError} with what the program says and the `advice`, `timeout` when a key
+   * service does not answer.
    */
   decrypt(
-    file: Pick<ProgramFile, "bytes" | "output">,
+    file: Pick<ProgramFile, "bytes" | "output"> & { readonly advice?: string },
     signal: AbortSignal,
   ): Promise<Uint8Array | undefined>;
   /** The only Vault server that its token may be sent to; `undefined` when none is configured. */
@@ -57,7 +57,7 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
   };
   return {
     vaultAddress: env["VAULT_ADDR"],
-    async decrypt({ bytes, output }, signal) {
+    async decrypt({ bytes, output, advice = "" }, signal) {
       // Through standard input, so that neither a name nor a configuration of a repository counts.
       const sops = ["sops", "--decrypt", "--input-type", "json", "--output-type", output];
       const { code, stdout, stderr } = await commands.run({
@@ -71,8 +71,6 @@ export function createSopsProgram({ commands, env, ageKey }: ProgramParts): Sops
       }, signal);
       if (code === 0) return stdout;
       if (code === NOT_FOUND) return undefined;
-      const noAgeKey = ageKey === undefined && stderr.includes("SOPS_AGE_KEY");
-      const advice = noAgeKey ? "; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE" : "";
       const said = `the sops program says: ${shortened(stderr)}${advice}`;
       throw new SopsFormatError(said, { mayPass: true });
     },
@@ -84,8 +82,12 @@ const THROUGH_A_PIPE = 'command -v sops >/dev/null || exit 127; cat | "$@"';
 /** The status of a shell that finds no such program. */
 const NOT_FOUND = 127;
 
+/** How it ends when no key fits, in several lines: all before it said that. */
+const NO_KEY = /^Recovery failed because/m;
+
 function shortened(text: string): string {
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  const said = lines.slice(0, 6).join("; ");
+  const [told = ""] = text.split(NO_KEY);
+  const lines = (told.trim() || text).split("\n").map((line) => line.trim());
+  const said = lines.filter((line) => line !== "").slice(0, 6).join("; ");
   return said === "" ? "nothing" : clip(said, 400);
 }

@@ -430,6 +430,23 @@ describe("decrypt() and its keys", () => {
     assert.equal(await plain("other/x.yaml", text, sops), 'a: "1"\n');
   });
 
+  it("decrypt() has the program say where a key of age may be set, when there is none", async () => {
+    const advised: unknown[] = [];
+    const program: SopsProgram = {
+      vaultAddress: undefined,
+      decrypt({ advice }) {
+        advised.push(advice);
+        return Promise.resolve(undefined);
+      },
+    };
+    const pgp = [{ fp: "ABCD", enc: "x" }];
+    for (const age of [{}, { age: undefined }]) {
+      const text = await encryptYaml({ a: "b" }, { recipients, metadata: { ...age, pgp } });
+      await failure("x.yaml", text, sopsWith(undefined, program));
+    }
+    assert.deepEqual(advised, ["; for age, set SOPS_AGE_KEY or SOPS_AGE_KEY_FILE", undefined]);
+  });
+
   it("decrypt() sends no token to a Vault server that a repository names", async () => {
     let asked = 0;
     const program = (vaultAddress: string | undefined): SopsProgram => ({
