@@ -2,9 +2,9 @@ import { type JobFacts, jobLane } from "../api/mod.ts";
 import { readJobLabels } from "../config/mod.ts";
 import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
-import { DEFAULT_CONTEXT, LABELS, messageOf, type RunJob } from "../model/mod.ts";
+import { DEFAULT_CONTEXT, formatStackKey, LABELS, messageOf, type RunJob } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
+import { deployedFrom, type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
   type Clock,
@@ -126,13 +126,19 @@ class JobBoard {
 
   /** All jobs with status and times. The list is about no stack: what it quotes of one is masked here. */
   async list(signal: AbortSignal): Promise<JobFacts[]> {
-    const { redactor } = this.#parts;
+    const { redactor, ledger } = this.#parts;
+    const sources = new Map<string, string | undefined>();
     return (await this.#find(signal)).map(({ job, found }) => {
       const problem = job.problem && redactor.redact(job.problem, stackAsOwner(job.key));
       const { isRunning, ...times } = this.scheduler.timesOf(job);
       const status = this.#statusOf(job, found, isRunning);
       const told = problem === undefined ? job : { ...job, problem };
-      return { ...told, ...times, status, repository: job.source };
+      // A container that was not changed since is labelled for whose its stack was before.
+      const from = sources.getOrInsertComputed(
+        formatStackKey(job.key),
+        () => deployedFrom(ledger, job.key),
+      );
+      return { ...told, ...times, status, repository: from ?? job.source };
     });
   }
 

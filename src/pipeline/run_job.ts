@@ -82,7 +82,7 @@ export async function runJob(
     run = made;
     code = await runThrough(parts, made, { work, spec, by }, signal);
     if ((code ?? 0) !== 0) {
-      const what = `container ${key.name}/${service} exited with status ${code}`;
+      const what = `container ${key.name}/${service} ran and exited with status ${code}`;
       throw errors.deploy_failed(`${what}${made.output}`);
     }
     failed = false;

@@ -78,7 +78,7 @@ for (const program of [...executables(), DENO_PROGRAM].slice(0, 1)) {
           await docker(world, "exec", "--detach", id, "touch", "/go");
           await served.process.until(async () => {
             const [last] = await served.ask("runs?trigger=scheduled_job");
-            return /backup exited with status 5: out of space$/.test(last?.message);
+            return /backup ran and exited with status 5: out of space$/.test(last?.message);
           });
           assert.ok(await served.isJob("exited (5)"));
           assert.deepEqual(await states(world), { "backup-1": "created", "web-1": "running" });

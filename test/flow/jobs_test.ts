@@ -28,6 +28,7 @@ interface JobBody {
   readonly valid: boolean;
   readonly enabled: boolean;
   readonly next_run_at?: string;
+  readonly repository?: string;
   readonly last_run: RunBody | null;
 }
 
@@ -122,6 +123,24 @@ describe("scheduled jobs on the fake engine", () => {
       }
     }));
 
+  it("are listed with the repository that their stack is deployed from, not the one before", () =>
+    inWorld("fake", async (world) => {
+      const other = await createWorld({ engine: "fake" });
+      try {
+        const files = { "compose.yaml": composeFile({ good: job("") }) };
+        await commit(world, files);
+        await pollTo(world, "succeeded");
+        await other.repository.commit({ ".stackwright.yaml": `name: ${world.stack}\n`, ...files });
+        const to = ["--source", other.repository.url];
+        const { out } = await commandTo(world, 0, ["adopt", "--json", world.stack, ...to]);
+        await pollTo(world, "skipped", { url: other.repository.url });
+        const [listed] = await jobsOf(world);
+        assert.equal(listed?.repository, JSON.parse(out).owner.source);
+      } finally {
+        await other.close();
+      }
+    }));
+
   it("are created by a deployment, run when they are asked to, and are no drift", () =>
     inWorld("fake", async (world) => {
       world.fake?.setBehaviour("good", { exit: 0 });
@@ -134,7 +153,7 @@ describe("scheduled jobs on the fake engine", () => {
       const created = { "good-1": "created", "bad-1": "created" };
       assert.deepEqual(await states(world), { ...created, "off-1": "running" });
       assert.equal((await run(world, "good")).status, 200);
-      assert.match((await run(world, "bad")).text, /exited with status 7$/);
+      assert.match((await run(world, "bad")).text, /bad ran and exited with status 7$/);
       assert.equal((await run(world, "off")).status, 409);
       const [bad, good, off1] = await jobsOf(world);
       assert.deepEqual([bad?.status, good?.status], ["exited (7)", "exited (0)"]);
@@ -313,7 +332,7 @@ for (const engine of await engines()) {
         });
         const bad = await run(world, "bad");
         assert.deepEqual([bad.status, bad.error], [500, "failed to trigger scheduled job run"]);
-        assert.match(bad.text, /bad exited with status 7: out of space$/);
+        assert.match(bad.text, /bad ran and exited with status 7: out of space$/);
         const hung = await run(world, "hung");
         assert.equal(hung.status, 500);
         assert.match(hung.text, /job hung was ended after 1 seconds: begun$/);
