@@ -8,7 +8,7 @@ import {
 import { errors } from "../model/mod.ts";
 import { readText, systemFiles } from "../system/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, polledSources, requestOf } from "./checkout.ts";
+import { asPolled, namedBy, polledSources, requestOf } from "./checkout.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { peopleTime, withPeopleTimes } from "./people_time.ts";
 import { watchedPlan } from "./plan_command.ts";
@@ -31,7 +31,8 @@ where it is known until when.
     const { json, values, operands } = readArguments(io.args, 1, ["ref", "target", "plan"]);
     const agreed = values["plan"] === undefined ? undefined : await readPlan(io, values["plan"]);
     const stacks = await withOperations(io, async ({ settings, system, gate, call }) => {
-      const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+      const named = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+      const input = asPolled(named, settings, system.log);
       const sources = polledSources(input, settings.polls, system.log);
       const { intake, thrown } = gate;
       const plan = watchedPlan(io, settings, system);

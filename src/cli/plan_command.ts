@@ -14,7 +14,7 @@ import {
 } from "../model/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { readArguments } from "./arguments.ts";
-import { namedBy, polledSources, requestOf } from "./checkout.ts";
+import { asPolled, namedBy, polledSources, requestOf } from "./checkout.ts";
 import { colouredDiff } from "./colours.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { liveProgress } from "./live_progress.ts";
@@ -47,7 +47,8 @@ or a pause holds them back, 1 when a stack cannot be planned.
     // The data directory is only read, which is why it is not opened as for other operations.
     const { settings, system } = await systemOf(io);
     if (json) await keepKey(settings, system);
-    const input = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+    const named = await requestOf(system, namedBy(io, { operands, values }), io.signal);
+    const input = asPolled(named, settings, system.log);
     const { stacks, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),
       sources: polledSources(input, settings.polls, system.log),
