@@ -1,4 +1,4 @@
-import { errors } from "../model/mod.ts";
+import { errors, waitedText } from "../model/mod.ts";
 import { conditionState, type StartCondition } from "./conditions.ts";
 import { lastLines } from "./last_lines.ts";
 import { observe } from "./observe.ts";
@@ -22,6 +22,7 @@ export async function awaitConditions(wait: ConditionWait, signal: AbortSignal):
 
 async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal): Promise<void> {
   const { engine, clock, key, conditions, deadline, progress } = wait;
+  const since = clock.now();
   for (;;) {
     const now = conditionState(conditions, await observe(engine, { key }, signal));
     if (now.kind === "met") return;
@@ -32,7 +33,7 @@ async function untilMet(wait: ConditionWait, looks: Looks, signal: AbortSignal):
     if (clock.now() >= deadline) {
       throw errors.timeout(`not started within the deployment's timeout: ${now.why}`);
     }
-    progress?.(now.why);
+    progress?.(now.why + waitedText(since, clock.now(), deadline));
     await looks.next();
   }
 }

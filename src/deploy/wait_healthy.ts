@@ -6,6 +6,7 @@ import {
   type Progress,
   type ReleaseService,
   type StackKey,
+  waitedText,
 } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 import { type KeptServices, KeptWatch } from "./kept_services.ts";
@@ -61,6 +62,7 @@ export async function waitHealthy(
 
 async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal) {
   const { clock, services, deadline, known } = wait;
+  const since = clock.now();
   const restarts = new RestartWatch(known);
   const kept = new KeptWatch(wait.kept ?? new Map());
   // A health status from before the release proves nothing, unless a newer check was awaited.
@@ -100,7 +102,9 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
     }
     if (changedWork) wait.onWatching?.();
     wait.progress?.(
-      missing === "" ? "making sure that it stays healthy" : `waiting for ${missing}`,
+      missing === ""
+        ? "making sure that it stays healthy"
+        : `waiting for ${missing}${waitedText(since, clock.now(), deadline)}`,
     );
     counts = await looks.next() === "interval";
   }

@@ -59,6 +59,19 @@ function invalid(value: number | string, why: string): StackwrightError {
   return errors.bad_request(`${JSON.stringify(value)} is no duration: ${why}`);
 }
 
+/**
+ * How long a wait goes on since it began, to follow what is waited for, with its limit where it has one.
+ * Empty at first, and then new from time to time: whoever watches sees that it goes on.
+ */
+export function waitedText(since: Date, now: Date, deadline?: Date): string {
+  const passed = (now.getTime() - since.getTime()) / 1000;
+  const step = passed < 60 ? 10 : 60;
+  const seconds = Math.floor(passed / step) * step;
+  if (seconds < step) return "";
+  const most = deadline && Math.ceil((deadline.getTime() - since.getTime()) / 1000);
+  return ` (${seconds} s${most === undefined ? "" : ` of at most ${most} s`})`;
+}
+
 /** Prints whole seconds as Go does: `62h0m0s`, `3m0s`, `10s`, `0s`. */
 export function formatDuration(seconds: number): string {
   const absolute = Math.abs(seconds);

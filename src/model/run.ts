@@ -49,6 +49,9 @@ export function isTerminal(status: RunStatus): boolean {
   return status === "succeeded" || status === "failed" || status === "skipped";
 }
 
+/** The beginning of the step that says that another process is changing the stack. */
+export const WAITS_FOR_PROCESS = "waiting for process";
+
 /** Receives the step under way in a few words (`pulling web`); may get the same words again. */
 export type Progress = (step: string) => void;
 

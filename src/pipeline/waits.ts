@@ -7,6 +7,8 @@ import {
   type Progress,
   type StackKey,
   type StackOwner,
+  waitedText,
+  WAITS_FOR_PROCESS,
 } from "../model/mod.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Intent } from "../record/ledger.ts";
@@ -73,8 +75,10 @@ export async function waitForProcess(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
+  const since = clock.now();
   for (let holder = ledger.heldElsewhere(key); holder !== undefined;) {
-    progress(`waiting for process ${holder}, which is changing ${key.name}`);
+    const waited = waitedText(since, clock.now());
+    progress(`${WAITS_FOR_PROCESS} ${holder}, which is changing ${key.name}${waited}`);
     await clock.sleep(LOOK_MS, signal);
     holder = ledger.heldElsewhere(key);
   }

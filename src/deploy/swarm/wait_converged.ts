@@ -1,5 +1,5 @@
 import type { Engine } from "../../docker/engine.ts";
-import { errors, isStackwrightError, type Progress } from "../../model/mod.ts";
+import { errors, isStackwrightError, type Progress, waitedText } from "../../model/mod.ts";
 import type { Clock } from "../../system/mod.ts";
 import { type Convergence, convergence, type Wanted } from "./convergence.ts";
 import { tasksByService } from "./observed_services.ts";
@@ -34,6 +34,7 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
   const { clock, deadline, services, progress } = wait;
   if (services.size === 0) return;
   const proofs = new TaskProofs(wait.engine);
+  const since = clock.now();
   for (let good = 0, late = 0, before = "";;) {
     const { seen, areProven } = await lookAt(wait, proofs, signal);
     const missing: string[] = [];
@@ -55,7 +56,11 @@ export async function waitConverged(wait: ConvergenceWait, signal: AbortSignal):
       const why = text === "" ? "its tasks end and are replaced all the time" : text;
       throw errors.timeout(`not running within the deployment's timeout: ${why}`);
     }
-    progress(text === "" ? "making sure that it stays healthy" : `waiting for ${text}`);
+    progress(
+      text === ""
+        ? "making sure that it stays healthy"
+        : `waiting for ${text}${waitedText(since, clock.now(), deadline)}`,
+    );
     await clock.sleep(INTERVAL_MS, signal);
   }
 }

@@ -5,10 +5,10 @@ import type { RunTarget } from "../../../src/model/mod.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 /** A progress, and what it said on either stream. */
-function watched(interactive: boolean) {
+function watched(interactive: boolean, args: readonly string[] = []) {
   const said = { out: "", err: "" };
   const progress = liveProgress({
-    args: [],
+    args,
     env: {},
     cwd: "/",
     out: (text) => void (said.out += text),
@@ -63,5 +63,15 @@ describe("liveProgress()", () => {
     const given = watched(false);
     tell(given);
     assert.deepEqual(given.said, { out: "", err: "" });
+  });
+
+  it("says that another process is waited for when nobody watches, too, unless --json asks", () => {
+    const message = "waiting for process 7@vm, which is changing a";
+    for (const [args, err] of [[[], `a: ${message}\n`], [["--json"], ""]] as const) {
+      const given = watched(false, args);
+      given.progress.target(entry("a", { message }));
+      given.progress.target(entry("a", { message }));
+      assert.deepEqual(given.said, { out: "", err });
+    }
   });
 });

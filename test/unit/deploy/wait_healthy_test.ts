@@ -27,6 +27,7 @@ function waitOn(
   services: readonly ReleaseService[] = [WEB],
   happens: readonly ((engine: MemoryEngine) => void)[] = [],
   known?: ReadonlySet<string>,
+  limitMs = 10_000,
 ) {
   const clock = createFakeClock();
   const engine = createMemoryEngine();
@@ -47,7 +48,7 @@ function waitOn(
   const key = stackKey("", "shop");
   const wait = { engine, clock, key, services, progress, watchMs, onWatching, ...before };
   const began = clock.now().getTime();
-  const deadline = new Date(clock.now().getTime() + 10_000);
+  const deadline = new Date(clock.now().getTime() + limitMs);
   let ended: "healthy" | Error | undefined;
   const done = waitHealthy({ ...wait, deadline }, stop.signal).then(
     () => void (ended = "healthy"),
@@ -186,6 +187,16 @@ describe("waitHealthy()", () => {
       "waiting for web: 0 of 1 containers exist",
       "waiting for web: health check is starting",
       ...Array(2).fill("making sure that it stays healthy"),
+    ]);
+  });
+
+  it("tells from time to time how long it waits, and until when", async () => {
+    const wait = waitOn([starting], [WEB], [], undefined, 40_000);
+    await wait.clock.advance(25_000);
+    assert.deepEqual([...new Set(wait.steps)], [
+      "waiting for web: health check is starting",
+      "waiting for web: health check is starting (10 s of at most 40 s)",
+      "waiting for web: health check is starting (20 s of at most 40 s)",
     ]);
   });
 

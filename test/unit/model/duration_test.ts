@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { formatDuration, isStackwrightError, parseDuration } from "../../../src/model/mod.ts";
+import {
+  formatDuration,
+  isStackwrightError,
+  parseDuration,
+  waitedText,
+} from "../../../src/model/mod.ts";
 
 describe("parseDuration", () => {
   const accepted: [number | string, number][] = [
@@ -104,4 +109,22 @@ describe("formatDuration", () => {
       assert.equal(parseDuration(text), seconds);
     });
   }
+});
+
+describe("waitedText()", () => {
+  it("is empty at first, then new every ten seconds, and after a minute every minute", () => {
+    const at = (seconds: number) => new Date(seconds * 1000);
+    const said = [0, 9.9, 10, 19, 59, 60, 119, 150].map((now) => waitedText(at(0), at(now)));
+    assert.deepEqual(said, [
+      "",
+      "",
+      " (10 s)",
+      " (10 s)",
+      " (50 s)",
+      " (60 s)",
+      " (60 s)",
+      " (120 s)",
+    ]);
+    assert.equal(waitedText(at(5), at(25), at(184.5)), " (20 s of at most 180 s)");
+  });
 });
