@@ -40,7 +40,10 @@ export const timestamp = z.string()
 export function unknownStack(key: StackKey): StackwrightError {
   return errors.not_found(
     `nothing is recorded about ${key.name} on context ${key.context}: are name and context right?`,
-    { told: "nothing is recorded about this stack; GET /v1/api/deployments lists those there are" },
+    {
+      told: "nothing is recorded about this stack; GET /v1/api/deployments, or the tool " +
+        "list_deployments, has those there are",
+    },
   );
 }
 

@@ -37,6 +37,8 @@ no release of --releases-of, or when another owner has it by a context of the sa
     const unknown = known
       ? ""
       : `; nothing of it was refused before: see that it is spelt right${back}`;
-    return [{ owner, before, asked: known }, `${key.name} belongs to ${whose}${there}${unknown}\n`];
+    const releases = of === "" ? "" : `, with the releases of ${of}`;
+    const text = `${key.name} belongs to ${whose}${releases}${there}${unknown}\n`;
+    return [{ owner, before, asked: known }, text];
   },
 });

@@ -5,6 +5,9 @@ import { type Command, EXIT, type ListedCommand } from "./io.ts";
 /** What the scripts ask for the names of stacks; it is in no help. */
 const STACKS = "stacks";
 
+/** The shells that have a script. */
+const SHELLS = "bash zsh fish";
+
 /** `stackwright completion`, which completes these commands. */
 export const completionCommand = (commands: readonly ListedCommand[]): Command => ({
   help: `Usage: stackwright completion [--json] bash|zsh|fish
@@ -65,6 +68,7 @@ ${branches(commands, (options) => `options="${options}"`)}  esac
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")); return ;;
   esac
   case "\${COMP_WORDS[1]}" in
+    completion) COMPREPLY=($(compgen -W "${SHELLS}" -- "$word")) ;;
     ${ofStack(commands, "|")})
       COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" completion ${STACKS} 2>/dev/null)" -- "$word")) ;;
     *) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -87,6 +91,7 @@ ${
 ${branches(commands, (options) => `options=(${options})`)}  esac
   if [[ "\${words[CURRENT]}" == -* ]]; then compadd -- $options; return; fi
   case "\${words[2]}" in
+    completion) compadd ${SHELLS} ;;
     ${ofStack(commands, "|")})
       compadd -- \${(f)"$(\${words[1]} completion ${STACKS} 2>/dev/null)"} ;;
     *) _files ;;
@@ -104,6 +109,8 @@ compdef _stackwright stackwright
       }\n${own}` +
         (command.ofStack
           ? `${after} -f -a '(stackwright completion ${STACKS} 2>/dev/null)'\n`
+          : name === "completion"
+          ? `${after} -f -a '${SHELLS}'\n`
           : "");
     }).join(""),
 };

@@ -9,7 +9,8 @@ export const openapiCommand: Command = {
   help: `Usage: stackwright openapi [rest|webhooks] [--json]
 
 Prints the OpenAPI 3.2 document of the REST API (the default) or of the webhooks, as the service
-shows it at /openapi/ when OPENAPI_ENABLED is true. The output is JSON with and without --json.
+shows them at /openapi/rest.json and /openapi/webhooks.json when OPENAPI_ENABLED is true. The output
+is JSON with and without --json.
 `,
   run(io) {
     const { operands: [name = "rest"] } = readArguments(io.args, 1);

@@ -98,6 +98,6 @@ function adviceFor(model: ComposeModel, { name, labels }: ObservedContainer, ver
       `first: where the service takes its place, ${how}`;
   }
   if (!isOurs({ labels }) || stack === undefined) return "";
-  return `; it waits until ${stack} lets go, and when ${stack} waits for this stack in turn, ` +
-    "give one of them something else for one commit";
+  return `; give one of them something else, or it waits until ${stack} lets go: when ${stack} waits ` +
+    "for this stack in turn, only that helps, for one commit";
 }

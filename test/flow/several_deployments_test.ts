@@ -118,7 +118,9 @@ describe("two stacks that exchange a port", () => {
       const message = (stack: string) =>
         deployments.find((each) => each.stack === stack)?.message ?? "";
       const text = (port: number, holder: string) =>
-        new RegExp(`needs port ${port}/tcp, .* project ${holder} holds; it waits until ${holder}`);
+        new RegExp(
+          `needs port ${port}/tcp, .* project ${holder} holds; .* waits until ${holder} lets go`,
+        );
       assert.match(message(one), text(8082, two));
       assert.match(message(two), text(8081, one));
       await commitPorts(8083, 8081);

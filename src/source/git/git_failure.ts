@@ -221,10 +221,14 @@ export function gitError({ doing, failure, stderr }: FailedGit): StackwrightErro
   );
 }
 
+/** What git says after each failure to reach a repository. */
+const ALWAYS = /^Please make sure you have the correct access rights|^and the repository exists\.$/;
+
 /** The lines that carry the reason, in one line of bounded length. */
 function lastWords(stderr: string): string {
   const lines = stderr.split(/\r\n|\r|\n/).map((line) => line.trim()).filter((line) =>
-    line !== "" && !PROGRESS.test(line) && !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line)
+    line !== "" && !PROGRESS.test(line) && !ALWAYS.test(line) &&
+    !/^[@#=]+|^hint:|^warning:|^Cloning/.test(line)
   );
   return clip(lines.slice(-4).join("; "), 600);
 }

@@ -1,4 +1,4 @@
-import { errors } from "../../model/mod.ts";
+import { requestError } from "../../model/mod.ts";
 import { readAzurePayload } from "./azure.ts";
 import { readBitbucketPayload } from "./bitbucket.ts";
 import type { WebhookEvent } from "./event.ts";
@@ -83,7 +83,8 @@ export const WEBHOOK_PROVIDERS: readonly WebhookProvider[] = [
 export function detectProvider(headers: WebhookHeaders): WebhookProvider {
   const found = WEBHOOK_PROVIDERS.find((each) => isSentBy(each, headers));
   if (found !== undefined) return found;
-  throw errors.bad_request("missing signature or token header");
+  const known = [...new Set(WEBHOOK_PROVIDERS.map(({ securityHeader }) => securityHeader))];
+  throw requestError("missing signature or token header", `one of ${known.join(", ")} is needed`);
 }
 
 /** The event's name; empty where the payload names it. Throws `bad_request` when it is missing. */

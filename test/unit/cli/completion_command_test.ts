@@ -29,6 +29,10 @@ describe("stackwright completion", () => {
     assert.deepEqual(completed(out, "stackwright", "ro"), ["rollback"]);
     assert.deepEqual(completed(out, "stackwright", "").sort(), [...COMMANDS].sort());
     assert.deepEqual(completed(out, "stackwright", "plan", "--j"), ["--json"]);
+    assert.deepEqual(completed(out, "stackwright", "completion", ""), ["bash", "zsh", "fish"]);
+    for (const shell of ["zsh", "fish"]) {
+      assert.match((await run(["completion", shell])).out, /completion.* '?bash zsh fish/);
+    }
   });
 
   it("completes the options of each command, and stacks only where it takes one", async () => {

@@ -140,6 +140,17 @@ describe("gitError()", () => {
       /^fetching main of h\/o\/r failed: .*; git said: fatal: Authentication failed$/,
     );
   });
+  it("leaves out what git says after each failure", () => {
+    const stderr = "fatal: '/srv/none' does not appear to be a git repository\n" +
+      "fatal: Could not read from remote repository.\n\n" +
+      "Please make sure you have the correct access rights\nand the repository exists.\n";
+    const { message } = gitError({ doing: "fetching main", failure: "unreachable", stderr });
+    assert.match(
+      message,
+      /to be a git repository; fatal: Could not read from remote repository\.$/,
+    );
+  });
+
   it("marks words of damage as a reason to look, whatever the failure is called", () => {
     const make = (stderr: string) => gitError({ doing: "x", failure: "transient", stderr });
     assert.ok(isSuspicious(make("fatal: early EOF\nfatal: packed object 01 is corrupt")));

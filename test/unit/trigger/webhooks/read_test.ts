@@ -168,7 +168,12 @@ describe("readWebhook() says what is wrong", () => {
   const sign = (body: string) =>
     signed("github", { event: "push", payload: body, secret: SECRET }).headers;
   const cases: [string, Record<string, string>, string | Uint8Array, string[]][] = [
-    ["no header", {}, "{}", ["bad_request", "missing signature or token header", ""]],
+    ["no header", {}, "{}", [
+      "bad_request",
+      "missing signature or token header",
+      "one of X-Hub-Signature-256, X-Gitea-Signature, X-Gitlab-Token, X-Gogs-Signature, " +
+      "X-Forgejo-Signature, X-Service-OCI-Signature-256, X-Hub-Signature, Authorization is needed",
+    ]],
     ["an empty body", sign(""), "", [
       "bad_request",
       "failed to parse payload",
