@@ -4,7 +4,7 @@ import { calledJobs, findJobs, type FoundJob } from "../deploy/mod.ts";
 import type { Intake, Performers } from "../intake.ts";
 import { DEFAULT_CONTEXT, formatStackKey, LABELS, messageOf, type RunJob } from "../model/mod.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { deployedFrom, type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
+import { type Ledger, type RunStore, whyLeft } from "../record/mod.ts";
 import { checkSchedule } from "../plan/mod.ts";
 import {
   type Clock,
@@ -136,7 +136,7 @@ class JobBoard {
       // A container that was not changed since is labelled for whose its stack was before.
       const from = sources.getOrInsertComputed(
         formatStackKey(job.key),
-        () => deployedFrom(ledger, job.key),
+        () => ledger.current(job.key)?.revision.source.name,
       );
       return { ...told, ...times, status, repository: from ?? job.source };
     });
