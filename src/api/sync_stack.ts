@@ -22,7 +22,7 @@ import {
 import { sourceOfStack } from "./source_of_stack.ts";
 import { stackAction } from "./stack_action.ts";
 import { requireKnown, stackInput, type StackParts } from "./stack_parts.ts";
-import { unifiedDiff } from "./unified_diff.ts";
+import { plannedDiff } from "./unified_diff.ts";
 
 /** Ports for planning and deploying one stack from its source. */
 export interface SyncStackParts extends RunWorkParts, Pick<StackParts, "ledger"> {
@@ -43,7 +43,9 @@ const planView = z.strictObject({
   reason: z.string().optional().describe("Why nothing would be done."),
   message: z.string(),
   services: z.array(serviceView),
-  diff: z.string().describe("A unified diff of the masked models; empty when they are equal."),
+  diff: z.string().describe(
+    "A unified diff of the masked models as their author would write them; empty when they are equal.",
+  ),
 });
 
 /**
@@ -63,12 +65,12 @@ export function planStackOperation(parts: SyncStackParts): Operation<z.output<ty
   }, async ({ context, name }, call) => {
     const make = () => planOf(parts, stackKey(context, name), call);
     const found = await limiter.run(make, call.signal);
-    const { id, plan: { services, ...plan }, before, after } = found;
+    const { id, plan: { services, ...plan } } = found;
     return {
       plan_id: id,
       ...plan,
       services: viewServices(services),
-      diff: unifiedDiff("deployed", "planned", before, after),
+      diff: plannedDiff(found),
     };
   });
 }

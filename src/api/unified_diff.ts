@@ -1,4 +1,5 @@
 import { formatPatch, structuredPatch } from "diff";
+import { plainModel } from "../config/mod.ts";
 
 /** Unchanged lines to show around changes. */
 const CONTEXT = 3;
@@ -24,6 +25,13 @@ export function unifiedDiff(from: string, to: string, before: string, after: str
   const hunks = shortest(old ?? "", now ?? "", above) ??
     oneHunk(old ?? "", now ?? "", { start: start - first, end: end - tail, above });
   return `--- ${from}\n+++ ${to}\n${hunks}`;
+}
+
+/** The diff of a plan: its masked models as their author would write them. */
+export function plannedDiff(
+  { before, after }: { readonly before: string; readonly after: string },
+): string {
+  return unifiedDiff("deployed", "planned", plainModel(before), plainModel(after));
 }
 
 /** Characters at the beginning and at the end of two texts that are whole lines of both. */

@@ -1,11 +1,10 @@
 import {
+  plannedDiff,
   type PlannedStackView,
   planSourceOperation,
-  unifiedDiff,
   type UnplannedStackView,
 } from "../api/mod.ts";
 import { keepKey, planAside, type System } from "../app.ts";
-import { plainModel } from "../config/mod.ts";
 import {
   formatProblem,
   type RunTarget,
@@ -49,10 +48,14 @@ or a pause holds them back, 1 when a stack cannot be planned.
     if (json) await keepKey(settings, system);
     const named = await requestOf(system, namedBy(io, { operands, values }), io.signal);
     const input = asPolled(named, settings, system.log);
-    const { stacks, failures } = await planSourceOperation({
+    const { stacks: found, failures } = await planSourceOperation({
       plan: watchedPlan(io, settings, system),
       sources: polledSources(input, settings.polls, system.log),
     }).call(input, { signal: io.signal, log: system.log });
+    // Masked before models become YAML, which breaks long texts into lines that no mask would find again.
+    const own = <T extends { context: string; name: string }>(each: T): T =>
+      redactTexts(each, (text) => io.redactor.redact(text, stackAsOwner(each)));
+    const stacks = found.map(own);
     const [only] = failures;
     if (only !== undefined && stacks.length + failures.length === 1) {
       const { code, name, message, problems = [] } = only;
@@ -60,9 +63,7 @@ or a pause holds them back, 1 when a stack cannot be planned.
       throw new StackwrightError(code, told, { problems });
     }
     if (json) {
-      const own = <T extends { context: string; name: string }>(each: T): T =>
-        redactTexts(each, (text) => io.redactor.redact(text, stackAsOwner(each)));
-      const view = { stacks: stacks.map(viewOf).map(own), failures: failures.map(own) };
+      const view = { stacks: stacks.map(viewOf), failures: failures.map(own) };
       io.out(JSON.stringify(view) + "\n", NOBODY);
     } else {
       stacks.forEach((stack) => io.out(textOf(stack, io), stackAsOwner(stack)));
@@ -97,7 +98,7 @@ function hasChanges({ plan }: PlannedStackView): boolean {
 }
 
 function viewOf({ before, after, ...stack }: PlannedStackView) {
-  return { ...stack, diff: unifiedDiff("deployed", "planned", before, after) };
+  return { ...stack, diff: plannedDiff({ before, after }) };
 }
 
 function failureText({ context, name, message, problems = [] }: UnplannedStackView): string {
@@ -106,19 +107,14 @@ function failureText({ context, name, message, problems = [] }: UnplannedStackVi
 }
 
 function textOf(stack: PlannedStackView, io: CommandIo): string {
-  const { context, name, plan, before, after } = stack;
+  const { context, name, plan } = stack;
   const services = plan.services.map((each) =>
     `  ${each.name}: ${each.action}: ${each.because.join("; ")}\n`
   );
   const { kind, message } = plan;
   const what = kind !== "skip" ? `${kind}: ` : hasChanges(stack) ? "" : "nothing to do: ";
   const head = `${context}/${name}: ${what}${withPeopleTimes(message, peopleTime(io))}\n`;
-  // What is only looked after has no diff to speak of: its labels may differ all the same.
-  // Masked before it becomes YAML, which breaks long texts into lines that no mask would find again.
-  const about = stackAsOwner({ context, name });
-  const shown = (model: string) => plainModel(io.redactor.redact(model, about));
-  const diff = unifiedDiff("deployed", "planned", shown(before), shown(after));
-  return head + services.join("") + colouredDiff(diff, io);
+  return head + services.join("") + colouredDiff(plannedDiff(stack), io);
 }
 
 /** The last line of output, with the counts. */

@@ -7,7 +7,7 @@ import { getDeploymentOperation } from "../../src/api/get_deployment.ts";
 import { listDecisionsOperation } from "../../src/api/list_decisions.ts";
 import { listReleasesOperation } from "../../src/api/list_releases.ts";
 import { listDeploymentsOperation } from "../../src/api/deployments.ts";
-import { unifiedDiff } from "../../src/api/unified_diff.ts";
+import { plannedDiff, unifiedDiff } from "../../src/api/unified_diff.ts";
 import { stackFigures } from "../../src/app/stack_figures.ts";
 import { explainText } from "../../src/cli/explain_command.ts";
 import { type ReleaseService, type RunTarget, stackKey } from "../../src/model/mod.ts";
@@ -131,6 +131,7 @@ const SATURATING: Readonly<Record<string, () => unknown>> = {
   listDecisionsOperation: () => listDecisionsOperation(parts).call({ ...input, limit: 200 }, call),
   diffReleasesOperation: () =>
     diffReleasesOperation(parts).call({ ...input, from: 1, to: 2, limit: 5000 }, call),
+  plannedDiff: () => plannedDiff({ before: text, after: text.replaceAll("line", "row") }),
   unifiedDiff: () => {
     unifiedDiff("a", "b", text, text.replaceAll("line", "row"));
     unifiedDiff("a", "b", text, text.replaceAll(/[13]\n/g, "\n"));

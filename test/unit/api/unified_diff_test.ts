@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { applyPatch } from "diff";
-import { unifiedDiff } from "../../../src/api/unified_diff.ts";
+import { plannedDiff, unifiedDiff } from "../../../src/api/unified_diff.ts";
 
 const lines = (count: number, word: string) =>
   Array.from({ length: count }, (_, index) => `${word} ${index}\n`).join("");
@@ -60,5 +60,27 @@ describe("unifiedDiff()", () => {
     const patch = unifiedDiff("a", "b", before, after);
     assert.equal(patch.match(/^@@/gm)?.length, 1);
     assert.equal(patch.match(/^-old/gm)?.length, 4996);
+  });
+});
+
+describe("plannedDiff()", () => {
+  it("has models as their author would write them, and nothing of what is only added to them", () => {
+    const model = (digest: string, image: string) =>
+      JSON.stringify({
+        services: {
+          web: {
+            command: null,
+            image,
+            labels: { "com.docker.swarm.service.id": "", ...labels(digest) },
+          },
+        },
+      });
+    const labels = (digest: string) => ({ "stackwright.digest": digest });
+    assert.equal(plannedDiff({ before: model("a", "web:1"), after: model("b", "web:1") }), "");
+    assert.equal(
+      plannedDiff({ before: model("a", "web:1"), after: model("b", "web:2") }),
+      "--- deployed\n+++ planned\n@@ -1,3 +1,3 @@\n services:\n   web:\n" +
+        "-    image: web:1\n+    image: web:2\n",
+    );
   });
 });
