@@ -1,4 +1,6 @@
 import { LAST_OUTPUT } from "../model/mod.ts";
+import { EVERYONE } from "../system/secret_owners.ts";
+import type { CommandIo } from "./io.ts";
 
 /** The first line of a message for a table, without what a container printed. */
 export function headline(message: string): string {
@@ -6,26 +8,43 @@ export function headline(message: string): string {
 }
 
 /** Characters of a sentence in a table; `explain` and `--json` have all of it. */
-const MOST_IN_TABLE = 120;
+const MOST_IN_TABLE = 300;
 
-/** A sentence as a table shows it. */
-export function inTable(text: string): string {
-  return shortened(text, MOST_IN_TABLE);
+/** A sentence as a table shows it. What is secret is masked before, as no mask recognizes a half of it. */
+export function inTable(text: string, { redactor }: Pick<CommandIo, "redactor">): string {
+  if (text.length <= MOST_IN_TABLE) return text;
+  return shortened(redactor.redact(text, EVERYONE), MOST_IN_TABLE);
 }
 
 /** A command of ours in a sentence. */
 const COMMAND = /\bstackwright [a-z]+(?: [^\s;,()]+){0,3}/g;
 
-/** A text of at most so many characters: a command in it stays, since it says what to do. */
+/**
+ * A text of at most so many characters, cut in its middle: a cause stands at the end. A command in it
+ * stays, since it says what to do.
+ */
 export function shortened(text: string, most: number): string {
   const letters = [...text];
   if (letters.length <= most) return text;
-  const start = (length: number) => letters.slice(0, Math.max(length, 0)).join("");
-  const cut = start(most - 1);
-  const [lost] = text.matchAll(COMMAND).filter(({ 0: all, index }) =>
-    index + all.length > cut.length
-  );
-  const command = lost?.[0] ?? "";
-  if (command === "" || command.length > most / 2) return `${cut}…`;
-  return `${start(most - 2 - command.length)}… ${command}`;
+  const part = (start: number, end = letters.length) => letters.slice(start, end).join("");
+  const half = Math.floor((most - 1) / 2);
+  const [lost] = text.matchAll(COMMAND).map(({ 0: command, index }) => {
+    const start = [...text.slice(0, index)].length;
+    return { start, end: start + [...command].length };
+  }).filter(({ start, end }) => end >= most - half && start <= letters.length - half);
+  if (lost === undefined || lost.end - lost.start > most / 2) {
+    return `${part(0, most - 1 - half)}…${fromWord(part(letters.length - half))}`;
+  }
+  // What is before a command and what is behind it share the room that it leaves.
+  const { start, end } = lost;
+  const share = Math.max(Math.floor((most - (end - start)) / 2) - 2, 0);
+  const tail = letters.length - end <= share
+    ? part(end)
+    : ` …${fromWord(part(letters.length - share))}`;
+  return `${part(0, most - 2 - (end - start) - [...tail].length)}… ${part(start, end)}${tail}`;
+}
+
+/** The end of a text, from the beginning of a word. */
+function fromWord(text: string): string {
+  return text.replace(/^\S{1,20} /, "");
 }

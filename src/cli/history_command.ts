@@ -15,7 +15,7 @@ function textOf(releases: readonly ReleaseView[], io: CommandIo): string {
     each.status,
     shortId(each.revision),
     each.former_owner === undefined ? "" : formatOwner(each.former_owner),
-    inTable(headline(each.message)),
+    inTable(headline(each.message), io),
   ]);
   const head = ["", "RELEASE", "TIME", "STATE", "COMMIT", "OF", "WHAT"];
   const runs = releases.some((each) => each.current) ? "" : "none of them is deployed now\n";

@@ -47,7 +47,7 @@ async function warnOfFailed(
   if (found?.number !== number || !["failed", "rolled_back"].includes(found.status)) return;
   io.err(
     `stackwright: release ${number} of ${key.name} failed when it was deployed ` +
-      `(${inTable(headline(found.message))}); it is tried again all the same\n`,
+      `(${inTable(headline(found.message), io)}); it is tried again all the same\n`,
   );
 }
 

@@ -106,7 +106,7 @@ function withoutNext({ retry_at: _retry, jobs, ...stack }: DeploymentView): Depl
 /** A line for each job whose last run failed. */
 function failedJobsText(stacks: readonly DeploymentView[], io: CommandIo): string {
   const time = peopleTime(io);
-  const brief = (message: string) => inTable(endOfOutput(message));
+  const brief = (message: string) => inTable(endOfOutput(message), io);
   return stacks.flatMap(({ name, jobs = [] }) =>
     jobs.map((each) => `${name}: ${jobText(each, (text) => time(new Date(text)), brief)}\n`)
   ).join("");
@@ -152,7 +152,7 @@ function textOf(
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
     const { state, release, why, drifted, retry_at: retryAt, jobs } = stack;
-    const brief = (text: string) => isWhole ? headline(text) : inTable(headline(text));
+    const brief = (text: string) => isWhole ? headline(text) : inTable(headline(text), io);
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; next try ${time(new Date(retryAt))}`;

@@ -43,17 +43,23 @@ export function fitted(
     if (letters.length <= columns) return line;
     const [row, last] = [letters.slice(0, start).join(""), letters.slice(start).join("")];
     if (room >= LEAST_ROOM) return row + shortened(last, room);
-    const width = columns - INDENT.length;
+    const width = Math.max(columns - INDENT.length, 1);
+    // A row begins where the others do, also one that has no mark in front.
+    const [mark = ""] = /^ {0,4}/.exec(row) ?? [];
     const [first = "", ...more] = [...row.trimEnd()].length <= columns
-      ? [row.trimEnd()]
-      : wrapped(row, width);
-    return [first, ...[...more, ...wrapped(last, width)].map((each) => INDENT + each)].join("\n");
+      ? [row.slice(mark.length).trimEnd()]
+      : wrapped(row, width, "  ");
+    const below = [...more, ...wrapped(last, width)].map((each) => INDENT + each);
+    return [mark + first, ...below].join("\n");
   }).join("\n");
 }
 
-/** The lines of a text that has no more than so many characters in each; only longer words are broken. */
-function wrapped(text: string, width: number): string[] {
-  const most = Math.max(width, 1);
-  const found = text.trim().matchAll(new RegExp(`(\\S.{0,${most - 1}})(?= |$)|\\S{${most}}`, "gu"));
-  return [...found].map(([line]) => line.trimEnd());
+/**
+ * The lines of a text that has no more than so many characters in each. It goes on below behind `between`,
+ * else behind a word; only longer words are broken.
+ */
+function wrapped(text: string, width: number, between = " "): string[] {
+  const until = [between, " "].map((each) => `\\S.{0,${width - 1}}(?=${each}|$)`).join("|");
+  return [...text.trim().matchAll(new RegExp(`${until}|\\S{${width}}`, "gu"))]
+    .map(([line]) => line.trimEnd());
 }

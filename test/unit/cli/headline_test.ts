@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { headline, inTable } from "../../../src/cli/headline.ts";
+import { headline, inTable, shortened } from "../../../src/cli/headline.ts";
+import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("headline()", () => {
   const table: readonly (readonly [string, string])[] = [
@@ -15,20 +16,41 @@ describe("headline()", () => {
   }
 });
 
-describe("inTable()", () => {
-  it("cuts what is longer than a line, and nothing else", () => {
-    assert.equal(inTable("x".repeat(120)), "x".repeat(120));
-    assert.equal(inTable("x".repeat(121)), `${"x".repeat(119)}…`);
+describe("shortened()", () => {
+  it("cuts what is longer in its middle, as a cause stands at the end, and nothing else", () => {
+    assert.equal(shortened("x".repeat(120), 120), "x".repeat(120));
+    assert.equal(shortened("x".repeat(121), 120), `${"x".repeat(60)}…${"x".repeat(59)}`);
+    const pulled = "docker compose pull failed: service web, image nginx:alpine: Get " +
+      '"https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host';
+    assert.equal(
+      shortened(pulled, 76),
+      "docker compose pull failed: service we…registry-1.docker.io: no such host",
+    );
   });
 
   it("cuts no command away, which says what to do", () => {
-    for (const before of [80, 100, 113, 119, 150]) {
-      const text = `${"x".repeat(before)} end that first (stackwright resume shop)`;
-      const cut = inTable(text);
-      assert.equal(cut.length, Math.min(120, text.length), cut);
-      assert.match(cut, /stackwright resume shop\)?$/);
+    for (const before of [10, 50, 80, 100, 113, 119, 150]) {
+      for (const end of ["", ")", "; next try 2026-11-28 09:04:56", "; it is long".repeat(20)]) {
+        const text = `${"x".repeat(before)} end that first (stackwright resume shop${end}`;
+        const cut = shortened(text, 120);
+        assert.ok(cut.length <= 120 && cut.length >= Math.min(100, text.length), cut);
+        assert.ok(cut.includes("stackwright resume shop"), cut);
+        assert.ok(cut.endsWith(end.slice(-30)), cut);
+      }
     }
     const long = `${"x".repeat(110)} stackwright forget ${"y".repeat(110)}`;
-    assert.equal(inTable(long), `${long.slice(0, 119)}…`);
+    assert.equal(shortened(long, 120), `${"x".repeat(60)}…${"y".repeat(59)}`);
+  });
+});
+
+describe("inTable()", () => {
+  it("leaves no half of a secret", () => {
+    const redactor = createRedactor();
+    redactor.add("canary-secret");
+    assert.equal(inTable("x".repeat(300), { redactor }), "x".repeat(300));
+    for (let before = 120; before < 180; before++) {
+      const text = `${"x".repeat(before)} canary-secret ${"y".repeat(200)}`;
+      assert.doesNotMatch(inTable(text, { redactor }), /cana|cret/);
+    }
   });
 });

@@ -165,7 +165,7 @@ describe("stackwright status", () => {
       const key = await loadInstanceKey(systemFiles, dataDir);
       const parts = { key, clock, ids: createIds(clock), redact: String };
       const ledger = new Ledger(join(dataDir, "state.db"), parts);
-      const message = "x".repeat(300);
+      const message = `${"x".repeat(300)}: ${"y".repeat(300)}`;
       for (const each of [stackKey("", "long"), stackKey("../../etc", "odd")]) {
         ledger.decisions.add(each, { ...decision, kind: "error", message }, new Date());
       }
@@ -173,9 +173,9 @@ describe("stackwright status", () => {
       ledger.close();
       const { out } = await command("status");
       assert.match(out, /\nfurther stacks on nas: stackwright status --context NAME\n$/);
-      assert.match(out, / x{119}…\n/);
-      assert.match((await command("status", "--json")).out, /"x{300}"/);
-      assert.match((await command("explain", "long")).out, / x{300}\n/);
+      assert.match(out, / x{150}…y{149}\n/);
+      assert.match((await command("status", "--json")).out, /"x{300}: y{300}"/);
+      assert.match((await command("explain", "long")).out, / x{300}: y{300}\n/);
     });
   });
 });

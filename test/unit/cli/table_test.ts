@@ -54,8 +54,30 @@ describe("fitted()", () => {
     }
   });
 
+  it("begins a row that goes on below where the others begin, and ends a line behind a cell", () => {
+    const rows = table([
+      ["", "RELEASE", "TIME", "OF", "WHAT"],
+      ["*", "2", "2026-11-28 08:47:11", "", "create web, since the release is the first one"],
+      ["", "1", "2026-11-28 08:45:48", "local/tmp/infra (refs/heads/main)", "create web, so that"],
+    ]);
+    assert.deepEqual(fitted(rows, { columns: 60, redactor }).split("\n"), [
+      "   RELEASE  TIME                 OF",
+      "    WHAT",
+      "*  2        2026-11-28 08:47:11",
+      "    create web, since the release is the first one",
+      "   1        2026-11-28 08:45:48",
+      "    local/tmp/infra (refs/heads/main)",
+      "    create web, so that",
+      "",
+    ]);
+  });
+
   it("leaves no half of a secret", () => {
     assert.doesNotMatch(fitted("why canary-secret\n", { columns: 12, redactor }), /can/);
+    for (let columns = 44; columns < 80; columns++) {
+      const row = `WHY\n${"why ".repeat(7)}canary-secret${" why".repeat(12)}\n`;
+      assert.doesNotMatch(fitted(row, { columns, redactor }), /cana|cret/, `${columns} columns`);
+    }
   });
 });
 
