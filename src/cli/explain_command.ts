@@ -51,7 +51,8 @@ export function explainText(detail: DeploymentDetail, time: (text: string) => st
   const drift = (detail.drift ?? []).map(({ container, ...each }): Drift => (
     container === undefined ? each : { ...each, container: { id: "", name: container } }
   ));
-  lines.push(...drift.map((each) => `drift: ${formatDrift(each)}`));
+  // An orphan that was kept is none: the stack stays as it is called.
+  lines.push(...drift.map((each) => `${isOrphan(each) ? "" : "drift: "}${formatDrift(each)}`));
   const fields = drift.filter((each) => !isOrphan(each)).map(({ field }) => field);
   if (fields.length > 0) {
     lines.push(

@@ -33,7 +33,7 @@ export function formatDrift(drift: Drift): string {
 
 /** Recorded drift of a stack. */
 export interface FoundDrift {
-  /** Number of differences. */
+  /** Number of differences; orphans that were kept are none. */
   readonly count: number;
   /** Differences that only inspecting containers shows. */
   readonly fields: readonly Drift[];

@@ -51,7 +51,7 @@ export function judgeDrift(
     news: fields.filter((each) => !isKnown(each)),
     loops: restartLoops({ restarts }, now).filter(({ id }) => !looping.has(id)),
     found: {
-      ...{ count: all.length, fields, tried },
+      ...{ count: all.filter((each) => !isOrphan(each)).length, fields, tried },
       ...(restarts.length === 0 ? {} : { restarts }),
     },
   };

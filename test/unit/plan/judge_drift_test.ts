@@ -51,6 +51,7 @@ describe("judgeDrift()", () => {
       NOW,
     );
     assert.deepEqual([mended, found.tried], [listed, [orphan]]);
+    assert.equal(found.count, listed.length, "an orphan is no drift");
   });
 
   it("tells once of a container that the engine restarted three times in ten minutes", () => {
