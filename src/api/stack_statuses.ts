@@ -18,6 +18,7 @@ import {
   type Ledger,
   othersRelease,
   type RecordedRelease,
+  REFUSED_MS,
   type RunStore,
   TOOK_PLACE,
 } from "../record/mod.ts";
@@ -248,9 +249,6 @@ interface Refusal {
   readonly at: Date;
   readonly message: string;
 }
-
-/** Milliseconds for which a refusal is told: only the next poll tells whether it still is. */
-const REFUSED_MS = 3600 * 1000;
 
 /** Adds that another poll names the stack as well, which no decision about the stack says. */
 function withRefused(

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createEngine } from "../docker/mod.ts";
 import { findComposeProgram } from "../deploy/mod.ts";
-import { messageOf, type SourceRequest, utf8, wholeSeconds } from "../model/mod.ts";
-import { recordedFailures, recordedStacks } from "../record/mod.ts";
+import { fewOf, messageOf, type SourceRequest, utf8, wholeSeconds } from "../model/mod.ts";
+import { recordedFailures, recordedRefusals, recordedStacks } from "../record/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import { checkContexts } from "./check_contexts.ts";
 import { confinementFinding } from "./confinement.ts";
@@ -15,7 +15,7 @@ import { localRepository } from "./local_repository.ts";
 import { LEDGER_FILE } from "./open_state.ts";
 import { isServed, NOT_SERVED } from "./only_service.ts";
 import type { System } from "./system.ts";
-import { sourceKey, sourceNameOf } from "../source/mod.ts";
+import { fullReference, sourceKey, sourceNameOf } from "../source/mod.ts";
 import { formatTime } from "../system/mod.ts";
 
 /** The result of one check. */
@@ -142,9 +142,10 @@ async function programSays(
   return text(stdout).replace(/^git version /, "");
 }
 
-async function sources(settings: Settings, { files }: System): Promise<Finding[]> {
+async function sources(settings: Settings, { files, clock }: System): Promise<Finding[]> {
   const { polls, webhookSecret, apiSecret } = settings;
   const failureOf = knownFailures(settings);
+  const refusedTo = knownRefusals(settings, clock.now());
   const polled = await Promise.all(polls.map(async (poll) => {
     const { request, intervalSeconds, schedule, runOnce, watch } = poll;
     const [isHere, missing] = await missingRepository(files, request);
@@ -157,11 +158,12 @@ async function sources(settings: Settings, { files }: System): Promise<Finding[]
       name || workingDir
     );
     const own = inline.length === 0 ? "" : `, deployments of its own (${inline.join(", ")})`;
-    const same = polls.filter((each) => sourceKey(each.request) === sourceKey(request));
+    const same = polls.filter((each) => placeOf(each.request) === placeOf(request));
     const isLater = 0 < same.findIndex(({ request: { deployments } }) =>
       isDeepStrictEqual(deployments, request.deployments)
     );
-    const less = isLater ? ", but no stack that an earlier entry of this reference names" : "";
+    const less = (isLater ? ", but no stack that an earlier entry of this reference names" : "") +
+      refusedTo(request, isLater);
     const says = `${requestName(request)}@${request.reference}${target}${own}, ${when}${less}`;
     const problem = missing ?? failureOf(request);
     if (problem !== undefined) {
@@ -181,6 +183,12 @@ async function sources(settings: Settings, { files }: System): Promise<Finding[]
   }
   const says = "none: set POLL_CONFIG, WEBHOOK_SECRET or API_SECRET, or nothing is ever deployed";
   return [{ about: "source", isFine: false, says }];
+}
+
+/** The key of a source, however its reference is written. */
+function placeOf(request: SourceRequest): string | undefined {
+  const { kind, reference } = request;
+  return sourceKey({ ...request, reference: fullReference(kind, reference) });
 }
 
 function address({ http }: Settings): Finding {
@@ -222,6 +230,33 @@ function knownFailures(
     return `not asked now; could not be read at ${at}: ${why}`;
   };
 }
+
+/** What says which stacks an entry was refused, as far as the ledger tells. */
+function knownRefusals(
+  { data }: Settings,
+  now: Date,
+): (request: SourceRequest, isLater: boolean) => string {
+  let known: ReturnType<typeof recordedRefusals>;
+  try {
+    known = recordedRefusals(join(data.dir, LEDGER_FILE), now);
+  } catch {
+    // Another finding tells of the ledger.
+    known = [];
+  }
+  return (request, isLater) => {
+    const [source, own] = [requestName(request), fullReference(request.kind, request.reference)];
+    const refused = known.filter((each) =>
+      each.source === source && (each.reference === undefined ? isLater : each.reference === own)
+    );
+    const names = [...new Set(refused.map(({ stack }) => stack))];
+    const [first] = names;
+    if (first === undefined) return "";
+    return `, and was refused ${fewOf(names, MOST_NAMED)}: stackwright explain ${first} says more`;
+  };
+}
+
+/** Most stacks that a finding names. */
+const MOST_NAMED = 5;
 
 /**
  * Whether a repository is on this machine, and why it cannot be read, as far as its directory tells.

@@ -16,6 +16,7 @@ export * from "./pins.ts";
 export * from "./processes.ts";
 export * from "./prometheus.ts";
 export * from "./recorded_failures.ts";
+export * from "./recorded_refusals.ts";
 export * from "./recorded_stacks.ts";
 export * from "./recorded_owner.ts";
 export { withoutCredentials } from "./recorded_release.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { commandTo } from "./commands.ts";
+import { command, commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { ids, inWorld, label } from "./steps.ts";
 import type { RunBody, World } from "./world.ts";
@@ -104,8 +104,17 @@ describe("two polls of one reference that name one stack", () => {
       const { url } = world.repository;
       const entries = [inline, {}].map((each) => ({ url, reference: "main", ...each }));
       const env = { POLL_CONFIG: JSON.stringify(entries) };
-      for (const command of ["plan", "apply"]) {
-        const { err } = await commandTo(world, 1, [command, url], { env });
+      const { out: found } = await command(world, ["doctor"], { env });
+      const sources = found.split("\n").filter((line) => / source /.test(line));
+      const refused =
+        `, and was refused ${world.stack}: stackwright explain ${world.stack} says more`;
+      assert.deepEqual(
+        sources.map((line) => line.includes(refused)).slice(0, 2),
+        [false, true],
+        found,
+      );
+      for (const each of ["plan", "apply"]) {
+        const { err } = await commandTo(world, 1, [each, url], { env });
         assert.match(
           err,
           /is configured 2 times \(in b of POLL_CONFIG, a\).* the service deploys one and refuses the other/,

@@ -176,6 +176,32 @@ describe("stackwright doctor", () => {
     });
   });
 
+  it("names the stacks that a source was refused, as the ledger has it", async () => {
+    await withFiles({}, async (directory) => {
+      const clock = createFakeClock();
+      const key = await loadInstanceKey(systemFiles, directory);
+      const parts = { key, clock, ids: createIds(clock), redact: String };
+      const ledger = new Ledger(join(directory, "state.db"), parts);
+      const source = "git.test/me/shop";
+      for (const reference of ["refs/heads/main", "refs/heads/old"]) {
+        const of = reference.slice(-4).replace("/", "");
+        ledger.owners.refuse(stackKey("", `shop-${of}`), { source, reference });
+        ledger.owners.refuse(stackKey("nas", `shop-${of}`), { source, reference });
+      }
+      ledger.close();
+      const env = {
+        DATA_DIR: directory,
+        POLL_CONFIG: `[{url: "https://${source}.git", reference: main}]`,
+        PATH: process.env["PATH"] ?? "",
+      };
+      const { out } = await run(["doctor"], { env });
+      assert.match(
+        out,
+        /^-- +source +\S+, every \d+ s, and was refused shop-main: stackwright explain shop-main says more; not asked$/m,
+      );
+    });
+  });
+
   it("finds a ledger of a newer version, with which the service does not start", async () => {
     await withFiles({}, async (directory) => {
       const path = join(directory, "state.db");
