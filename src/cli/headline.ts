@@ -1,10 +1,15 @@
-import { LAST_OUTPUT } from "../model/mod.ts";
+import { endOfOutput, LAST_OUTPUT } from "../model/mod.ts";
 import { EVERYONE } from "../system/secret_owners.ts";
 import type { CommandIo } from "./io.ts";
 
 /** The first line of a message for a table, without what a container printed. */
 export function headline(message: string): string {
   return message.split(LAST_OUTPUT, 1)[0]?.split("\n", 1)[0] ?? "";
+}
+
+/** As {@link headline}, with the last line that a container printed: it says why. */
+export function withLastLine(message: string): string {
+  return endOfOutput(message, LAST_OUTPUT.replace("\n", " "));
 }
 
 /** Characters of a sentence in a table; `explain` and `--json` have all of it. */

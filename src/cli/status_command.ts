@@ -13,7 +13,7 @@ import type { StackState } from "../plan/mod.ts";
 import { readArguments } from "./arguments.ts";
 import { containersText } from "./containers_text.ts";
 import { failedSource } from "./failed_source.ts";
-import { headline, inTable } from "./headline.ts";
+import { inTable, withLastLine } from "./headline.ts";
 import { type Command, type CommandIo, EXIT } from "./io.ts";
 import { age, peopleTime, withPeopleTimes } from "./people_time.ts";
 import { putBackText } from "./put_back_text.ts";
@@ -152,7 +152,7 @@ function textOf(
   const many = new Set(stacks.map(({ context }) => context)).size > 1;
   const rows = sorted.map((stack) => {
     const { state, release, why, drifted, retry_at: retryAt, jobs } = stack;
-    const brief = (text: string) => isWhole ? headline(text) : inTable(headline(text), io);
+    const brief = (text: string) => isWhole ? withLastLine(text) : inTable(withLastLine(text), io);
     // What waits says until when by itself.
     const isSaid = retryAt === undefined || state === "waiting";
     const again = isSaid ? "" : `; next try ${time(new Date(retryAt))}`;

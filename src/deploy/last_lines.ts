@@ -1,9 +1,11 @@
 import type { Engine } from "../docker/engine.ts";
-import { errors, LAST_OUTPUT, messageOf } from "../model/mod.ts";
+import { errors, LAST_OUTPUT, lastWithin, messageOf } from "../model/mod.ts";
 import { type Clock, withDeadline } from "../system/mod.ts";
 
 /** Lines of a failing container's output that go into an error. */
 const LOG_LINES = 20;
+/** Characters of them: records keep so many of an error, and the end of the output says why. */
+const MOST_OUTPUT = 1500;
 /** Milliseconds for the output: what failed is put back only after it. */
 const LONGEST_MS = 20_000;
 
@@ -22,7 +24,8 @@ export async function lastLines(
       if (details?.error) said.push(`; engine: ${details.error}`);
       if (probe) said.push(`; health check: ${probe}`);
       const lines = await engine.containerLogs(id, LOG_LINES, within);
-      said.push(lines.length > 0 ? `${LAST_OUTPUT}${lines.join("\n")}` : "; it wrote no output");
+      const end = lastWithin(lines.join("\n"), MOST_OUTPUT);
+      said.push(lines.length > 0 ? `${LAST_OUTPUT}${end}` : "; it wrote no output");
     }, signal);
   } catch (error) {
     const why = messageOf(error);

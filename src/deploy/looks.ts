@@ -1,4 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
+import type { ContainerEvent } from "../docker/events.ts";
 import { COMPOSE_LABELS, type StackKey } from "../model/mod.ts";
 import type { Clock } from "../system/mod.ts";
 
@@ -23,6 +24,8 @@ export interface Looks {
   next(): Promise<"event" | "interval">;
   /** Adds a moment after that time. */
   alarm(milliseconds: number): Alarm;
+  /** How a container ended the last time, in words; `undefined` where no event told of it. */
+  ended(id: string): string | undefined;
 }
 
 /** A time that runs out. */
@@ -42,8 +45,8 @@ export async function withLooks<T>(
 ): Promise<T> {
   const end = new AbortController();
   const within = AbortSignal.any([signal, end.signal]);
-  const bell = new Bell();
-  const listening = listen(parts, bell, within);
+  const [bell, ends] = [new Bell(), new Ends()];
+  const listening = listen(parts, { bell, ends }, within);
   const { clock } = parts;
   let pause: Promise<void> | undefined;
   try {
@@ -57,6 +60,7 @@ export async function withLooks<T>(
         return heard ? "event" : "interval";
       },
       alarm: (milliseconds) => startAlarm(clock, milliseconds, bell, within),
+      ended: (id) => ends.of(id),
     });
   } finally {
     end.abort();
@@ -78,10 +82,48 @@ class Bell {
   }
 }
 
-async function listen({ engine, key }: LookParts, bell: Bell, signal: AbortSignal): Promise<void> {
+/** Most containers whose ends are known: an engine may tell of any number. */
+const MOST_ENDS = 1000;
+
+/** How containers ended, by what events say: one that was started again runs at most looks. */
+class Ends {
+  /** When each was started, in nanoseconds, and how it ended then. */
+  readonly #known = new Map<string, { readonly at?: bigint; readonly end?: string }>();
+
+  note({ action, containerId: id, attributes, time }: ContainerEvent): void {
+    if (!this.#known.has(id) && this.#known.size >= MOST_ENDS) return;
+    const { at, end } = this.#known.get(id) ?? {};
+    if (action === "start") {
+      this.#known.set(id, { at: time, ...(end === undefined ? {} : { end }) });
+    }
+    const [code] = /^\d{1,3}$/.exec(attributes["exitCode"] ?? "") ?? [];
+    if (action !== "die" || code === undefined) return;
+    const after = at === undefined || time < at ? "" : ` after ${secondsText(time - at)}`;
+    this.#known.set(id, { end: `exited with ${code}${after}` });
+  }
+
+  of(id: string): string | undefined {
+    return this.#known.get(id)?.end;
+  }
+}
+
+/** Nanoseconds in seconds: `0.4 s`, `75 s`. */
+function secondsText(nanoseconds: bigint): string {
+  const seconds = Number(nanoseconds) / 1e9;
+  return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+}
+
+async function listen(
+  { engine, key }: LookParts,
+  { bell, ends }: { readonly bell: Bell; readonly ends: Ends },
+  signal: AbortSignal,
+): Promise<void> {
   const options = { labels: { [COMPOSE_LABELS.project]: key.name }, actions: ACTIONS };
   try {
-    for await (const _event of engine.containerEvents(options, signal)) bell.ring();
+    for await (const event of engine.containerEvents(options, signal)) {
+      ends.note(event);
+      bell.ring();
+    }
   } catch {
     // The interval remains, and the next look meets the engine's error itself.
   }

@@ -84,7 +84,7 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
     const { now, counted, changedWork } = kept.look(services, details, times);
     if (now.kind === "failed") await fail(wait, now, signal);
     const { restarted, looping } = restarts.look(counted);
-    if (looping !== undefined) await fail(wait, loopText(looping), signal);
+    if (looping !== undefined) await fail(wait, loopText(looping, looks), signal);
     const watched = counted.filter(({ container }) => awaited.has(container.service));
     if (proven.look(watched, restarted) && now.kind === "ready") return observed;
     const missing = now.kind === "waiting" ? missingText(now.services) : "";
@@ -98,7 +98,9 @@ async function untilHealthy(wait: HealthWait, looks: Looks, signal: AbortSignal)
     }
     if (clock.now().getTime() >= (missing === "" ? lastWatched : deadline.getTime())) {
       const why = missing || "containers were started anew again and again";
-      throw errors.timeout(`not healthy within the deployment's timeout: ${why}`);
+      const [ended] = counted.filter(({ container: { id } }) => restarted.has(id));
+      const how = ended && await endText(wait, ended.container, looks, signal);
+      throw errors.timeout(`not healthy within the deployment's timeout: ${why}${how ?? ""}`);
     }
     if (changedWork) wait.onWatching?.();
     wait.progress?.(
@@ -142,11 +144,22 @@ async function fail(
   throw errors.unhealthy(`service ${service}: container ${container.name} ${why}${hint}${log}`);
 }
 
-function loopText({ container }: ContainerDetails): Hopeless {
-  const { service, exitCode } = container;
-  const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`;
-  const why = `keeps restarting${code}: the engine restarted it ${MOST_RESTARTS} times by now`;
+function loopText({ container }: ContainerDetails, looks: Pick<Looks, "ended">): Hopeless {
+  const { service, id, exitCode } = container;
+  const end = looks.ended(id) ?? (exitCode === undefined ? "ended" : `exited with ${exitCode}`);
+  const why = `keeps restarting: it ${end}, ${MOST_RESTARTS} times by now`;
   return { service, container, why };
+}
+
+/** How a container ended that the engine started again, with the last lines of its output. */
+async function endText(
+  { engine, clock }: HealthWait,
+  { id, name }: ObservedContainer,
+  looks: Pick<Looks, "ended">,
+  signal: AbortSignal,
+): Promise<string> {
+  const log = await lastLines({ engine, clock }, id, signal);
+  return `; container ${name} ${looks.ended(id) ?? "ended"}${log}`;
 }
 
 function missingText(services: Readonly<Record<string, string>>): string {

@@ -88,12 +88,15 @@ export function wholeSeconds(timestamp: Date | string): string {
 /** What stands between a message and the last lines that a container printed. */
 export const LAST_OUTPUT = "; last output:\n";
 
-/** A message in one line: of what a container printed, the last line is the one that says why. */
-export function endOfOutput(message: string): string {
+/**
+ * A message in one line: of what a container printed, the last line is the one that says why, and stands
+ * behind `between`.
+ */
+export function endOfOutput(message: string, between = ": "): string {
   const [said = "", printed = ""] = message.split(LAST_OUTPUT, 2);
   const [line = ""] = said.split("\n", 1);
   const last = printed.trimEnd().split("\n").at(-1)?.trim() ?? "";
-  return last === "" ? line : `${line}: ${last}`;
+  return last === "" ? line : line + between + last;
 }
 
 /** A message with what happened afterwards, which is said before the output of a container. */

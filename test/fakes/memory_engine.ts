@@ -1,5 +1,6 @@
 import type { ProjectEngine } from "../../src/deploy/mod.ts";
 import type { ImageSummary, LabelFilter, ResourceSummary } from "../../src/docker/engine.ts";
+import type { ContainerEvent } from "../../src/docker/events.ts";
 import type { Swarm } from "../../src/docker/swarm.ts";
 import { COMPOSE_LABELS, type ObservedContainer } from "../../src/model/mod.ts";
 
@@ -21,7 +22,7 @@ export interface MemoryEngine extends ProjectEngine {
   /** Every mutating call in order, such as `stop 1`. */
   readonly calls: string[];
   /** Lets those who listen hear that something happened to a container. */
-  happen: () => void;
+  happen: (event?: Partial<ContainerEvent>) => void;
   /** Called before containers are listed; may change them, or throw. */
   onList: () => void;
   /** Called before a container is inspected; may change them, or throw. */
@@ -90,11 +91,11 @@ export function createMemoryEngine(containers: ObservedContainer[] = []): Memory
     happen: () => {},
     async *containerEvents(_options, signal) {
       for (;;) {
-        await new Promise<void>((resolve, reject) => {
+        const event = await new Promise<Partial<ContainerEvent> | undefined>((resolve, reject) => {
           engine.happen = resolve;
           signal.addEventListener("abort", () => reject(signal.reason), { once: true });
         });
-        yield { action: "start", detail: "", containerId: "", attributes: {}, time: 0n };
+        yield { action: "start", detail: "", containerId: "", attributes: {}, time: 0n, ...event };
       }
     },
     listContainers(labels, signal) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { commandTo } from "./commands.ts";
 import { composeFile, service } from "./compose_text.ts";
 import { commit, label, pollTo } from "./steps.ts";
 import { createWorld, engines, type World } from "./world.ts";
@@ -25,13 +26,25 @@ for (const engine of await engines()) {
       inSlowWorld(1, async (world) => {
         await commit(world, web("1", "exec sleep 100000"));
         await pollTo(world, "succeeded");
-        await commit(world, web("2", "sleep 1; exit 1"));
+        await commit(world, web("2", "sleep 1; echo the cause >&2; exit 1"));
         world.fake?.setBehaviour("web", { exit: 1, afterMs: 100 });
         const polled = pollTo(world, "failed");
         await until(() => world.lines.some((line) => line.message === "rolling back"), polled);
         world.fake?.setBehaviour("web", "run");
         const { deployments } = await polled;
-        assert.match(deployments?.[0]?.message ?? "", /keeps restarting.* 3 times by now/);
+        const message = deployments?.[0]?.message ?? "";
+        assert.match(
+          message,
+          /keeps restarting: it exited with 1 after \d+(?:\.\d)? s, 3 times by now; /,
+        );
+        if (engine === "real") {
+          assert.match(message, /\nthe cause$/);
+          const { out } = await commandTo(world, 0, ["status", world.stack]);
+          assert.match(
+            out,
+            /^failed .* it exited with 1 after .*; last output: the cause; release 2 failed/,
+          );
+        }
         assert.equal(await label(world, "web", "v"), "1");
       }));
 

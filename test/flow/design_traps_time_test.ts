@@ -94,7 +94,7 @@ describe("traps of time", () => {
       await until(() => world.lines.some((line) => line.message === "rolling back"));
       world.fake?.setBehaviour("web", "run");
       const failed = await polling;
-      assert.match(JSON.stringify(failed), /keeps restarting with exit code 1/);
+      assert.match(JSON.stringify(failed), /keeps restarting: it exited with 1/);
       assert.equal(await label(world, "web", "test.v"), "1");
       world.proxy.reset();
       await automaticPollTo(world, "skipped");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { headline, inTable, shortened } from "../../../src/cli/headline.ts";
+import { headline, inTable, shortened, withLastLine } from "../../../src/cli/headline.ts";
 import { createRedactor } from "../../../src/system/mod.ts";
 
 describe("headline()", () => {
@@ -14,6 +14,16 @@ describe("headline()", () => {
     it(`of ${JSON.stringify(message)} is ${JSON.stringify(expected)}`, () =>
       assert.equal(headline(message), expected));
   }
+});
+
+describe("withLastLine()", () => {
+  it("has the last line that a container printed", () => {
+    assert.equal(
+      withLastLine("web failed; last output:\nbegun\noh no\n"),
+      "web failed; last output: oh no",
+    );
+    assert.equal(withLastLine("web failed\nmore"), "web failed");
+  });
 });
 
 describe("shortened()", () => {

@@ -6,6 +6,19 @@ import { errors } from "../../../src/model/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 
 describe("lastLines()", () => {
+  it("keeps the end of the output, which says why, within what records keep", async () => {
+    const engine = {
+      inspectContainer: () => Promise.resolve(undefined),
+      containerLogs: () =>
+        Promise.resolve([..."abc"].map((each) => each.repeat(900)).concat("why")),
+    } as unknown as Engine;
+    const parts = { engine, clock: createFakeClock() };
+    assert.equal(
+      await lastLines(parts, "a".repeat(64), new AbortController().signal),
+      `; last output:\n${"c".repeat(900)}\nwhy`,
+    );
+  });
+
   it("says in few words that a logging driver keeps none, and what else is in the way", async () => {
     const saidOf = (why: string) => {
       const engine = {

@@ -287,7 +287,52 @@ describe("waitHealthy()", () => {
     await wait.clock.advance(6000);
     const error = wait.ended();
     assert.ok(isStackwrightError(error, "unhealthy"), String(error));
-    assert.match(error.message, /keeps restarting: the engine restarted it 3 times by now/);
+    assert.match(
+      error.message,
+      /keeps restarting: it ended, 3 times by now; last output:\none\ntwo$/,
+    );
+  });
+
+  /** Tells of a start, and of an end 0.4 s later. */
+  const tellEnd = async ({ engine }: ReturnType<typeof waitOn>, exitCode: string, time: bigint) => {
+    const events = [
+      { action: "start", containerId: "web-id", time },
+      { action: "die", containerId: "web-id", attributes: { exitCode }, time: time + 400_000_000n },
+    ];
+    for (const event of events) {
+      engine.happen(event);
+      await settle();
+    }
+  };
+
+  it("says how one ended that is restarted again and again, by the engine's events", async () => {
+    for (const [code, said] of [["3", "exited with 3 after 0.4 s"], ["\n3", "ended"]] as const) {
+      const wait = waitWhile([0, 0, 1, 1, 2, 2, 3].map(restarted));
+      await settle();
+      await tellEnd(wait, code, 5n);
+      await wait.clock.advance(6000);
+      const error = wait.ended();
+      assert.ok(isStackwrightError(error, "unhealthy"), String(error));
+      assert.ok(
+        error.message.endsWith(
+          `container shop-web-1 keeps restarting: it ${said}, 3 times by now; last output:\none\ntwo`,
+        ),
+        error.message,
+      );
+    }
+  });
+
+  it("says so at the deadline, too, of one that was restarted and does not work", async () => {
+    const wait = waitWhile([restarting(0), restarting(0), restarting(1)]);
+    await settle();
+    await tellEnd(wait, "3", 5n);
+    await wait.clock.advance(10_000);
+    const error = wait.ended();
+    assert.ok(isStackwrightError(error, "timeout"), String(error));
+    assert.match(
+      error.message,
+      /; container shop-web-1 exited with 3 after 0.4 s; last output:\none\ntwo$/,
+    );
   });
 
   it("does not count restarts from before", async () => {
