@@ -22,9 +22,10 @@ export const validateCommand: Command = {
 Checks every .stackwright*.yaml of the checkout (the current directory unless given), or where there
 is none .doco-cd*.yml: syntax, keys and values with their positions, that compose files and dotenv
 files exist, also those that compose files name, names that occur twice; and with auto-discovery the
-directories it finds, each with the file of its own merged. What compose files say is not checked:
-that takes compose, and plan; but their labels for Stackwright are. Warns of what has no effect, of
-misspelled keys in them, and of jobs while SCHEDULER_ENABLED is false.
+directories it finds, each with the file of its own merged. Of what compose files say it checks
+labels for Stackwright, misspelled keys, and that what services name is defined (services, networks,
+volumes, configs, secrets), as far as the files tell; all else takes compose, and plan. Warns of
+what has no effect, and of jobs while SCHEDULER_ENABLED is false.
 
 Needs neither an engine nor a network. Honours DEPLOY_CONFIG_BASE_DIR.
 

@@ -2,6 +2,9 @@ import { posix } from "node:path";
 import type { Problem } from "../model/mod.ts";
 import { composeFilesIn, type JobChecks, validateCompose } from "./validate_compose.ts";
 import type { Checkout } from "./checkout.ts";
+import { type ComposeText, takesBack } from "./compose_text.ts";
+import type { UnmadeMount } from "./mounts_outside.ts";
+import { undefinedNames } from "./undefined_names.ts";
 import { problemsIn } from "./problem_sink.ts";
 import { type DeclaredStack, isEncrypted, notChecked } from "./validate_discovery.ts";
 
@@ -40,29 +43,28 @@ export async function composeFindings(
   }
   const seen = new Set(queue.map(({ file }) => file));
   const missing: { readonly key: string; readonly problem: Problem }[] = [];
-  let takesBack = false;
+  const isShort = deployment.composeFilesGiven && there.size < deployment.composeFiles.length;
+  const whole: (ComposeText | undefined)[] = isShort ? [undefined] : [];
+  let isUndone = false;
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const { file } = next;
     const text = await checkout.read(file).catch((error) => {
       findings.problems.push(...problemsIn(error));
     });
-    if (text === undefined) continue;
-    if (isEncrypted(text)) {
-      findings.warnings.push(notChecked(file));
+    if (text === undefined || isEncrypted(text)) {
+      whole.push(undefined);
+      if (text !== undefined) findings.warnings.push(notChecked(file));
       continue;
     }
-    takesBack ||= /!(?:reset|override)\b/.test(text);
-    const { problems, warnings, references, mounts } = validateCompose(text, {
+    isUndone ||= takesBack(text);
+    const { problems, warnings, references, mounts, read } = validateCompose(text, {
       ...next,
       isPaused: deployment.pause,
     }, jobs);
     findings.problems.push(...problems);
     findings.warnings.push(...warnings);
-    for (const { path, where } of mounts.slice(0, MOST_MOUNTS)) {
-      if (!await checkout.holds(path)) {
-        findings.warnings.push({ file, ...where, message: unmade(path) });
-      }
-    }
+    whole.push(read);
+    findings.warnings.push(...await unmadeIn(checkout, file, mounts));
     for (const { key, path, base: inside, where = { path: key } } of references) {
       if (!await checkout.exists(path)) {
         missing.push({ key, problem: { file, ...where, message: `${path} does not exist` } });
@@ -73,7 +75,28 @@ export async function composeFindings(
     }
   }
   // `!reset` or `!override` in one file may remove the `env_file` of another.
-  const certain = missing.filter(({ key }) => !takesBack || key !== "env_file");
+  const certain = missing.filter(({ key }) => !isUndone || key !== "env_file");
   findings.problems.push(...certain.map(({ problem }) => problem));
+  const isWhole = !isUndone && missing.every(({ key }) => key !== "include");
+  if (isWhole) findings.problems.push(...namesNowhere(whole));
   return findings;
+}
+
+/** Warnings of mounts of which the checkout has nothing. */
+async function unmadeIn(
+  checkout: Checkout,
+  file: string,
+  mounts: readonly UnmadeMount[],
+): Promise<Problem[]> {
+  const found: Problem[] = [];
+  for (const { path, where } of mounts.slice(0, MOST_MOUNTS)) {
+    if (!await checkout.holds(path)) found.push({ file, ...where, message: unmade(path) });
+  }
+  return found;
+}
+
+/** The undefined names of a stack; none where one of its files is not known, which may define them. */
+function namesNowhere(files: readonly (ComposeText | undefined)[]): Problem[] {
+  const known = files.filter((each) => each !== undefined);
+  return known.length === files.length ? undefinedNames(known) : [];
 }

@@ -32,8 +32,8 @@ function words(text: string): readonly string[] {
 const MOST_UNKNOWN = 100;
 
 /**
- * Warnings about unknown keys at the root and in services that differ little from a key of compose.
- * Other unknown keys may belong to a newer compose.
+ * Problems of unknown keys at the root and in services that differ little from a key of compose: no
+ * compose is handed what it does not know. Other unknown keys may belong to a newer compose.
  */
 export function misspelledKeys({ file, documents, lines }: ComposeText): Problem[] {
   const unknown = documents.flatMap(({ document, value }) => {

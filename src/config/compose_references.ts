@@ -46,6 +46,17 @@ export function isFetched(path: string, key: "include" | "extends"): boolean {
   return REMOTE.test(path) || (isNamed && decoded.endsWith(".git"));
 }
 
+/** A path with a variable, or one that does not begin in the checkout. */
+export const UNKNOWN = /\$|^[/~]/;
+
+/** Whether a compose file takes nothing from files that are not looked at: those of `extends`, and elsewhere. */
+export function isFollowed({ includes, extended, unsure }: ComposePaths, base: string): boolean {
+  const isOurs = (path: string) =>
+    !REMOTE.test(path) && !UNKNOWN.test(path) && !join(base, path).startsWith("../");
+  return extended.length === 0 && unsure.extended.length === 0 &&
+    includes.every(({ paths, projectDirectory }) => [...paths, projectDirectory].every(isOurs));
+}
+
 /** The files that rendering a compose file reads. Never throws: an invalid text is `wide`. */
 export function composeReferences(text: string): ComposeReferences {
   let paths: ComposePaths;

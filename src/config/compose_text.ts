@@ -84,6 +84,11 @@ export function readCompose(text: string, file: string): ComposeText {
   return { file, documents, lines };
 }
 
+/** Whether a compose file may take away what it, or another one, says. */
+export function takesBack(text: string): boolean {
+  return /!(?:reset|override)\b/.test(text);
+}
+
 /** The services of a compose file, each with what tells the line of a key in it. */
 export function servicesIn({ documents, lines }: ComposeText) {
   return documents.flatMap(({ document, value }) =>

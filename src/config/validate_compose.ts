@@ -18,10 +18,17 @@ import {
   writtenLabel,
 } from "../model/mod.ts";
 import { misspelledKeys } from "./compose_keys.ts";
-import { type ComposeText, lineOf, linePlace, readCompose, servicesIn } from "./compose_text.ts";
+import {
+  type ComposeText,
+  lineOf,
+  linePlace,
+  readCompose,
+  servicesIn,
+  takesBack,
+} from "./compose_text.ts";
 import { mountsOutside, type UnmadeMount, unmadeMounts } from "./mounts_outside.ts";
 import { type ComposePaths, pathsIn } from "./compose_paths.ts";
-import { isFetched, REMOTE } from "./compose_references.ts";
+import { isFetched, isFollowed, REMOTE, UNKNOWN } from "./compose_references.ts";
 import { isOthersJob, readJobLabels } from "./job_labels.ts";
 import { nearestKey } from "./nearest_key.ts";
 import { problemsIn } from "./problem_sink.ts";
@@ -32,6 +39,8 @@ interface ComposeFindings {
   readonly warnings: readonly Problem[];
   /** Files that the compose file names; empty when it cannot be read. */
   readonly references: readonly ComposeReference[];
+  /** The file, if it could be read, and none of its names and keys comes from where nobody looks. */
+  readonly read?: ComposeText;
   /** Mounts that are refused where the checkout has nothing at their path. */
   readonly mounts: readonly UnmadeMount[];
 }
@@ -83,16 +92,21 @@ export function validateCompose(
       })
     );
     const labels = labelFindings(read, jobs);
+    const misspelled = misspelledKeys(read);
+    // A tag may take such a key away before anybody looks at it.
+    const [refused, doubtful] = takesBack(text) ? [[], misspelled] : [misspelled, []];
     return {
       problems: [
         ...problems,
+        ...refused,
         ...imageProblems(read, isPaused),
         ...mountsOutside(read, base),
         ...labels.problems,
       ],
-      warnings: [...misspelledKeys(read), ...ownVariables(text, file), ...labels.warnings],
+      warnings: [...doubtful, ...ownVariables(text, file), ...labels.warnings],
       references: referencesOf(paths, base, read),
       mounts: unmadeMounts(read, base),
+      ...(isFollowed(paths, base) ? { read } : {}),
     };
   } catch (error) {
     return { problems: problemsIn(error), warnings: [], references: [], mounts: [] };
@@ -140,9 +154,6 @@ function referencesOf(
   }
   return found;
 }
-
-/** A path with a variable, or one that does not begin in the checkout. */
-const UNKNOWN = /\$|^[/~]/;
 
 /** Invalid names of images, and images of other managers; skips names with variables, whose values are unknown here. */
 function imageProblems(read: ComposeText, isPaused: boolean): Problem[] {

@@ -42,7 +42,7 @@ for (const engine of await engines()) {
           const { out } = await commandTo(world, 0, ["status", world.stack]);
           assert.match(
             out,
-            /^failed .* it exited with 1 after .*; last output: the cause; release 2 failed/,
+            /\nfailed .* it exited with 1 after .*; last output: the cause; release 2 failed/,
           );
         }
         assert.equal(await label(world, "web", "v"), "1");

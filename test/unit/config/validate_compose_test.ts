@@ -65,8 +65,17 @@ describe("validateCompose()", () => {
   it("looks at a limited number of keys that may be misspelled", () => {
     const keys = Array.from({ length: 5000 }, (_, number) => `  imag${number}: a\n`).join("");
     const read = `services:\n a:\n${keys} b: {imagee: b}\n`;
-    const { warnings } = validateCompose(read, { file: "c.yaml", base: "." });
-    assert.ok(warnings.length > 0 && warnings.length <= 100, String(warnings.length));
+    const { problems } = validateCompose(read, { file: "c.yaml", base: "." });
+    assert.ok(problems.length > 0 && problems.length <= 100, String(problems.length));
+    const undone = validateCompose(`${read} c: {image: !reset null}\n`, {
+      file: "c.yaml",
+      base: ".",
+    });
+    assert.deepEqual(
+      [undone.problems, undone.warnings],
+      [[], problems],
+      "a tag may take them away",
+    );
   });
 
   it("warns of variables that would be those of Stackwright's process", () => {
@@ -138,7 +147,7 @@ describe("validateCompose()", () => {
     ]);
   });
 
-  it("warns of keys that differ little from those of compose, with their position, and of no other", () => {
+  it("finds keys that differ little from those of compose, with their position, and of no other", () => {
     const text = `service: {}
 x-any: &common {enviroment: {A: b}}
 services:
@@ -151,8 +160,8 @@ services:
 `;
     const said = (near: string) => `compose knows no such key; did you mean "${near}"?`;
     const { problems, warnings } = validateCompose(text, { file: "c.yaml", base: "." });
-    assert.deepEqual(problems, []);
-    assert.deepEqual(warnings, [
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(problems, [
       { file: "c.yaml", line: 1, column: 1, path: "service", message: said("services") },
       { file: "c.yaml", path: "services.web.enviroment", message: said("environment") },
       {
@@ -215,8 +224,11 @@ services:
   b:
     labels: {stackwright.job.enabled: "false"}
 `;
-    const found = (isSchedulerOff: boolean) =>
-      validateCompose(text, { file: "c.yaml", base: "." }, { checkSchedule, isSchedulerOff });
+    const found = (isSchedulerOff: boolean) => {
+      const jobs = { checkSchedule, isSchedulerOff };
+      const { read: _read, ...rest } = validateCompose(text, { file: "c.yaml", base: "." }, jobs);
+      return rest;
+    };
     assert.deepEqual(found(false), { problems: [], warnings: [], references: [], mounts: [] });
     assert.deepEqual(found(true).problems, []);
     assert.deepEqual(found(true).warnings, [{
@@ -233,7 +245,8 @@ services:
     labels: {${IGNORE}: "\${WHAT}", other: 1}
   c: {labels: ["x=y=z", "flag"]}
 `;
-    assert.deepEqual(validateCompose(text, { file: "app/c.yaml", base: "app" }), {
+    const { read: _read, ...found } = validateCompose(text, { file: "app/c.yaml", base: "app" });
+    assert.deepEqual(found, {
       problems: [],
       warnings: [],
       references: [{ key: "include", path: "app/other.yaml", base: "app" }],

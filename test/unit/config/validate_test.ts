@@ -51,6 +51,75 @@ describe("validateCheckout", () => {
     });
   });
 
+  const services = (text: string) =>
+    `services:\n  db: {image: a}\n  web:\n    image: a\n    ${text}\n`;
+  const one = { ".stackwright.yaml": "name: a\n" };
+  const two = { ".stackwright.yaml": "name: a\ncompose_files: [compose.yaml, b.yaml]\n" };
+
+  it("validateCheckout() finds names that no file of a stack defines", async () => {
+    const found: readonly (readonly [text: string, problem: string])[] = [
+      ["depends_on: [db, dbb]", `5:22: services.web.depends_on: no service is called "dbb"`],
+      [
+        "depends_on: {dbb: {condition: service_started}}",
+        `5:23: services.web.depends_on: no service is called "dbb"`,
+      ],
+      ["networks: [default, back]", `5:25: services.web.networks: no network is called "back"`],
+      ["networks: {back: }", `services.web.networks: no network is called "back"`],
+      [
+        "volumes: ['data:/data', './x:/x']",
+        `5:15: services.web.volumes: no volume is called "data"`,
+      ],
+      [
+        "volumes: [{type: volume, source: data, target: /data}]",
+        `5:15: services.web.volumes: no volume is called "data"`,
+      ],
+      ["configs: [site]", `5:15: services.web.configs: no config is called "site"`],
+      ["secrets: [{source: key}]", `5:15: services.web.secrets: no secret is called "key"`],
+    ];
+    for (const [text, problem] of found) {
+      const [said, ...more] = await problems({ ...one, "compose.yaml": services(text) });
+      assert.deepEqual([more, said?.endsWith(problem.replace(/^\d+:\d+: /, ""))], [[], true], said);
+      if (/^\d/.test(problem)) assert.equal(said, `compose.yaml:${problem}`);
+    }
+    const split = { "compose.yaml": services("networks: [back]"), "b.yaml": services("image: b") };
+    assert.equal((await problems({ ...two, ...split })).length, 1);
+  });
+
+  it("validateCheckout() leaves names alone that may be defined, or need not be", async () => {
+    const fine = [
+      "depends_on: {dbb: {required: false, condition: service_started}}",
+      "depends_on: ['${DB}']",
+      "depends_on: [dbb]\n    profiles: [old]",
+      "networks: [default]",
+      "volumes: [/data, data, './x:/x', '~/x:/x', '${DATA}:/data', 'c:/x:/y', '/x:/x']",
+      "volumes: [{type: bind, source: data, target: /data}, {type: tmpfs, target: /tmp}]",
+      "volumes: [{type: volume, target: /data}]",
+      "depends_on: !override [dbb]",
+      "depends_on: !reset [dbb]",
+      "extends: {file: other.yaml, service: web}\n    depends_on: [dbb]",
+    ];
+    for (const text of fine) {
+      const files = { ...one, "compose.yaml": services(text), "other.yaml": "services: {}\n" };
+      assert.deepEqual(await problems(files), [], text);
+    }
+    const uses = services("depends_on: [dbb]\n    volumes: ['data:/data']");
+    const defines = "services: {dbb: {image: a}}\nvolumes: {data: {external: true}}\n";
+    assert.deepEqual(await problems({ ...two, "compose.yaml": uses, "b.yaml": defines }), []);
+    for (const include of ["b.yaml", "{path: b.yaml}", "'${B}'", "../b.yaml", "oci://a.test/b"]) {
+      const files = { ...one, "compose.yaml": `include: [${include}]\n${uses}`, "b.yaml": defines };
+      assert.ok(!(await problems(files)).some((each) => each.includes("is called")), include);
+    }
+    const missing = await problems({ ...two, "compose.yaml": uses });
+    assert.deepEqual(missing.map((each) => each.includes("is called")), [false]);
+    const secret = { "b.yaml": "sops: {mac: a}\nx: ENC[AES256_GCM,a]\n" };
+    assert.deepEqual(
+      (await problems({ ...two, "compose.yaml": uses, ...secret })).filter((each) =>
+        each.includes("is called")
+      ),
+      [],
+    );
+  });
+
   it("validateCheckout() reports every problem of every file", async () => {
     const files = {
       ".stackwright.yaml": "name: a\ncompose_files: [x.yaml, y.yaml]\nenv_files: [.env, e.env]\n" +
