@@ -94,6 +94,7 @@ export function makeRelease(parts: ReleaseParts): Release {
       canonicalJson({ digests, resources, ...(parts.swarm === undefined ? {} : { swarm: true }) }),
     ),
     services,
+    ...(parts.inactive === undefined ? {} : { inactive: parts.inactive }),
     closure: parts.closure,
     live: parts.liveManifest,
     model: withLabels(model, parts, new Map(services.map((each) => [each.name, each.digest]))),

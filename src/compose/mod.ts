@@ -18,6 +18,7 @@ export * from "./live_paths.ts";
 export * from "./make_release.ts";
 export * from "./masked_model.ts";
 export * from "./model.ts";
+export { BOUNDS } from "./model_bounds.ts";
 export * from "./model_secrets.ts";
 export * from "./normal_model.ts";
 export * from "./project_size.ts";

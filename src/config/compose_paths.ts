@@ -21,6 +21,8 @@ interface NeededFile {
 
 /** All paths that compose reads while it renders one compose file, as their author wrote them. */
 export interface ComposePaths {
+  /** Names of the services that the file itself has, under whichever profile. */
+  readonly services: readonly string[];
   readonly includes: readonly ComposeInclude[];
   /** Files of `extends`. */
   readonly extended: readonly string[];
@@ -56,6 +58,7 @@ export function composePaths(text: string, file: string): ComposePaths {
 /** As {@link composePaths}, for a file that was read. */
 export function pathsIn({ file, documents }: ComposeText): ComposePaths {
   const found = {
+    services: [] as string[],
     includes: [] as ComposeInclude[],
     extended: [] as string[],
     files: [] as string[],
@@ -72,6 +75,7 @@ export function pathsIn({ file, documents }: ComposeText): ComposePaths {
     const services = root["services"] ?? {};
     for (const [name, value] of Object.entries(mapOf(services, file, "services"))) {
       const service = mapOf(value ?? {}, file, `services.${name}`);
+      found.services.push(name);
       const base = service["extends"];
       if (isObject(base)) {
         requireKeys(base, EXTENDS_KEYS, file, "extends");

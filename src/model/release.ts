@@ -124,6 +124,11 @@ export interface Release {
   /** Keyed digest over all services and top-level resources. */
   readonly digest: string;
   readonly services: readonly ReleaseService[];
+  /**
+   * Names of services that its compose files have under profiles that are not active; absent without any, in
+   * a swarm, and in releases of older versions.
+   */
+  readonly inactive?: readonly string[];
   readonly closure: InputClosure;
   readonly live: LiveManifest;
   /** Set for a release that runs as services of a swarm. */

@@ -59,7 +59,7 @@ async function deploy(
   const { deployment, key } = target;
   if (adopts) {
     // Left alone until a commit changes the stack, also where drift is repaired.
-    const tried = listedDrift(prepared.release.services, observed).filter(isOrphan);
+    const tried = listedDrift(prepared.release, observed).filter(isOrphan);
     parts.ledger.reconciliations.noteDrift(key, { ...NO_DRIFT, tried });
   }
   const result = await carryOut(parts, {
@@ -78,7 +78,8 @@ async function deploy(
     isRetry,
   }, signal);
   if (result?.kind === "deployed") parts.ledger.pins.remove(key);
-  const named = new Set(prepared.release.services.map(({ name }) => name));
+  const { services, inactive = [] } = prepared.release;
+  const named = new Set([...services.map(({ name }) => name), ...inactive]);
   const keeps = plan.services.some(({ name, action }) => action === "keep" && !named.has(name));
   const adopted = adopts
     ? `; adopted containers that Stackwright had not made${keeps ? ", orphans were kept" : ""}`

@@ -110,7 +110,7 @@ async function planUnchanged(
   const deployed = shown.services;
   const policy = { removeOrphans };
   const ranBefore = parts.ledger.ranBefore(key);
-  const compared = planFor(deployed, observed, { kind: "wanted", deployed, policy, ranBefore });
+  const compared = planFor(shown, observed, { kind: "wanted", deployed, policy, ranBefore });
   const plan = await withFiles(parts, key, shown, compared);
   if (plan.kind !== "skip" || !isSameMode({ ...(swarm && { swarm }) }, recorded)) return undefined;
   moveRevision(parts, target, recorded, mark);
@@ -172,7 +172,7 @@ async function planRendered(
   const ran = recorded?.images ?? {};
   const ranBefore = parts.ledger.ranBefore(key);
   const why = { kind: "wanted", deployed, policy, images, ran, ranBefore } as const;
-  const planned = planFor(release.services, observed, why);
+  const planned = planFor(release, observed, why);
   const failed = parts.ledger.failures.get(key, askingSource(target))?.release;
   const earlier = { failed, deployed: recorded?.digest, observed };
   const decided = planAfterFailure(release, planned, earlier);

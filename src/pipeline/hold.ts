@@ -117,7 +117,7 @@ export async function decideHeld(
     return { kind: "skip", hold: { ...hold, message } };
   }
   const shown = parts.ledger.shown(recorded);
-  const missing = planFor(shown.services, observed, { kind: "repaired" });
+  const missing = planFor(shown, observed, { kind: "repaired" });
   const plan = await withFiles(parts, key, shown, missing);
   if (plan.kind === "skip") return { kind: "skip", hold };
   await requireOwnership(parts, target, observed, signal);

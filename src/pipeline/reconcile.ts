@@ -206,7 +206,7 @@ async function driftOf(
   if (looked.fields.length > 0) await hideSecrets({ secrets }, release);
   // A rollout that is half done differs from its release without anybody having changed it.
   if (ledger.mark(key) !== since) return [];
-  const listed = listedDrift(release.services, observed)
+  const listed = listedDrift(release, observed)
     // A swarm restarts ended tasks by itself.
     .filter(({ field }) => swarm === undefined || ["containers", "service"].includes(field));
   const fields = reconciliations.masked(key, looked.fields);

@@ -292,7 +292,7 @@ async function planRest(
   const desired = release.services;
   const current = ledger.current(key);
   const deployed = current && ledger.services(current);
-  const plan = planFor(desired, observed, { kind: "resumed", deployed, removeOrphans });
+  const plan = planFor(release, observed, { kind: "resumed", deployed, removeOrphans });
   const services = release.swarm === undefined
     ? startAgain(plan.services, ranBefore, { desired, observed })
     : plan.services;

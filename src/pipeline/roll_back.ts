@@ -207,7 +207,7 @@ async function prepareAgain(
   progress("looking at what runs");
   await pointImages(parts, onDisk.release, images, signal);
   const observed = await observe(parts.host.engine, wanted, signal);
-  const planned = planFor(onDisk.release.services, observed, why);
+  const planned = planFor(onDisk.release, observed, why);
   const plan = tellingOthers(parts, wanted.key, planned, observed);
   await requireNoClash(parts, onDisk.release, plan, signal);
   await requireImages(parts, onDisk, { services: plan.services, progress, images }, signal);

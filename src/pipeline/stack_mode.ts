@@ -244,7 +244,7 @@ async function goBack(
   await removeMode(parts, failed, work, signal);
   const observed = await observe(parts.host.engine, release, signal);
   const why = { kind: "taken_back", failed: failed.services, removeOrphans: false } as const;
-  const { services } = planFor(release.services, observed, why);
+  const { services } = planFor(release, observed, why);
   await pointImages(parts, release, recorded.images, signal);
   const needed = { services, progress, images: recorded.images };
   const images = await requireImages(parts, previous, needed, signal);

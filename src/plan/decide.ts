@@ -110,13 +110,32 @@ function decideOrphans(input: DecideInput): ServicePlan[] {
   const orphans = new Set(surplus.map((each) => each.service));
   // An unmanaged stack is adopted as it is: services that its owner left there stay this time.
   if (input.previous === undefined && !all.some(isOurs)) {
-    return [...orphans].map((name) => keepForeign({ name, action: "remove", because: [] }));
+    return [...orphans].map((name) =>
+      whyLeft(name, input) ?? keepForeign({ name, action: "remove", because: [] })
+    );
   }
-  return [...orphans].sort().map((name) => ({
+  return [...orphans].sort().map((name) => whyLeft(name, input) ?? removal(name, input));
+}
+
+/** The plan for a service that is no orphan: its profile is not active, and somebody else started it. */
+function whyLeft(name: string, input: DecideInput): ServicePlan | undefined {
+  if (!isInactive(name, input) || hasOurs(name, input)) return undefined;
+  return {
     name,
-    action: "remove" as const,
-    because: ["the service is no longer in the compose files"],
-  }));
+    action: "keep",
+    because: ["its profile is not active, and Stackwright did not make it: it is left alone"],
+  };
+}
+
+function removal(name: string, input: DecideInput): ServicePlan {
+  const why = isInactive(name, input)
+    ? "its profile is not active any more"
+    : "the service is no longer in the compose files";
+  return { name, action: "remove", because: [why] };
+}
+
+function isInactive(name: string, { inactive = [] }: DecideInput): boolean {
+  return inactive.includes(name);
 }
 
 /** Removals of services that a failed release added; an older orphan has another digest. */

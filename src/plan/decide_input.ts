@@ -3,6 +3,8 @@ import type { ObservedStack, ReleaseService } from "../model/mod.ts";
 /** Input of a decision. Values only: the same input always gives the same plan. */
 export interface DecideInput {
   readonly desired: readonly ReleaseService[];
+  /** Services of the compose files whose profiles are not active. */
+  readonly inactive?: readonly string[];
   readonly observed: ObservedStack;
   /** The services of the release that was deployed last, for telling what changed since. */
   readonly previous: readonly ReleaseService[] | undefined;

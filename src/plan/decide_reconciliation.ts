@@ -85,7 +85,7 @@ function restart(why: string, counts: boolean) {
  */
 function repairOfStack(input: ReconciliationInput): Plan {
   const { services, observed, options } = input;
-  const plans = planFor(services, observed, { kind: "repaired" }).services.map((each) => {
+  const plans = planFor({ services }, observed, { kind: "repaired" }).services.map((each) => {
     const drift = driftOf(each, input);
     if (drift.length > 0) return againstDrift(each, drift);
     const event = STACK_EVENTS[each.action];
@@ -128,7 +128,7 @@ function ofEvent(
 /** The plan to repair the release, less what the author does not want repaired. */
 function redeployment(input: ReconciliationInput): Plan {
   const { services, observed } = input;
-  const repaired = planFor(services, observed, { kind: "repaired" });
+  const repaired = planFor({ services }, observed, { kind: "repaired" });
   const own = repaired.services.map((each) => mended(each, input));
   return planOf([...withFollowers(own, services, observed), ...strangers(input)]);
 }

@@ -4,6 +4,7 @@ import {
   missingNetworks,
   type ObservedContainer,
   type ObservedStack,
+  type Release,
   type ReleaseService,
   wantedName,
 } from "../model/mod.ts";
@@ -11,13 +12,14 @@ import { shouldRun } from "./should_run.ts";
 
 /**
  * Differences of a stack from its release that a list of its containers shows: number, names,
- * networks and states. Unmanaged containers of services that the release does not have count, too.
+ * networks and states. Unmanaged containers of services that the release does not have count, too,
+ * but those whose profile is not active.
  */
 export function listedDrift(
-  services: readonly ReleaseService[],
+  { services, inactive = [] }: Pick<Release, "services" | "inactive">,
   { containers }: ObservedStack,
 ): Drift[] {
-  const known = new Set(services.map((each) => each.name));
+  const known = new Set([...services.map((each) => each.name), ...inactive]);
   const strange = containers.filter((each) => !known.has(each.service) && !isOurs(each));
   return [
     ...services.flatMap((service) =>

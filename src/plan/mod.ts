@@ -19,6 +19,7 @@ export * from "./retry.ts";
 export * from "./run_outcome.ts";
 export * from "./schedule.ts";
 export * from "./stack_state.ts";
+export * from "./stack_states.ts";
 export * from "./supported.ts";
 export * from "./sync_windows.ts";
 export * from "./trees.ts";

@@ -1,4 +1,4 @@
-import type { ObservedStack, Plan, ReleaseService } from "../model/mod.ts";
+import type { ObservedStack, Plan, Release, ReleaseService } from "../model/mod.ts";
 import { decide } from "./decide.ts";
 import type { DecideInput } from "./decide_input.ts";
 
@@ -46,11 +46,11 @@ export type Why =
 
 /** Plans how to get from what runs to the services of a release. */
 export function planFor(
-  desired: readonly ReleaseService[],
+  { services: desired, inactive = [] }: Pick<Release, "services" | "inactive">,
   observed: ObservedStack,
   why: Why,
 ): Plan {
-  const common = { desired, observed, images: {} };
+  const common = { desired, inactive, observed, images: {} };
   const leaving = { removeOrphans: false };
   switch (why.kind) {
     case "wanted": {

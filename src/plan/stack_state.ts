@@ -10,45 +10,15 @@ import {
 } from "../model/mod.ts";
 import { listedDrift } from "./listed_drift.ts";
 import type { RestartLoop } from "./engine_restarts.ts";
+import { leftAlone } from "./left_alone.ts";
 import { planFor } from "./plan_for.ts";
-
-/** States of a stack, in one word. */
-export const STACK_STATES = [
-  "synced",
-  "deploying",
-  "waiting",
-  "held",
-  "orphaned",
-  "drifted",
-  "failed",
-  "unknown",
-] as const;
-
-/** One member of {@link STACK_STATES}. */
-export type StackState = (typeof STACK_STATES)[number];
-
-/** Combined health of a stack's containers. */
-export const STACK_HEALTHS = [
-  "healthy",
-  "starting",
-  "unhealthy",
-  "finished",
-  "stopped",
-  "unknown",
-] as const;
-
-type StackHealth = (typeof STACK_HEALTHS)[number];
+import type { StackHealth, StackState } from "./stack_states.ts";
 
 /** All facts for judging a stack. */
 export interface StackFacts {
   /** The deployed release. */
   readonly current:
-    | {
-      readonly number: number;
-      readonly services: readonly ReleaseService[];
-      /** Present for a stack of a swarm. */
-      readonly swarm?: Release["swarm"];
-    }
+    | Pick<Release, "services" | "inactive" | "swarm"> & { readonly number: number }
     | undefined;
   /** The last decision about the stack. */
   readonly decision:
@@ -100,14 +70,17 @@ export const NOTHING_DEPLOYED =
   "unless it has destroy: true";
 
 /** Judges a stack. Work that is under way comes first, then what people must act on. */
-export function judgeStack(facts: StackFacts): StackJudgement {
+export function judgeStack(asked: StackFacts): StackJudgement {
+  const { rest: observed, told } = leftAlone(asked.current, asked.observed);
+  const facts = { ...asked, observed };
   const drift = differences(facts);
   const counts = containersOf(facts);
   const judged = stateOf(facts, drift, counts);
   const isLeft = judged.state === "held" && !facts.isStopped;
   const beside = isLeft && facts.current && driftOf(facts.current, facts, drift, counts);
   const drifted = beside && beside.state === "drifted" ? { drifted: beside.why } : {};
-  return { ...judged, ...drifted, ...counts, drift };
+  const why = judged.why + (["synced", "drifted"].includes(judged.state) ? told : "");
+  return { ...judged, why, ...drifted, ...counts, drift };
 }
 
 /** Empty during a rollout, and after one that was interrupted. Leaves out inspected drift of containers that are gone. */
@@ -122,7 +95,7 @@ function differences(
   const isTold = (name: string) =>
     all.some(({ service }) => service === name) === (current.swarm !== undefined);
   return [
-    ...listedDrift(current.services, observed),
+    ...listedDrift(current, observed),
     ...changed.filter(({ service, container }) =>
       container === undefined ? isTold(service) : ids.has(container.id)
     ),
@@ -197,7 +170,7 @@ function driftOf(
   counts: Counts,
 ): { readonly state: StackState; readonly why: string } {
   if (observed === undefined) return { state: "unknown", why: unseen };
-  const plan = planFor(services, observed, { kind: "repaired" });
+  const plan = planFor({ services }, observed, { kind: "repaired" });
   const down = whatIsDown(services, observed, loops);
   if (plan.kind !== "skip") {
     const needs = `release ${number} needs: ${plan.message}`;

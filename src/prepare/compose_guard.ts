@@ -5,12 +5,13 @@ import { HOME_PATH, isConfigFileName, isFetched, MOST_BYTES, tooLongPath } from 
 import { insideTree } from "../compose/mod.ts";
 import { RealTree } from "../deploy/mod.ts";
 import { errors, ownVariablesIn } from "../model/mod.ts";
-import { type Files, readText, type Turns } from "../system/mod.ts";
+import { readText } from "../system/mod.ts";
 import { MOST_COMPOSE_FILES, tooManyFiles } from "./compose_files.ts";
 import { CountedPlaces } from "./counted_places.ts";
+import { DeclaredServices } from "./declared_services.ts";
 import { FilesLookedAt } from "./files_looked_at.ts";
 import { GuardRefusals } from "./guard_refusals.ts";
-import type { GuardedInputs } from "./guarded_inputs.ts";
+import type { GuardedInputs, GuardedProject, GuardParts } from "./guarded_inputs.ts";
 import {
   type IncludeChain,
   joined,
@@ -21,22 +22,6 @@ import {
   placesFrom,
 } from "./include_bases.ts";
 import { countSigns } from "./recorded_bounds.ts";
-
-/** A project about to be rendered. Paths are absolute. */
-interface GuardedProject {
-  readonly tree: string;
-  /** Base of the paths in the project's own files; compose must be started there. */
-  readonly directory: string;
-  readonly composeFiles: readonly string[];
-  readonly envFiles: readonly string[];
-}
-
-interface GuardParts {
-  readonly files: Files;
-  readonly turns: Turns;
-  /** Interpolates texts exactly as compose does for the project. */
-  interpolate(texts: readonly string[]): Promise<readonly string[]>;
-}
 
 /** How compose may read a file. */
 interface Reading {
@@ -82,6 +67,7 @@ export async function guardRendering(
     files: [...guard.variableFiles],
     interpolates: guard.interpolates,
     own: guard.own,
+    services: guard.declared.in(project.composeFiles),
     states: guard.looked.states,
     areSame: () => guard.looked.areSame(),
   };
@@ -98,6 +84,7 @@ class Guard {
   readonly #readAll = countSigns();
   readonly #places: CountedPlaces;
   readonly looked: FilesLookedAt;
+  readonly declared = new DeclaredServices();
   readonly variableFiles = new Set<string>();
   readonly own = new Map<string, string>();
   interpolates = false;
@@ -145,6 +132,7 @@ class Guard {
       }
       return composePaths(text, name);
     }, this.#signal);
+    this.declared.noteServices(at.file, found.services);
     const values = await this.#values(at, [
       ...found.files,
       ...found.extended,
@@ -194,6 +182,7 @@ class Guard {
     for (const file of dotenv) {
       ownVariables ||= !known.has(file) && await this.#parts.files.stat(file) !== undefined;
     }
+    this.declared.noteIncluded(at.file, targets);
     const working = placesFrom(directory, include);
     this.#push(targets, { bases, working, chain, ownVariables });
   }

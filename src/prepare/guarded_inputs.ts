@@ -1,3 +1,22 @@
+import type { Files, Turns } from "../system/mod.ts";
+
+/** A project about to be rendered. Paths are absolute. */
+export interface GuardedProject {
+  readonly tree: string;
+  /** Base of the paths in the project's own files; compose must be started there. */
+  readonly directory: string;
+  readonly composeFiles: readonly string[];
+  readonly envFiles: readonly string[];
+}
+
+/** Ports of the guard. */
+export interface GuardParts {
+  readonly files: Files;
+  readonly turns: Turns;
+  /** Interpolates texts exactly as compose does for the project. */
+  interpolate(texts: readonly string[]): Promise<readonly string[]>;
+}
+
 /** Findings of the guard about a project that is safe to render. */
 export interface GuardedInputs {
   /** Absolute paths of dotenv files that compose files name, as by `env_file`; may be missing. */
@@ -6,6 +25,8 @@ export interface GuardedInputs {
   readonly interpolates: boolean;
   /** Variables of our own environment that compose files interpolate, with the file of the first use. */
   readonly own: ReadonlyMap<string, string>;
+  /** Names of the services that the project has, under whichever profile. */
+  readonly services: ReadonlySet<string>;
   /**
    * Digests of all files that {@link GuardedInputs.areSame} is about, by absolute path, with those that are missing:
    * what compose reads differs only where one of them does.

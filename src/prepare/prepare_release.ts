@@ -82,7 +82,7 @@ async function releaseOf(
   signal: AbortSignal,
 ): Promise<Pick<PreparedRelease, "release" | "networks">> {
   const { key, revision, deployment } = target;
-  const { tree, beside, model, invocation } = rendered;
+  const { tree, beside, model, invocation, inactive } = rendered;
   const { uses, inPlace, live, manifest, contentOf } = content;
   const isStack = target.swarm !== undefined;
   const remote = { model, tree, uses, inPlace, isStack, contentOf };
@@ -100,6 +100,7 @@ async function releaseOf(
     ...(target.swarm === undefined ? {} : { swarm: target.swarm }),
     discovered: target.discovered !== undefined,
     rendered: arriving,
+    ...(isStack || inactive.length === 0 ? {} : { inactive }),
     invocation: await withSecrets(invocation, model, {
       hidden: rendered.plain.texts,
       others: rendered.revealed.others,

@@ -26,6 +26,7 @@ import { createPauses } from "../system/mod.ts";
 import { type ComposeInputs, composeInputs } from "./compose_files.ts";
 import type { GuardedInputs } from "./guarded_inputs.ts";
 import { contentIds } from "./content.ts";
+import { inactiveServices, noteEmpty } from "./declared_services.ts";
 import { guardedRendering } from "./guarded_rendering.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration_files.ts";
 import { invocationOf } from "./invocation.ts";
@@ -53,6 +54,8 @@ export interface RenderedTarget {
   readonly plain: PlainSecrets;
   /** The model as compose printed it. */
   readonly model: ComposeModel;
+  /** Names of services that the project has besides those of the model, whose profiles are not active. */
+  readonly inactive: readonly string[];
 }
 
 /**
@@ -94,16 +97,18 @@ export async function renderTarget(
   await plain.hideCompose(named.compose, signal);
   await plain.hideDotenv(named.others, signal);
   const guard = () => requireSafeInputs(parts, project, tree, variables, signal);
-  const model = await guardedRendering(guard, async (guarded, requireSame) => {
+  const { model, services } = await guardedRendering(guard, async (guarded, requireSame) => {
     noteOwn(parts, target, guarded);
     await plain.hideDotenv(guarded.files, signal);
     const collectsSeldom = inputs.complete && !plain.namesCollector && !guarded.interpolates;
     const call = { project, variables, collectsSeldom, requireSame };
-    const { states } = guarded;
-    return await render(parts, target, { call, inputs, realInputs, tree, beside, states }, signal);
+    const { states, services } = guarded;
+    const given = { call, inputs, realInputs, tree, beside, states };
+    return { services, model: await render(parts, target, given, signal) };
   });
   noteEmpty(parts, target, model);
   requireSize(model, target);
+  const inactive = inactiveServices(model, services, target.key);
   requireImageNames(model, target);
   await plain.hideModel(model, invocation);
   noteMisspelled(parts, target, model);
@@ -114,8 +119,8 @@ export async function renderTarget(
   await requireJobs(model, target, parts.clock.now());
   await requireHooksRun(model, target.key.name, () => parts.host.compose.version(signal));
   requirePlain(model, revealed);
-  const complete = { ...invocation, values };
-  return { inputs, realInputs, revealed, beside, tree, invocation: complete, plain, model };
+  const read = { inputs, realInputs, revealed, beside, tree, plain };
+  return { ...read, invocation: { ...invocation, values }, model, inactive };
 }
 
 /** Has compose render, unless all inputs are the same as before. */
@@ -195,19 +200,6 @@ function noteOwn({ log, host }: PrepareParts, { key }: ResolvedTarget, { own }: 
     if (!host.compose.hasOwn(name)) continue;
     log.warning(`${file}: ${ownVariable(name)}`, { stack: key.name, context: key.context });
   }
-}
-
-/** Warns if no service is left, as with a misspelled profile: nothing else would show it. */
-function noteEmpty(
-  { log }: PrepareParts,
-  { key, deployment: { profiles } }: ResolvedTarget,
-  model: ComposeModel,
-): void {
-  if (Object.keys(servicesOf(model)).length > 0) return;
-  const why = profiles.length === 0
-    ? "its compose files have no service without a profile"
-    : `no service of its compose files is of the profiles ${profiles.join(", ")}, or without one`;
-  log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
 }
 
 /** Limit of warnings about misspelled labels, since finding similar names takes time. */

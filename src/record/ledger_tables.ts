@@ -143,8 +143,11 @@ export class LedgerTables {
   readonly checkWritable: LedgerDatabase["checkWritable"] = () => this.database.checkWritable();
 
   /** What containers of a recorded release see of it; as {@link services}. */
-  shown(recorded: Recorded): Pick<Release, "services" | "live"> {
-    return { services: this.services(recorded), live: this.live(recorded) };
+  shown(
+    { id, inactive }: Pick<RecordedRelease, "id" | "inactive">,
+  ): Pick<Release, "services" | "inactive" | "live"> {
+    const shown = { services: this.services({ id }), live: this.live({ id }) };
+    return inactive === undefined ? shown : { ...shown, inactive };
   }
 
   /** A text that changes with each begin or end of a stack's intents, pin and hold, and its hand-over. */

@@ -151,7 +151,7 @@ export class Releases extends LedgerTable {
   /** A recorded release with its model and variables. Throws `not_found` when it is gone. */
   open(recorded: RecordedRelease): Release {
     const { id, key, revision, target, timeoutSeconds, digest, configuration, swarm } = recorded;
-    const { workingDir } = recorded;
+    const { workingDir, inactive } = recorded;
     return {
       ...{ key, revision, target, timeoutSeconds, digest },
       services: this.contents.read("services", id),
@@ -160,6 +160,7 @@ export class Releases extends LedgerTable {
       ...(configuration && { configuration }),
       ...(swarm && { swarm }),
       ...(workingDir === undefined ? {} : { workingDir }),
+      ...(inactive === undefined ? {} : { inactive }),
       ...this.contents.open(id),
     };
   }

@@ -201,7 +201,7 @@ async function driftOf({ engine, project }: Site, model: ComposeModel): Promise<
   });
   const drift = [
     // Nothing was started.
-    ...listedDrift(services, { containers }).filter(({ field }) => field !== "state"),
+    ...listedDrift({ services }, { containers }).filter(({ field }) => field !== "state"),
     ...(await lookForDrift(engine, { model, services }, { containers }, never)).fields,
   ];
   return drift.map(formatDrift);

@@ -328,31 +328,31 @@ export const SATURATING: Readonly<Record<string, (made: Saturated) => unknown>> 
   treeUses: ({ model }) => compose.treeUses(model, TREE),
   volumesFrom: ({ model }) => compose.volumesFrom(model),
   plainModel: ({ texts: [text] }) => plainModel(text),
-  planFor: ({ release: { services }, before, containers }) =>
-    planFor(services, { containers }, {
+  planFor: ({ release, before, containers }) =>
+    planFor(release, { containers }, {
       kind: "wanted",
       deployed: before,
       policy: { removeOrphans: true },
     }),
-  "planFor, stopped": ({ release: { services }, stopped }) =>
-    planFor(services, { containers: stopped }, { kind: "repaired" }),
-  "planFor, nothing there": ({ release: { services } }) =>
-    planFor(services, { containers: [] }, { kind: "repaired" }),
-  "planFor, one of a chain": ({ release: { services }, before, stopped }) => {
+  "planFor, stopped": ({ release, stopped }) =>
+    planFor(release, { containers: stopped }, { kind: "repaired" }),
+  "planFor, nothing there": ({ release }) =>
+    planFor(release, { containers: [] }, { kind: "repaired" }),
+  "planFor, one of a chain": ({ release, release: { services }, before, stopped }) => {
     const containers = stopped.map((each) => ({ ...each, state: "running" as const }));
     const last = services.at(-1)?.name ?? "";
     const asked = [services[0]?.name ?? "", last, "s499"];
     return [
-      planFor(services, { containers }, { kind: "recreated", asked }),
-      planFor(services, { containers }, {
+      planFor(release, { containers }, { kind: "recreated", asked }),
+      planFor(release, { containers }, {
         kind: "taken_back",
         failed: before,
         removeOrphans: true,
       }),
     ];
   },
-  listedDrift: ({ release: { services }, containers, stopped }) =>
-    [containers, stopped].map((each) => listedDrift(services, { containers: each })),
+  listedDrift: ({ release, containers, stopped }) =>
+    [containers, stopped].map((each) => listedDrift(release, { containers: each })),
   changedNetworks: ({ model, resources }) => changedNetworks(model, resources),
   requireSameVolumes: ({ model, resources }) => requireSameVolumes(model, resources),
   conditionsOf: ({ model, names, release: { services }, stopped }) => {

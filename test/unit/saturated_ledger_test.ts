@@ -39,6 +39,7 @@ function largest(key: typeof KEY, id: string) {
   return {
     ...base,
     services: Array.from({ length: 500 }, (_, at) => ({ ...one, name: `web${at}`, inputs })),
+    inactive: Array.from({ length: 500 }, (_, at) => `${"s".repeat(250)}${at}`),
     closure: {
       ...base.closure,
       paths: many(paths.most, (at) => [`${"p".repeat(98)}${at}`, "absent"]),

@@ -33,7 +33,7 @@ export function rolloutParts(
         ? { removeOrphans }
         : { removeOrphans: false, ...moved };
       const why = { kind: "taken_back", failed, ...back } as const;
-      return planFor(release.services, observed, why).services;
+      return planFor(release, observed, why).services;
     },
     fetchImages: async (onDisk, services, signal) => {
       await requireImages(parts, onDisk, { services, progress }, signal);

@@ -47,13 +47,20 @@ describe("composePaths()", () => {
     ] as const
   ) {
     it(`composePaths() finds ${what}`, () => {
-      const expected: Omit<ComposePaths, "unsure"> = { ...NOTHING, ...found };
+      const expected: Omit<ComposePaths, "unsure" | "services"> = { ...NOTHING, ...found };
       // Which of them may be missing, validateCompose() shows.
-      const { needed, unsure: _, ...others } = composePaths(text, "c.yaml");
+      const { needed, unsure: _, services: _s, ...others } = composePaths(text, "c.yaml");
       assert.deepEqual(needed.filter(({ path }) => !expected.files.includes(path)), []);
       assert.deepEqual({ ...others, needed }, { ...expected, needed });
     });
   }
+
+  it("composePaths() finds the services of every document under whichever profile", () => {
+    const text =
+      "x: &x {m: {}}\nservices: {<<: *x, a: {profiles: [p]}, b: , 1: {}}\n---\nservices: {c: {}}";
+    const { services } = composePaths(text, "c.yaml");
+    assert.deepEqual([...services].sort(), ["1", "a", "b", "c", "m"]);
+  });
 
   for (
     const [what, text, unsure] of [

@@ -44,16 +44,23 @@ describe("listedDrift()", () => {
       "container stack-extra-1 (service extra) is an orphan that was kept: Stackwright did not make it, " +
       "and the next commit that changes the stack removes it (remove_orphans)",
     ]],
+    ["nothing of what somebody started of an inactive profile", [
+      webContainer(),
+      containerOf("off", { labels: {} }),
+    ], []],
     ["nothing of what an author keeps", [webContainer(), containerOf("kept")], []],
   ];
   for (const [title, containers, lines] of table) {
     it(`finds ${title}`, () =>
-      assert.deepEqual(listedDrift([web], { containers }).map(formatDrift), lines));
+      assert.deepEqual(
+        listedDrift({ services: [web], inactive: ["off"] }, { containers }).map(formatDrift),
+        lines,
+      ));
   }
 
   it("calls nothing extra where a network is named by its id", () => {
     const byId = { ...web, place: { containerName: "", networks: ["abc123"] } };
     const container = webContainer({ networkIds: ["abc123def"] });
-    assert.deepEqual(listedDrift([byId], { containers: [container] }), []);
+    assert.deepEqual(listedDrift({ services: [byId] }, { containers: [container] }), []);
   });
 });

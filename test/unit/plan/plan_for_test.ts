@@ -67,8 +67,55 @@ describe("planFor()", () => {
     ],
   ];
   for (const [what, why, message] of rows) {
-    it(what, () => assert.equal(planFor(WANTED, OBSERVED, why).message, message));
+    it(what, () => assert.equal(planFor({ services: WANTED }, OBSERVED, why).message, message));
   }
+
+  describe("for services whose profiles are not active", () => {
+    const theirs = ["db", "left"].map((name) => runningContainer("shop", name, { labels: {} }));
+    const wanted = { services: [serviceOf("web")], inactive: ["db", "old"] };
+    const removing = { removeOrphans: true };
+    const plans = (why: Why, { containers }: typeof OBSERVED) =>
+      planFor(wanted, { containers }, why).services.map(({ name, action, because }) =>
+        `${name}: ${action}: ${because}`
+      );
+    const alone =
+      "db: keep: its profile is not active, and Stackwright did not make it: it is left alone";
+    const web = "web: keep: its inputs are unchanged";
+    const before = { containers: [...OBSERVED.containers, ...theirs] };
+    for (
+      const [what, why] of [
+        ["what a source wants", { kind: "wanted", deployed: FORMER, policy: removing }],
+        ["a release that a person puts back", {
+          kind: "put_back",
+          deployed: FORMER,
+          images: {},
+          ran: {},
+        }],
+        ["a rollout that is finished later", { kind: "resumed", deployed: FORMER, ...removing }],
+      ] as const
+    ) {
+      it(`${what} leaves what others made, and removes what Stackwright did`, () =>
+        assert.deepEqual(plans(why, before), [
+          web,
+          alone,
+          "left: remove: the service is no longer in the compose files",
+          "old: remove: its profile is not active any more",
+        ]));
+    }
+
+    it("what others made is no reason for a deployment, nor one that they made all of", () => {
+      const why = { kind: "wanted", deployed: wanted.services, policy: removing } as const;
+      const { kind } = planFor(wanted, { containers: [ours("web"), ...theirs] }, why);
+      assert.equal(kind, "skip");
+      const first = { kind: "wanted", deployed: undefined, policy: removing } as const;
+      const [web, ...left] = plans(first, { containers: theirs });
+      assert.equal(web, "web: create: first deployment");
+      assert.deepEqual(left, [
+        alone,
+        "left: keep: not in the compose files, and not made by Stackwright: kept",
+      ]);
+    });
+  });
 
   describe("for an image beside a service's own", () => {
     const web = serviceOf("web", { sideImages: ["tool:1"] });
@@ -98,7 +145,7 @@ describe("planFor()", () => {
     ];
     for (const [what, why, because] of rows) {
       it(what, () => {
-        const { services } = planFor([web], { containers: [ours("web")] }, why);
+        const { services } = planFor({ services: [web] }, { containers: [ours("web")] }, why);
         assert.deepEqual(services.map((each) => each.because), [because]);
       });
     }
@@ -107,7 +154,7 @@ describe("planFor()", () => {
   it("says of a first release that it is the first", () => {
     const services: readonly ReleaseService[] = [serviceOf("db")];
     const why = { kind: "wanted", deployed: undefined, policy } as const;
-    const { services: [db] } = planFor(services, { containers: [] }, why);
+    const { services: [db] } = planFor({ services }, { containers: [] }, why);
     assert.deepEqual(db?.because, ["first deployment"]);
   });
 });

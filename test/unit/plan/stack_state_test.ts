@@ -65,6 +65,17 @@ const STATES: readonly [
   why: RegExp,
 ][] = [
   ["everything is as it should be", {}, "synced", /^release 7 runs$/],
+  [
+    "somebody started a service whose profile is not active",
+    {
+      current: { ...current, inactive: ["db"] },
+      observed: {
+        containers: [container("web"), container("db", { labels: {}, health: "unhealthy" })],
+      },
+    },
+    "synced",
+    /^release 7 runs; left alone, since the profile of the service is not active: shop-db-1$/,
+  ],
   ["a change was interrupted", { interrupted: "it ended", isPinned: true }, "failed", /^it ended$/],
   ["a change is under way", { underWay: "pulling web", failure }, "deploying", /^pulling web$/],
   [

@@ -134,6 +134,19 @@ describe("guardRendering()", () => {
 describe("guardRendering() of includes", () => {
   const of = (files: Readonly<Record<string, string>>): Repository => (path) => files[path];
 
+  it("tells the services of the project, not those of files that it only extends", async () => {
+    const files = of({
+      "compose.yaml": "include: [a.yaml]\n" +
+        "services: {web: {extends: {file: base.yaml, service: base}}, db: {profiles: [db]}}\n",
+      "a.yaml": "include: [b.yaml]\nservices: {a: {profiles: [a]}}\n",
+      "b.yaml": "services: {b: {extends: {file: base.yaml, service: base}}}\n",
+      "base.yaml": "include: [c.yaml]\nservices: {base: {image: x}}\n",
+      "c.yaml": "services: {c: {image: x}}\n",
+    });
+    const { services } = await guard(files);
+    assert.deepEqual([...services].sort(), ["a", "b", "db", "web"]);
+  });
+
   it("looks at what an extended file names as if it lay beside each file that may be meant", async () => {
     const files = (env_file: string) =>
       of({

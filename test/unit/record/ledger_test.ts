@@ -138,13 +138,13 @@ describe("Ledger", () => {
       const release = releaseOf(WEB, "a1");
       const { source } = release.revision;
       const found = deploy(ledger, WEB, "a1");
-      const { services, closure, live, ...facts } = release;
+      const { services, inactive, closure, live, ...facts } = release;
       const revision = { ...release.revision, source: { ...source, url: "https://h.example/o/r" } };
       assert.deepEqual(ledger.open(found), { ...release, revision });
       const { id, number, status, message, createdAt, finishedAt, images, ...rest } = found;
       const { model: _, invocation: __, ...shown } = facts;
-      assert.deepEqual(rest, { ...shown, revision });
-      assert.deepEqual(ledger.shown(found), { services, live });
+      assert.deepEqual(rest, { ...shown, inactive, revision });
+      assert.deepEqual(ledger.shown(found), { services, inactive, live });
       assert.deepEqual(ledger.closure(found), closure);
       assert.ok(id && number && status && message && createdAt && finishedAt && images);
     }),

@@ -31,6 +31,7 @@ export function releaseOf(key: StackKey, id: string, more: Partial<Release> = {}
       follows: {},
       dependsOn: [],
     }],
+    inactive: ["off"],
     closure: {
       configuration: "c1",
       complete: true,

@@ -1,0 +1,67 @@
+import { BOUNDS, servicesOf } from "../compose/mod.ts";
+import { type ComposeModel, errors, type StackKey } from "../model/mod.ts";
+import type { PrepareParts } from "./parts.ts";
+import type { Target } from "./target.ts";
+
+/**
+ * Names of the services that compose files have, whichever profiles are active: `docker compose config` prints
+ * only the active ones. Those of a file that others only extend are not the project's.
+ */
+export class DeclaredServices {
+  readonly #services = new Map<string, readonly string[]>();
+  readonly #included = new Map<string, Set<string>>();
+
+  /** Notes the services that a file itself has. */
+  noteServices(file: string, services: readonly string[]): void {
+    this.#services.set(file, services);
+  }
+
+  /** Notes files that a file includes. */
+  noteIncluded(file: string, included: readonly string[]): void {
+    const known = this.#included.get(file) ?? new Set();
+    for (const each of included) known.add(each);
+    this.#included.set(file, known);
+  }
+
+  /** The services that a project of some files has, with what these include. */
+  in(files: readonly string[]): ReadonlySet<string> {
+    const reached = new Set(files);
+    // What is added meanwhile comes last.
+    for (const file of reached) this.#included.get(file)?.forEach((each) => reached.add(each));
+    return new Set([...reached].flatMap((file) => this.#services.get(file) ?? []));
+  }
+}
+
+/** Names that compose allows. */
+const NAME = /^[a-zA-Z0-9._-]{1,255}$/;
+
+/**
+ * Those of a project's services that its model does not have, since their profiles are not active; sorted.
+ * Throws `config_invalid` for more than a model may have.
+ */
+export function inactiveServices(
+  model: ComposeModel,
+  all: ReadonlySet<string>,
+  { name }: StackKey,
+): string[] {
+  const active = servicesOf(model);
+  const inactive = [...all].filter((each) => NAME.test(each) && active[each] === undefined);
+  if (inactive.length <= BOUNDS.services) return inactive.sort();
+  throw errors.config_invalid(
+    `deployment ${name}: ${inactive.length} services of its compose files have profiles that are not ` +
+      `active, the most is ${BOUNDS.services}`,
+  );
+}
+
+/** Warning for a project without a service, as with a misspelled profile: nothing else would show it. */
+export function noteEmpty(
+  { log }: Pick<PrepareParts, "log">,
+  { key, deployment: { profiles } }: Pick<Target, "key" | "deployment">,
+  model: ComposeModel,
+): void {
+  if (Object.keys(servicesOf(model)).length > 0) return;
+  const why = profiles.length === 0
+    ? "its compose files have no service without a profile"
+    : `no service of its compose files is of the profiles ${profiles.join(", ")}, or without one`;
+  log.warning(`nothing is deployed: ${why}`, { stack: key.name, context: key.context });
+}
