@@ -41,7 +41,7 @@ export function idleOrphans(
 }
 
 /** Whether nothing of a container runs, or will without somebody's doing. */
-export function isDown({ state }: ObservedContainer): boolean {
+export function isDown({ state }: { readonly state: string }): boolean {
   return ["exited", "created", "dead"].includes(state);
 }
 

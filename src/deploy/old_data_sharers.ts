@@ -2,13 +2,14 @@ import { parentsOf } from "../compose/mod.ts";
 import { isStackwrightError } from "../model/mod.ts";
 import { createPauses } from "../system/mod.ts";
 import type { OldDataParts } from "./copy_old_data.ts";
+import { isDown } from "./left_orphans.ts";
 import { plainPath } from "./moved_mounts.ts";
 import type { OldData } from "./old_data.ts";
 
 /**
  * Who else mounts one of the directories, something in it, or a directory around it, up to some above the
- * copy of the repository: compose projects, containers without one, and the stack's own that are `left`
- * (ids). Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those
+ * copy of the repository: compose projects, containers without one, and of the stack's own those that are
+ * `left` (ids) and one-offs that run. Not Stackwright, nor doco-cd, which mounts all copies. Of the directories around a mount only those
  * as long as a wanted one are looked up: mounts are as many, and as deep, as others make them.
  */
 export async function sharersOf(
@@ -38,7 +39,7 @@ export async function sharersOf(
     });
   const us = wanted.length === 0 ? undefined : (await host.own(signal))?.container.id;
   for (const { id, project, mounts, ...each } of all) {
-    const isLeft = left.has(id);
+    const isLeft = left.has(id) || project === name && each.isOneOff && !isDown(each);
     if (project === name && !isLeft || id === us || PEER_IMAGE.test(each.image)) continue;
     const who = project === "" || isLeft ? `container ${each.name}` : project;
     for (const mount of mounts) {

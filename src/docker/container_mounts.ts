@@ -16,13 +16,15 @@ export interface ContainerMounts {
   readonly deployment: string;
   /** Its compose project; empty without one. */
   readonly project: string;
+  /** Whether `compose run` or a job made it: it is of a project, and of no stack. */
+  readonly isOneOff: boolean;
   /** Names of its volumes, and host paths of its bind mounts. */
   readonly mounts: readonly string[];
 }
 
 const KEEP = members({
   ...short("Id", "Names", "State", "Image"),
-  Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project)),
+  Labels: members(short(LABELS.deployment, COMPOSE_LABELS.project, COMPOSE_LABELS.oneOff)),
   Mounts: members(short("Name", "Source")),
 });
 
@@ -39,6 +41,7 @@ export async function containerMounts(
     isWhole: true,
     keep: KEEP,
     of: (entry) => ({
+      isOneOff: asText(asRecord(entry["Labels"])[COMPOSE_LABELS.oneOff]).toLowerCase() === "true",
       id: asName(entry["Id"], LONGEST_ID),
       name: nameOf(asList(entry["Names"])),
       state: asText(entry["State"]),

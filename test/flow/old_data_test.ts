@@ -95,6 +95,41 @@ for (const engine of await engines()) {
           assert.ok(err.includes(`${directory}/data is mounted by ${other}, too: `), err);
         })));
 
+    it("is told to be shared with a one-off of the stack itself that runs", () =>
+      inWorld(engine, (world) =>
+        withProject(world, async (directory) => {
+          if (engine === "fake") return;
+          const name = `${world.stack}-x`;
+          const labels = ["project=" + world.stack, "service=web", "oneoff=True"]
+            .flatMap((each) => ["--label", `com.docker.compose.${each}`]);
+          const mount = ["-v", `${directory}/data:/data`];
+          // As `docker compose run -d` does.
+          await docker(
+            world,
+            "run",
+            "-d",
+            "--name",
+            name,
+            ...labels,
+            ...mount,
+            IMAGE,
+            "sleep",
+            "1000",
+          );
+          try {
+            await commit(world, { "compose.yaml": COMPOSE });
+            const { out, err } = await commandTo(world, 2, ["plan", world.repository.url]);
+            const told = `also mounted by container ${name}: nothing is shared with the copy`;
+            assert.ok(out.includes(told), out);
+            assert.ok(
+              err.includes(`${directory}/data is mounted by container ${name}, too: `),
+              err,
+            );
+          } finally {
+            await docker(world, "rm", "-f", name);
+          }
+        })));
+
     it("comes along to a service of another name, whose old self is stopped and kept", () =>
       inWorld(engine, (world) =>
         withProject(world, async (directory) => {

@@ -14,9 +14,10 @@ function partsOf(mounts: Readonly<Record<string, readonly string[]>>) {
       ...{
         id: name,
         name,
-        project: /^single/.test(name) ? "" : name.replace(/-orphan/, ""),
+        project: /^single/.test(name) ? "" : name.replace(/-(?:orphan|run.*)/, ""),
         mounts,
       },
+      ...{ isOneOff: name.includes("-run"), state: name.endsWith("-over") ? "exited" : "running" },
       image: name === "single-peer" ? "ghcr.io/kimdre/doco-cd:latest" : "backup:1",
     }
   ));
@@ -54,6 +55,13 @@ describe("sharersOf()", () => {
     assert.deepEqual([...(await sharersOf(parts, US, wanted, never)).values()], [
       "container shop-orphan, container single-backup-of-all",
     ]);
+  });
+
+  it("finds what `compose run` made of the stack, and runs", async () => {
+    const mounts = ["/o/r/data"];
+    const parts = partsOf({ shop: mounts, "shop-run": mounts, "shop-run-over": mounts });
+    const found = await sharersOf(parts, US, [{ source: "/o/r/data", path: "data" }], never);
+    assert.deepEqual([...found.values()], ["container shop-run"]);
   });
 
   it("does not stop the service with as many and deep mounts as others may have", async () => {
