@@ -14,7 +14,7 @@ import {
   withUpdateOrders,
 } from "../deploy/mod.ts";
 import type { ObservedStack, Plan, Release, StackKey } from "../model/mod.ts";
-import { summarise } from "../plan/mod.ts";
+import { summarise, withStarted } from "../plan/mod.ts";
 import { stackFiles } from "./placed_files.ts";
 import type { PreparedRelease } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
@@ -95,7 +95,7 @@ export async function withNetworks(
   return changes.length === 0 ? plan : { kind: "deploy", message: summarise(changes), services };
 }
 
-/** The plan with what only containers need: data of adopted containers, orders of updates. */
+/** The plan with what only containers need: starts and data of adopted containers, orders of updates. */
 export async function withContainers(
   parts: PipelineParts,
   { release, networks }: PreparedRelease,
@@ -109,7 +109,8 @@ export async function withContainers(
   const { host: { dataDir, engine } } = parts;
   const { stack } = stackDirectories(dataDir, release.key);
   const to = { model: release.model, stack };
-  const moved = await withMovedMounts(engine, to, observed, plan, signal);
+  const started = withStarted(plan, release.services, observed);
+  const moved = await withMovedMounts(engine, to, observed, started, signal);
   const brought = await withOldData(parts, release, observed, moved, signal);
   const previousModel = () => recorded && parts.ledger.open(recorded).model;
   const found = { release, observed, previousModel, remade: networks };

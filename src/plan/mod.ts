@@ -25,3 +25,4 @@ export * from "./sync_windows.ts";
 export * from "./trees.ts";
 export * from "./webhook_admission.ts";
 export { whyForced } from "./why_forced.ts";
+export { withStarted } from "./with_started.ts";

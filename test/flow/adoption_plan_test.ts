@@ -92,6 +92,23 @@ for (const engine of await engines()) {
         assert.deepEqual(await states(world), { "app-1": "exited", "web-1": "running" });
       }));
 
+    it("says what somebody stopped and is started, and so does the run", () =>
+      inWorld(engine, async (world) => {
+        const text = composeFile({ app: service({ restart: "unless-stopped" }), up: service() });
+        await startByHand(world, text);
+        const app = `${world.stack}-app-1`;
+        await docker(world, "stop", app);
+        await commit(world, { "compose.yaml": text });
+        const { out } = await commandTo(world, 2, ["plan", world.repository.url]);
+        const message = `: deploy: recreate app, up; start ${app}, which did not run`;
+        assert.ok(out.includes(message), out);
+        assert.match(out, /app-1 does not run \(exited with \d+\), and the new one is started/);
+        const { deployments: [ended] = [] } = await pollTo(world, "succeeded");
+        assert.ok(ended?.message?.includes(`start ${app}, which did not run`), ended?.message);
+        assert.ok(world.lines.some(({ message }) => message.includes(`start ${app}, which`)));
+        assert.deepEqual(await states(world), { "app-1": "running", "up-1": "running" });
+      }));
+
     it("warns each time of a job that stops a stack which another manager has from elsewhere", () =>
       inWorld(engine, async (world) => {
         const other = `${world.stack}-other`;
