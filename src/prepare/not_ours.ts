@@ -1,4 +1,4 @@
-import { dirname, join, relative } from "node:path/posix";
+import { basename, dirname, join, relative } from "node:path/posix";
 import {
   type FollowedPath,
   insideTree,
@@ -54,7 +54,8 @@ export async function requireNotOurs(
   const { paths, scratch } = parts.places;
   const isIn = (inner: string, outer: string) => pathRelation(inner, outer) === "inside";
   if (paths.some((mine) => reached.some((each) => isIn(each, mine)))) {
-    throw ours(name, what, shownPath(path, tree));
+    const out = wayOut(path, tree);
+    throw out === undefined ? ours(name, what, path) : leadsOut(name, what, out);
   }
   if ([...paths, ...scratch].some((mine) => reached.some((each) => isIn(mine, each)))) {
     parts.log.warning(`${what} mounts ${path}, which contains files of Stackwright itself`);
@@ -98,16 +99,26 @@ export function cannotFollow(
   return errors.path_escapes(`deployment ${name}: ${why}`, { cause });
 }
 
-/** A path as it may be written: a tree has a name that no author knows. */
-function shownPath(path: string, tree: string): string {
-  if (insideTree(path, dirname(tree)) === undefined) return path;
-  return `${relative(tree, path)} from the root of the repository, which leads out of it`;
+/** A path from the root of the repository, if it leads to what is beside its trees, or two directories further up. */
+function wayOut(path: string, tree: string): string | undefined {
+  const isTree = basename(dirname(tree)) === "trees";
+  return isTree && insideTree(path, join(tree, "../../..")) !== undefined
+    ? relative(tree, path)
+    : undefined;
+}
+
+/** The error for a mount by a relative path that leads out of the repository. */
+function leadsOut(name: string, what: string, from: string): StackwrightError {
+  return errors.path_escapes(
+    `deployment ${name}: ${what} leads out of the repository (${from} from its root), which no deployment ` +
+      "may mount: put it into the repository, or write an absolute path",
+  );
 }
 
 /** The error for a mount of our data; `where` is its path, if known. */
 export function ours(name: string, what: string, where = ""): StackwrightError {
   return errors.path_escapes(
     `deployment ${name}: ${what} mounts data or secrets of Stackwright itself, which no deployment may` +
-      (where === "" ? "" : ` (${where})`),
+      (where === "" ? "" : ` (${where}): keep what it needs elsewhere, and mount that`),
   );
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { badService } from "./bad_service.ts";
 import { command, commandTo, ledgerText } from "./commands.ts";
-import { composeFile, service } from "./compose_text.ts";
+import { composeFile, configFile, service } from "./compose_text.ts";
 import { directoryText } from "./directory_text.ts";
 import { commit, docker, inWorld, pollTo } from "./steps.ts";
 import { until } from "./until.ts";
@@ -205,12 +205,30 @@ describe("stackwright plan", () => {
     inWorld("fake", async (world) => {
       const volumes = ["../up:/up"];
       await commit(world, { "compose.yaml": composeFile({ web: service({ volumes }) }) });
-      const says = /\.\.\/up from the root of the repository, which leads out of it/;
+      const says =
+        /volume leads out of the repository \(\.\.\/up from its root\), .*: put it into the repository, or write an absolute path/;
       const { err } = await commandTo(world, 1, ["plan", world.repository.url]);
       assert.match(err, says);
       assert.match(JSON.stringify(await pollTo(world, "failed")), says);
+      const { out } = await commandTo(world, 0, ["explain", world.stack]);
+      assert.match(out, says);
+      await commit(world, {
+        "a/compose.yaml": composeFile({ web: service({ volumes: ["../../up:/up"] }) }),
+        "b/compose.yaml": composeFile({ web: service({ volumes: ["../../../../up:/up"] }) }),
+        "c/compose.yaml": composeFile({ web: service({ volumes: [`${world.dataDir}/x:/up`] }) }),
+        ".stackwright.yaml": configFile(...["a", "b", "c"].map((each) => (
+          { name: `${world.stack}-${each}`, working_dir: each }
+        ))),
+      });
+      const others = await commandTo(world, 1, ["plan", world.repository.url]);
+      assert.match(others.err, /leads out of the repository \(\.\.\/up from its root\)/);
+      assert.match(
+        others.err,
+        /leads out of the repository \(\.\.\/\.\.\/\.\.\/up from its root\)/,
+      );
+      assert.match(others.err, /\/x\): keep what it needs elsewhere, and mount that/);
       const checked = await commandTo(world, 1, ["validate", await checkout(world)]);
-      assert.match(checked.out + checked.err, /volume \.\.\/up leads out of the repository/);
+      assert.match(checked.out + checked.err, /volume \.\.\/\.\.\/up leads out of the repository/);
     }));
 
   it("says when nothing would be deployed, as by a misspelled profile", () =>
