@@ -6,6 +6,7 @@ import {
   plainDollars,
   resourceName,
   serviceOf,
+  servicesOf,
   textAt,
 } from "../compose/mod.ts";
 import type { ContainerMount, Engine } from "../docker/engine.ts";
@@ -73,7 +74,8 @@ export function plainPath(path: string): string {
 
 /**
  * Adds to a plan where the successor of a container that Stackwright did not make mounts something else
- * than it: a service that starts on an empty volume looks like data loss. Left out is what the release
+ * than it: a service that starts on an empty volume looks like data loss. So does what nothing mounts any more
+ * when such a container is removed. Left out is what the release
  * has in its own directories, `stack`, of which {@link withOldData} tells.
  */
 export async function withMovedMounts(
@@ -86,10 +88,19 @@ export async function withMovedMounts(
   if (plan.kind !== "deploy" || containers.every(isOurs)) return plan;
   const others = othersByService(containers);
   const places: string[] = [];
+  const used = plan.services.some(({ action }) => action === "remove")
+    ? mountedBy(model)
+    : new Set();
   const services = await fewAtOnce(plan.services, async (each) => {
     const old = others.get(each.name);
-    if (each.action !== "recreate" || old === undefined) return each;
-    const { mounts = [] } = await engine.inspectContainer(old.id, signal) ?? {};
+    const goes = each.action === "remove";
+    if (!goes && each.action !== "recreate" || old === undefined) return each;
+    const { mounts: all = [] } = await engine.inspectContainer(old.id, signal) ?? {};
+    const mounts = goes
+      ? all.filter(({ kind, name, source }) =>
+        !used.has(kind === "bind" ? plainPath(source) : name)
+      )
+      : all;
     const to = modelMounts(model, each.name);
     const leaves = serviceOf(model, each.name)["volumes_from"] === undefined;
     const moved = mounts.flatMap((mount) => movedMount(mount, { to, stack, leaves })).sort();
@@ -112,6 +123,14 @@ const MOST_PLACES = 3;
 function placesOf(moved: readonly string[]): string {
   const first = moved.slice(0, MOST_PLACES).map((each) => each.slice(0, each.indexOf(": ")));
   return clip(first.join(", "), 100) + (moved.length > MOST_PLACES ? " and more" : "");
+}
+
+/** What the services of a model mount, wherever: names of volumes, and paths. */
+function mountedBy(model: ComposeModel): ReadonlySet<string> {
+  const mounts = Object.keys(servicesOf(model)).flatMap((
+    name,
+  ) => [...modelMounts(model, name).values()]);
+  return new Set(mounts.map(({ kind, source }) => kind === "bind" ? plainPath(source) : source));
 }
 
 /** The first container of each service that Stackwright did not make. */

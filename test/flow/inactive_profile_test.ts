@@ -97,7 +97,7 @@ for (const engine of await engines()) {
 
     it("is one of an included file, too, and an orphan where no file has it any more", () =>
       inWorld(engine, (world) =>
-        withDatabase(world, async () => {
+        withDatabase(world, async (directory) => {
           const db = composeFile({ db: { ...DB, profiles: ["db"] } });
           const app = (version: string, include: readonly string[]) =>
             composeFile({ app: service({ environment: { VERSION: version } }) }, { include });
@@ -110,7 +110,10 @@ for (const engine of await engines()) {
           await commit(world, { "compose.yaml": app("3", []) });
           const removed = await pollTo(world, "succeeded");
           assert.deepEqual(actions(removed), { app: "recreate", db: "remove" });
-          assert.match(reasons(removed, "db"), /no longer in the compose files/);
+          const why = reasons(removed, "db");
+          assert.match(why, /no longer in the compose files/);
+          const stays = `/d: ${directory}/d is not mounted any more; what it holds stays there`;
+          assert.ok(why.includes(stays), why);
         })));
   });
 }
