@@ -124,7 +124,7 @@ export async function assemble(
   const windows = createSyncWindows(windowsInForce(settings, ledger, serves));
   const heldUntil = heldUntilOf(source);
   const pipelineParts = onceDone(async (signal) => {
-    const hosts = createHosts(settings, system, { engines, meter, secrets, looksOnly });
+    const hosts = createHosts(settings, system, { ledger, engines, meter, secrets, looksOnly });
     const host = await hosts.of(DEFAULT_CONTEXT, signal);
     const made = { ...opened, source, meter, listeners, stackLock, secrets, windows, host, hosts };
     return {

@@ -12,6 +12,7 @@ import {
 import { localPath, readClientConfig } from "../docker/mod.ts";
 import { DEFAULT_CONTEXT } from "../model/mod.ts";
 import { createImages, type Host, UNTOUCHED_IMAGES } from "../prepare/mod.ts";
+import type { Ledger } from "../record/ledger.ts";
 import type { ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
 import {
@@ -40,6 +41,8 @@ export interface HostParts {
   readonly secrets: ExternalSecrets;
   /** Whether to leave images as they are, as plans do. */
   readonly looksOnly: boolean;
+  /** Notes what the engine says that it is, whenever it is asked: whose a stack is depends on that. */
+  readonly ledger: Pick<Ledger, "owners">;
 }
 
 /**
@@ -56,6 +59,7 @@ export async function createHost(
     meter,
     secrets,
     looksOnly,
+    ledger,
     ...known
   }: HostParts,
   signal: AbortSignal,
@@ -83,6 +87,7 @@ export async function createHost(
     engine,
     info: remembered(clock, ENGINE_INFO_LIFETIME_MS, async (within) => {
       const info = await engine.info(within);
+      ledger.owners.noteEngine(context, info);
       return swarmFeatures ? info : { ...info, swarm: "inactive" };
     }),
     compose,

@@ -25,6 +25,8 @@ interface OwnersOfStack {
   readonly here: StackOwner | undefined;
   /** Those in other contexts, where this one has none: labels tell beside them, and each may refuse. */
   readonly elsewhere: readonly StackOwner[];
+  /** One in another context that contests the one here: then the stack is neither's. */
+  readonly contested?: StackOwner | undefined;
 }
 
 interface VolumeFacts extends OwnerFacts {
@@ -120,9 +122,9 @@ async function anothers(
   // What has no label of Stackwright's either is left to compose's warning.
   const own = maker === "stackwright" ? deployed : undefined;
   const labelled = own === undefined ? [] : [{ source: own, reference: "" }];
-  const { here, elsewhere } = await ownersOf(stack);
+  const { here, elsewhere, contested } = await ownersOf(stack);
   const owners = here === undefined ? [...elsewhere, ...labelled] : [here];
-  const other = owners.find((each) => !isSameOwner(each, claimant));
+  const other = owners.find((each) => !isSameOwner(each, claimant)) ?? contested;
   if (other !== undefined) return `stack ${stack}'s, which runs from ${formatOwner(other)}`;
   return owners.length > 0 && isSeparate(stack, own)
     ? `stack ${stack}'s, which has another repository`

@@ -67,7 +67,6 @@ export async function decideTarget(
   if (waits !== undefined) return await held(parts, asked, waits, signal);
   requireSupported(deployment);
   const info = await parts.host.info(signal);
-  parts.ledger.owners.noteEngine(key.context, info);
   if (deployment.destroy.enabled) return await destroyed(parts, asked, signal);
   const swarm = swarmOf(deployment, info);
   const isNobodys = recordedOwner(parts.ledger, key) === undefined;

@@ -14,7 +14,6 @@ import {
   errors,
   formatOwner,
   isOurs,
-  isSameOwner,
   isStackwrightError,
   type ObservedStack,
   ownerFrom,
@@ -25,7 +24,13 @@ import {
   type StackwrightError,
   type ToldTarget,
 } from "../model/mod.ts";
-import { isFoundElsewhere, recordedOwner, requireFreeName, takenByOther } from "../record/mod.ts";
+import {
+  isFoundElsewhere,
+  otherOwner,
+  recordedOwner,
+  requireFreeName,
+  takenByOther,
+} from "../record/mod.ts";
 import type { RecordedOwner } from "../record/owners.ts";
 import { createPauses, sourceAsOwner, stackAsOwner } from "../system/mod.ts";
 import { claimOf } from "./owner/claim.ts";
@@ -69,8 +74,7 @@ export function isStrangers(
 ): boolean {
   if (configuration === undefined) return false;
   const recorded = recordedOwner(ledger, key);
-  return recorded !== undefined && (recorded.contested !== undefined ||
-    !isSameOwner(recorded, claimantOf({ configuration, origin }, recorded)));
+  return otherOwner(recorded, claimantOf({ configuration, origin }, recorded)) !== undefined;
 }
 
 /**
@@ -168,10 +172,7 @@ function requireRecorded(
   recorded: RecordedOwner | undefined,
   claimant: StackOwner,
 ): void {
-  if (recorded === undefined) return;
-  const other = isSameOwner(recorded, claimant)
-    ? recorded.contested
-    : { ...recorded, context: recorded.elsewhere };
+  const other = otherOwner(recorded, claimant);
   if (other === undefined) return;
   const by = other.context === undefined ? "" : ` by context ${other.context}`;
   throw notYours(key, `belongs to ${formatOwner(other)}${by}`, claimant);
@@ -203,7 +204,7 @@ export async function requireNothingForeign(
     const stack = { ...key, name };
     await pauses.after(1);
     const here = recordedOwner(ledger, stack);
-    if (here !== undefined) return { here, elsewhere: [] };
+    if (here !== undefined) return { here, elsewhere: [], contested: here.contested };
     const beside = await ownersElsewhere(parts, { key: stack, isThere: true }, signal);
     return { here, elsewhere: beside.map(({ owner }) => owner) };
   };

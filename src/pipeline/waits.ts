@@ -167,7 +167,8 @@ export async function lockedForTarget<T>(
       () => {
         enter();
         // Before its first deployment a stack has none; and who is refused here was never its owner.
-        const owners = [wantedOwner(target), recordedOwner(ledger, key)];
+        const recorded = recordedOwner(ledger, key);
+        const owners = [wantedOwner(target), recorded, recorded?.contested];
         return whileOwned(parts, { keys: [key], owners }, work, signal);
       },
       within,

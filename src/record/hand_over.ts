@@ -11,8 +11,9 @@ import type { Intent, Ledger } from "./ledger.ts";
 import { type Judged, type OwnersOfLedger, recordedOwner, takenByOther } from "./recorded_owner.ts";
 
 /**
- * The error for work on a stack that a person handed over to another owner than `owners`, in whose
- * name it is done; `undefined` while it is not another's.
+ * The error for work on a stack that a person handed over to another owner than `own`, in whose names it
+ * is done, or that has a second one by now, see {@link RecordedOwner.contested}; `undefined` while it is
+ * not another's.
  */
 export function handedOver(
   { owners }: Pick<Ledger, "owners">,
@@ -20,6 +21,15 @@ export function handedOver(
   own: readonly (StackOwner | undefined)[],
 ): StackwrightError | undefined {
   const now = owners.get(key);
+  const contested = now?.contested;
+  // An owner without a branch is not both of two branches.
+  if (contested !== undefined && !own.some((each) => isEqualOwner(each, contested))) {
+    return errors.conflict(
+      `${key.name} belongs to ${formatOwner(contested)} by context ${contested.context} as well, ` +
+        "which leads to its engine: what was under way has ended, and is left as it is until a person " +
+        "hands the stack over by both",
+    );
+  }
   if (now?.adopted !== true || own.some((each) => each && isSameOwner(each, now))) return undefined;
   return errors.conflict(
     `${key.name} was handed over to ${
@@ -27,6 +37,10 @@ export function handedOver(
     }: what was under way for its former owner has ` +
       "ended, and what that has changed stays until the new owner's next deployment",
   );
+}
+
+function isEqualOwner(one: StackOwner | undefined, other: StackOwner): boolean {
+  return one?.source === other.source && one.reference === other.reference;
 }
 
 /**

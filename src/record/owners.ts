@@ -17,9 +17,9 @@ export interface RecordedOwner extends StackOwner {
   /** The context that told its branch, where that is another one of the same engine. */
   readonly elsewhere?: string;
   /**
-   * Whom a person handed the name to later, by another context that has come to lead to this engine
-   * since. That gives it nothing here, since engines may lie; but nobody deploys or removes the stack
-   * here until a person hands it over.
+   * Another owner of the name by a context that leads to this engine, too: engines change, and may lie.
+   * Then the stack is neither's, by either context, until a person hands it over by both. Who asks whose
+   * a stack is, asks {@link otherOwner}, which knows this.
    */
   readonly contested?: OwnerElsewhere;
 }
@@ -67,25 +67,18 @@ const BESIDE = `SELECT o.* FROM engines h JOIN engines e ON e.context <> h.conte
 export class Owners extends LedgerTable {
   /**
    * The owner of a stack; `undefined` when none was recorded in its context. Other contexts that
-   * lead to its engine tell the branch where this one only knows the source, and contest the owner
-   * by a later hand-over to another one.
+   * lead to its engine tell the branch where this one only knows the source, and contest any other owner.
    */
   get(key: StackKey): RecordedOwner | undefined {
     const row = this.database.rowOf("owners", key);
     if (row === undefined) return undefined;
-    const beside = this.#rowsBeside(key);
-    const [own, last] = [toOwner(row), beside[0]];
+    const [own, beside] = [toOwner(row), this.beside(key)];
     const told = own.reference === ""
-      ? beside.map(toElsewhere).find(({ source, reference }) =>
-        source === own.source && reference !== ""
-      )
+      ? beside.find(({ source, reference }) => source === own.source && reference !== "")
       : undefined;
-    const branch = told && { reference: told.reference, elsewhere: told.context };
-    const isLater = last !== undefined && Number(last["adopted"]) > Number(row["adopted"]);
-    const contested = isLater && !isSameOwner(toOwner(last), own)
-      ? { contested: toElsewhere(last) }
-      : {};
-    return { ...own, adopted: Number(row["adopted"]) > 0, ...branch, ...contested };
+    const owner = told ? { ...own, reference: told.reference, elsewhere: told.context } : own;
+    const contested = beside.find((each) => !isSameOwner(each, owner));
+    return { ...owner, adopted: Number(row["adopted"]) > 0, ...(contested && { contested }) };
   }
 
   /** The repository that a stack was last deployed from, as far as that is known. */
@@ -187,9 +180,10 @@ export class Owners extends LedgerTable {
 
   /**
    * The number of the hand-over of a stack after which nobody has ended what its former owner had left, as
-   * {@link noteCleared} records; 0 where nothing is to be cleared.
+   * {@link noteCleared} records; 0 where nothing is to be cleared, or the stack is contested.
    */
   toClear(key: StackKey): number {
+    if (this.get(key)?.contested !== undefined) return 0;
     const { adopted = 0, cleared = 0 } = this.database.rowOf("owners", key) ?? {};
     return Number(adopted) > Number(cleared) ? Number(adopted) : 0;
   }

@@ -4,7 +4,9 @@ import {
   errors,
   formatOwner,
   formerOwner,
+  isSameOwner,
   type StackKey,
+  type StackOwner,
 } from "../model/mod.ts";
 import type { Ledger, RecordedRelease } from "./ledger.ts";
 import type { OwnerElsewhere, RecordedOwner } from "./owners.ts";
@@ -18,6 +20,20 @@ export function recordedOwner(
   if (known !== undefined) return known;
   const release = ledger.current(key);
   return release && { source: askingSource(release), reference: "", adopted: false };
+}
+
+/**
+ * The owner of a stack that refuses it to who asks in the name of `owner`: another one, or the one that
+ * contests it. `undefined` where the stack is that owner's, or nobody's.
+ */
+export function otherOwner(
+  recorded: (StackOwner & Pick<RecordedOwner, "contested" | "elsewhere">) | undefined,
+  owner: StackOwner | undefined,
+): (StackOwner & { readonly context?: string | undefined }) | undefined {
+  if (recorded === undefined) return undefined;
+  return owner !== undefined && isSameOwner(recorded, owner)
+    ? recorded.contested
+    : { ...recorded, context: recorded.elsewhere };
 }
 
 /** The parts of the ledger that tell whose a stack is, and what it is deployed from. */
@@ -101,7 +117,7 @@ export function ownerBeside(
 
 /**
  * Why a recorded release of a stack is not brought back, nor anything of it started: by another
- * context of its engine, the stack was handed over later, or is deployed from elsewhere. `undefined`
+ * context of its engine, the stack has another owner, or is deployed from elsewhere. `undefined`
  * where its context has it.
  */
 export function takenByOther(ledger: OwnersOfLedger, release: Judged): string | undefined {

@@ -1,7 +1,7 @@
-import { formatOwner, isSameOwner, type StackKey, type StackOwner } from "../model/mod.ts";
+import { formatOwner, type StackKey, type StackOwner } from "../model/mod.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RecordedOwner } from "./owners.ts";
-import { recordedOwner } from "./recorded_owner.ts";
+import { otherOwner, recordedOwner } from "./recorded_owner.ts";
 
 /**
  * The stacks whose locks a job of stack `key` takes that stops services: those that it may stop by
@@ -46,11 +46,11 @@ export function whoseStop(
   if (project === key.name) return undefined;
   const own = recordedOwner(ledger, key);
   const here = recordedOwner(ledger, { ...key, name: project });
-  if (here?.contested !== undefined) return formatOwner(here.contested);
   const from = repositoryOf(ledger, key, own);
   const mayStopAll = from === own?.source;
   for (const owner of here === undefined ? elsewhere : [here]) {
-    if (own === undefined || !isSameOwner(owner, own)) return formatOwner(owner);
+    const other = otherOwner(owner, own);
+    if (other !== undefined) return formatOwner(other);
     const theirs = repositoryOf(ledger, { ...key, name: project }, owner);
     if (!mayStopAll && theirs !== from) return theirs;
   }

@@ -77,6 +77,8 @@ export interface FakeEngine {
   setBehaviour(selector: string, behaviour: Behaviour): void;
   /** Speaks an API up to this version from now on; what it does stays the same. */
   speak(apiVersion: string): void;
+  /** Says from now on that it is the engine with this id, as a copy of a machine does. */
+  sayId(id: string): void;
   /** Says from now on that it manages a swarm. */
   becomeManager(): void;
   /** Whether it does. */
@@ -138,6 +140,7 @@ function script(state: EngineState) {
       state.behaviours.set(key, behaviour);
     },
     speak: (apiVersion: string) => void (state.apiVersion = apiVersion),
+    sayId: (id: string) => void (state.id = id),
     becomeManager: () => void (state.isManager = true),
     isManager: () => state.isManager,
     takeBack: (service: string, error: string) => takeBack(state, service, error),

@@ -129,7 +129,7 @@ const FAKE_API_VERSION = "1.45";
 /** Everything the fake engine knows. */
 export class EngineState {
   /** By which it is told from other engines. */
-  readonly id = `fake-${randomUUID()}`;
+  id = `fake-${randomUUID()}`;
   readonly containers = new Map<string, FakeContainer>();
   readonly networks = new Map<string, FakeNetwork>();
   readonly volumes = new Map<string, FakeVolume>();

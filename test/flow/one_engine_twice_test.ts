@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import { createFakeEngine } from "../fakes/fake_engine.ts";
 import { createRepository, type FakeRepository } from "../fakes/git_repository.ts";
 import { writeContext } from "../fakes/context_files.ts";
-import { automaticPoll, commandTo } from "./commands.ts";
+import { automaticPoll, commandTo, rows } from "./commands.ts";
 import { composeFile, type Part, service } from "./compose_text.ts";
 import { commit, ids, inWorld, pollTo } from "./steps.ts";
 import { IMAGE, type World } from "./world.ts";
@@ -362,13 +362,51 @@ describe("two engines", () => {
         await poll(world, "dev", "succeeded");
         await poll(world, "main", "skipped");
         // An engine that says later that it is another one takes nothing that is deployed there.
-        change(
-          world,
-          "UPDATE engines SET id = (SELECT id FROM engines WHERE context = 'default')",
-        );
-        await poll(world, "main", "skipped");
+        const before = await ids(world);
+        const told = rows(world, "SELECT id FROM engines ORDER BY context DESC");
+        const [ofFirst, ofSecond] = told.map(({ id }) => String(id));
+        second.sayId(ofFirst ?? "");
+        const refused = /belongs to .*heads\/dev\) by context alias/;
+        assert.match(await poll(world, "main", "failed"), refused);
         await commit(world, FILES({ stdin_open: true }));
+        assert.match(await poll(world, "main", "failed"), refused);
+        assert.match(await remove(world, "default"), /^409 .*is not removed/);
+        assert.deepEqual(await ids(world), before);
+        second.sayId(ofSecond ?? "");
+        await poll(world, "dev", "skipped");
         await poll(world, "main", "succeeded");
+      } finally {
+        await second.close();
+      }
+    }));
+
+  it("become one: the stack is neither branch's until a person hands it over by both contexts", () =>
+    inWorld("fake", async (world) => {
+      const second = await createFakeEngine({ socketPath: `${world.dataDir}/../second.sock` });
+      second.addImage(IMAGE, { where: "both" });
+      try {
+        alias(world, second.host);
+        await commit(world, FILES());
+        await poll(world, "main", "succeeded");
+        await commitToDev(world);
+        await poll(world, "dev", "succeeded");
+        const before = await ids(world);
+        alias(world);
+        for (const configuration of [{}, { destroy: { enabled: true, remove_volumes: true } }]) {
+          await commitToDev(world, configuration, { stdin_open: true });
+          assert.match(await poll(world, "dev", "failed"), /belongs to .*heads\/main.* default/);
+        }
+        await commit(world, FILES({ stdin_open: true }));
+        assert.match(
+          await poll(world, "main", "failed"),
+          /belongs to .*heads\/dev\) by context alias/,
+        );
+        assert.match(await remove(world, "alias"), /^409 .*is not removed/);
+        assert.deepEqual(await ids(world), before);
+        await commandTo(world, 1, ["adopt", world.stack]);
+        await commandTo(world, 0, ["adopt", "--also", "alias", world.stack]);
+        await poll(world, "main", "succeeded");
+        assert.notDeepEqual(await ids(world), before);
       } finally {
         await second.close();
       }

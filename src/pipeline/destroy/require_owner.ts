@@ -3,11 +3,11 @@ import {
   errors,
   formatAdoption,
   formatOwner,
-  isSameOwner,
   type ObservedContainer,
   type StackKey,
   type StackOwner,
 } from "../../model/mod.ts";
+import { otherOwner } from "../../record/mod.ts";
 import { type Claim, whose } from "../owner/whose.ts";
 
 /** A stack, and what tells whose it is. */
@@ -34,12 +34,10 @@ export function requireOwner(
   const refuse = (who: string, advice = "") =>
     errors.conflict(`${key.name} is not ${wanted}: ${who}, not to ${formatOwner(wants)}${advice}`);
   const { owner } = claim;
-  if (owner !== undefined && !isSameOwner(owner, wants)) {
-    throw refuse(`it belongs to ${formatOwner(owner)}`);
-  }
-  if (owner?.contested !== undefined) {
-    const { context } = owner.contested;
-    throw refuse(`it belongs to ${formatOwner(owner.contested)} by context ${context}`);
+  const other = otherOwner(owner, wants);
+  if (other !== undefined) {
+    const by = other.context === undefined ? "" : ` by context ${other.context}`;
+    throw refuse(`it belongs to ${formatOwner(other)}${by}`);
   }
   for (const { name, labels } of parts) {
     const mark = readMark(labels);

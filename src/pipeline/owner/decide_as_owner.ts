@@ -14,6 +14,8 @@ export async function decideAsOwner(
   target: Target,
   signal: AbortSignal,
 ): Promise<Decision> {
+  // Whose the stack is depends on what the engine says that it is.
+  await parts.host.info(signal);
   const clears = !isStrangers(parts, target) && await clearHandOver(parts, target.key, signal);
   // Without the glance that the run's stacks share: it may have been before that.
   const { glance: _early, ...later } = target;

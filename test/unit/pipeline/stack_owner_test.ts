@@ -468,6 +468,30 @@ describe("requireNothingForeign()", () => {
     await askFor("not-there", OURS.source, {}, { owner: OURS }, given);
   });
 
+  it("mounts nothing of a stack that has two owners by contexts of the engine, in either's name", async () => {
+    const [main, dev] = ["main", "dev"].map((branch) => ({
+      source: OURS.source,
+      reference: `refs/heads/${branch}`,
+    })) as [StackOwner, StackOwner];
+    const ledger = ledgerWith(stackKey("", "shop"), main);
+    ledger.owners.settle(stackKey("alias", "shop"), dev);
+    const ask = (owner: StackOwner) =>
+      askFor("shop_db", OURS.source, {}, { owner }, thereFrom(OURS.source, ledger));
+    ledger.owners.noteEngine("alias", { ...E1, id: "e2" });
+    ledger.owners.noteEngine("default", E1);
+    await ask(main);
+    ledger.owners.noteEngine("alias", E1);
+    for (const owner of [main, { ...main, reference: "" }]) {
+      await assert.rejects(ask(owner), {
+        code: "conflict",
+        message:
+          /volume shop_db is stack shop's, which runs from host\/me\/conf \(refs\/heads\/dev\)/,
+      });
+    }
+    ledger.handOver(stackKey("", "shop"), main, { also: ["alias"] });
+    await ask(main);
+  });
+
   it("refuses what was discovered and is deployed from elsewhere by another context", async () => {
     const ledger = ledgerWith(stackKey("", "op"), OURS);
     const given = { ...parts, ledger };

@@ -80,6 +80,36 @@ describe("lockedForTarget()", () => {
     assert.equal(await heirs, "done");
   });
 
+  it("has work end by both contexts where they turn out to lead to one engine, and one has another owner", async () => {
+    const { ledger, alias, endless, deploy } = createHouse();
+    ledger.owners.noteEngine("alias", { id: "two", cluster: "" });
+    ledger.handOver(alias, { ...A, reference: "refs/heads/dev" });
+    const end = Promise.withResolvers<void>();
+    const any = { ...A, reference: "" };
+    const [own, theirs] = [endless(KEY, A, end.promise), endless(alias, any, end.promise)];
+    ledger.owners.noteEngine("alias", { id: "one", cluster: "" });
+    for (const key of [KEY, alias]) await deploy(key, A).catch(() => {});
+    // Strangers end nobody's work at once: it asks by itself as soon as the ledger changes.
+    end.resolve();
+    assert.deepEqual(await Promise.all([own, theirs]), ["done", "done"]);
+    for (const [key, owner] of [[KEY, A], [alias, any]] as const) {
+      const asks = whileOwned(
+        { ledger, stackLock: createWatchedLock() },
+        { keys: [key], owners: [owner] },
+        (within, ask) => {
+          ask();
+          within.throwIfAborted();
+          return Promise.resolve();
+        },
+        signal,
+      );
+      await assert.rejects(asks, {
+        code: "conflict",
+        message: /^shop belongs to host\/a\/shop \(refs\/heads\/.*\) by context .* as well/,
+      });
+    }
+  });
+
   it("refuses a stranger at once while somebody is at work, and records that", async () => {
     const { ledger, stackLock, deploy } = createHouse();
     const end = Promise.withResolvers<void>();

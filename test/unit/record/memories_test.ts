@@ -335,13 +335,13 @@ describe("Owners", () => {
       assert.deepEqual(owners.get(third), { ...branch, adopted: false });
       assert.deepEqual(owners.refused(here), []);
       assert.notEqual(ledger.mark(here), before);
-      owners.noteEngine("alias", { id: "b", cluster: "" });
+      owners.noteEngine("alias", { id: "c", cluster: "" });
       assert.deepEqual(owners.get(alias), { ...other, adopted: true });
     }),
   );
 
   it(
-    "get() takes a hand-over by a context that leads to the engine only later for no more than a doubt",
+    "get() gives a stack to neither owner where a context leads to the engine only after a hand-over by it",
     withLedger((ledger) => {
       const { owners } = ledger;
       owners.settle(here, branch);
@@ -351,7 +351,9 @@ describe("Owners", () => {
       for (const context of ["default", "alias"]) owners.noteEngine(context, a);
       const contested = { ...other, context: "alias" };
       assert.deepEqual(owners.get(here), { ...branch, adopted: false, contested });
-      assert.deepEqual(owners.get(alias), { ...other, adopted: true });
+      const formers = { ...branch, context: "default" };
+      assert.deepEqual(owners.get(alias), { ...other, adopted: true, contested: formers });
+      assert.equal(owners.toClear(alias), 0);
       assert.notEqual(ledger.mark(here), before);
       assert.deepEqual(owners.beside(here), [contested]);
       owners.settle(here, mine);
@@ -363,13 +365,22 @@ describe("Owners", () => {
   );
 
   it(
-    "get() leaves an owner alone whose engine another one only claims to be",
+    "get() gives a stack of two owners to neither while their contexts lead to one engine",
     withLedger(({ owners }) => {
+      const third = stackKey("third", "web");
       owners.settle(here, branch);
-      owners.settle(alias, other);
+      owners.settle(alias, { ...branch, reference: "refs/heads/dev" });
+      owners.settle(third, mine);
       for (const context of ["default", "alias"]) owners.noteEngine(context, a);
+      assert.equal(owners.get(here)?.contested?.context, "alias");
+      assert.equal(owners.get(alias)?.contested?.context, "default");
+      assert.deepEqual(owners.get(third), { ...mine, adopted: false });
+      owners.noteEngine("third", a);
+      const contesting = owners.get(third)?.contested?.context;
+      assert.ok(contesting !== undefined, "a source without a branch is not both branches'");
+      owners.noteEngine("alias", { ...a, id: "b" });
+      owners.noteEngine("third", { ...a, id: "b" });
       assert.deepEqual(owners.get(here), { ...branch, adopted: false });
-      assert.equal(owners.get(stackKey("third", "web")), undefined);
     }),
   );
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
-import { locksOfJob, whoseStop } from "../../../src/record/mod.ts";
+import { locksOfJob, otherOwner, whoseStop } from "../../../src/record/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "./releases.ts";
@@ -59,6 +59,18 @@ describe("whoseStop() where another manager's containers came under a name", () 
       ledger.owners.noteEngine(context, { id: "a", cluster: "" });
     }
     assert.match(whose() ?? "", /^host\/b\/shop/);
+  });
+});
+
+describe("otherOwner()", () => {
+  it("tells who refuses a stack: its owner, and who contests it, also where no branch is asked for", () => {
+    const contested = { ...MAIN, reference: "refs/heads/dev", context: "alias" };
+    const source = { ...MAIN, reference: "" };
+    assert.equal(otherOwner(undefined, MAIN), undefined);
+    assert.equal(otherOwner(MAIN, source), undefined);
+    assert.deepEqual(otherOwner({ ...MAIN, contested }, source), contested);
+    assert.equal(otherOwner(MAIN, OTHERS)?.source, MAIN.source);
+    assert.equal(otherOwner(MAIN, undefined)?.source, MAIN.source);
   });
 });
 
