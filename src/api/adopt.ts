@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { errors, formatOwner, ownerFrom, type StackKey, type StackOwner } from "../model/mod.ts";
+import { askBeforeHandOver, type AskParts } from "../pipeline/mod.ts";
 import { recordedOwner } from "../record/mod.ts";
 import { sourceLocation, sourceNameOf } from "../source/mod.ts";
-import type { Clock } from "../system/mod.ts";
 import type { Operation } from "./operation.ts";
 import { ownerView } from "./release_views.ts";
 import { stackAction } from "./stack_action.ts";
@@ -12,7 +12,7 @@ import type { SyncStackParts } from "./sync_stack.ts";
 type LedgerPart = Pick<StackParts, "ledger">;
 
 /** Ports for handing stacks over. */
-type AdoptParts = Pick<SyncStackParts, "ledger" | "polls"> & { readonly clock: Clock };
+export interface AdoptParts extends Pick<SyncStackParts, "ledger" | "polls">, AskParts {}
 
 /** The change of a stack's owner. */
 const adoptionView = z.strictObject({
@@ -44,10 +44,10 @@ const input = stackInput.extend({
  * A call throws `bad_request` for an invalid source, `not_found` when no claimant was refused,
  * `releases_of` deployed nothing, no poll is of the source and it was not refused, or one of `also` does
  * not lead to its engine, and `conflict` when several were refused, or by a context that is not named
- * another owner has it on that engine.
+ * another owner has it on that engine, or perhaps has, see {@link askBeforeHandOver}.
  */
 export function adoptOperation(
-  { ledger, polls, clock }: AdoptParts,
+  { ledger, polls, clock, ...parts }: AdoptParts,
 ): Operation<z.output<typeof adoptionView>> {
   return stackAction({
     action: "adopt",
@@ -56,13 +56,14 @@ export function adoptOperation(
     input,
     output: adoptionView,
     errors: ["bad_request", "not_found", "conflict"],
-  }, (key, { source, reference, releases_of: of, also }) => {
+  }, async (key, { source, reference, releases_of: of, also }, { signal }) => {
     const before = recordedOwner(ledger, key);
     const owner = wantedOwner({ ledger }, key, { source, reference });
     const releasesOf = of === "" ? "" : namedSource(of).name;
     const askers = [...ledger.owners.refused(key), ...(before === undefined ? [] : [before])];
     const asked = askers.some(({ source: asker }) => asker === owner.source);
     if (!asked) requirePolled(polls, owner, key);
+    await askBeforeHandOver({ ...parts, ledger, clock }, key, owner, signal);
     ledger.handOver(key, owner, { releasesOf, also });
     if (ledger.decisions.of(key, 1).length === 0) recordAdopted(ledger, key, owner, clock.now());
     const was = before === undefined ? {} : { before: ownerOf(before) };

@@ -1,5 +1,5 @@
 import type { RunStore } from "../record/mod.ts";
-import { adoptOperation } from "./adopt.ts";
+import { adoptOperation, type AdoptParts } from "./adopt.ts";
 import { type CompactionParts, compactMirrorsOperation } from "./compact_mirrors.ts";
 import { type DeploymentParts, listDeploymentsOperation } from "./deployments.ts";
 import { diffReleasesOperation } from "./diff_releases.ts";
@@ -57,7 +57,8 @@ export interface OperationParts
     CompactionParts,
     ProjectOperationParts,
     StackOperationParts,
-    ForgetParts {
+    ForgetParts,
+    AdoptParts {
   readonly runs: RunStore;
   /** Names of the existing contexts, and of those with stacks. */
   readonly contexts: () => Promise<readonly string[]>;

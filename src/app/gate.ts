@@ -84,6 +84,7 @@ export function createGate(
     contexts: async () => [...await engines.names(), ...contextsOf(ledger)],
     parsePollRequest: (value) => parsePollRequest(value, { checkSchedule: check }),
     ledger,
+    hosts: { of: engineOf },
     learned: assembly.learned,
     windows,
     shownDigest: (key, digest) => assembly.key.shown(key, digest),

@@ -20,7 +20,7 @@ stack: it is handed over in all of them, or not at all.
 Exits 0 when it is handed over, 1 when --source is missing and nobody, or several, were refused,
 when POLL_CONFIG is set but does not name --source, which was not refused either, when there is
 no release of --releases-of, or when another owner has it by a context of the same engine that
---also does not name.
+--also does not name, or of one that cannot be asked and never said which it is.
 `,
   begins: true,
   options: ["source", "reference", "releases-of", "also"],

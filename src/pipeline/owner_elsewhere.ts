@@ -1,6 +1,7 @@
 import { keptDataOwner } from "../deploy/mod.ts";
 import {
   type DiscoveredStack,
+  errors,
   formatOwner,
   isSameOwner,
   type StackKey,
@@ -103,9 +104,46 @@ function conflictWith(
   return { owner, isOwn: true, text: () => notFree(found, { from, context }) };
 }
 
+/** Ports for asking engines what they are. */
+export interface AskParts extends Pick<PipelineParts, "ledger" | "clock"> {
+  readonly hosts: {
+    of(context: string, signal: AbortSignal): Promise<Pick<PipelineParts["host"], "info">>;
+  };
+}
+
+/**
+ * Has the engine of a stack, and those of contexts in which another than `owner` has its name, say what
+ * they are: a person who hands it over by a context that was never used speaks of one engine alone,
+ * and may not know that it is another context's.
+ *
+ * Throws `conflict` where one of these never said it and cannot be asked.
+ */
+export async function askBeforeHandOver(
+  parts: AskParts,
+  key: StackKey,
+  owner: StackOwner,
+  signal: AbortSignal,
+): Promise<void> {
+  const { owners } = parts.ledger;
+  const [first, ...others] = owners.elsewhere(key).filter((each) => !isSameOwner(each, owner));
+  if (first === undefined) return;
+  const contexts = [key, first, ...others].map(({ context }) => context);
+  await Promise.all(contexts.map((context) => askEngine(parts, context, signal)));
+  const silent = contexts.find((context) => !owners.knowsEngine(context));
+  if (silent === undefined) return;
+  const theirs = others.find(({ context }) => context === silent) ?? first;
+  throw errors.conflict(
+    `${key.name} was not handed over: by context ${theirs.context} it belongs to ${
+      formatOwner(theirs)
+    }, and the engine of context ${silent} never said what it is, and cannot be asked now: it may be one ` +
+      "engine. Hand it over when that answers, or remove a context that is not used any more, and " +
+      "forget the stack there (stackwright forget)",
+  );
+}
+
 /** Has the engine of a context say what it is, if it answers soon. */
 async function askEngine(
-  { ledger, hosts, clock }: Pick<PipelineParts, "ledger" | "hosts" | "clock">,
+  { ledger, hosts, clock }: AskParts,
   context: string,
   signal: AbortSignal,
 ): Promise<void> {

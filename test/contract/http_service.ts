@@ -151,6 +151,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     runs,
     contexts: () => Promise.resolve(["default"]),
     learned: () => Promise.resolve(),
+    hosts: { of: () => Promise.reject(new Error("there is no engine")) },
     hasContext: (context) => Promise.resolve(context === "default"),
     checkEngine: options.checkEngine ?? (() => Promise.resolve()),
     parsePollRequest,

@@ -216,6 +216,22 @@ describe("an engine that two contexts lead to", () => {
       await poll(world, "dev", "succeeded");
     }));
 
+  it("is handed over by a context that was never used only together with the other one", () =>
+    inWorld("fake", async (world) => {
+      alias(world, "unix:///nowhere/engine.sock");
+      await commit(world, FILES());
+      await poll(world, "main", "succeeded");
+      const to = ["--source", world.repository.url, "--reference", "dev", world.stack];
+      const byAlias = ["adopt", "--context", "alias", ...to];
+      const away = await commandTo(world, 1, byAlias);
+      assert.match(away.err, /context alias never said what it is, and cannot be asked now/);
+      alias(world);
+      const refused = await commandTo(world, 1, byAlias);
+      assert.match(refused.err, /heads\/main\) by context default.*--also default/);
+      await commandTo(world, 0, [...byAlias, "--also", "default"]);
+      assert.match(await poll(world, "main", "failed"), /already belongs to .*heads\/dev/);
+    }));
+
   it("lets a person remove a stack by the context that it belongs to, also where another one lost it", () =>
     inWorld("fake", async (world) => {
       assert.match(await remove(world, "default"), /^404 /);

@@ -55,6 +55,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     runs,
     contexts: () => Promise.resolve(["default"]),
     learned: () => Promise.resolve(),
+    hosts: { of: () => Promise.reject(new Error("there is no engine")) },
     checkEngine: (signal) => engine.check(signal),
     projects: new Projects({
       requireNotOurs: () => Promise.resolve(),

@@ -22,6 +22,8 @@ function createWorld() {
   recordShop(ledger, clock);
   const parts = {
     ledger,
+    clock,
+    hosts: { of: () => Promise.reject(new Error("nobody is asked")) },
     timeZone: "UTC",
     deployments: () => Promise.resolve([]),
     shownDigest: ({ name }: { readonly name: string }, digest: string) => `${name} ${digest}`,

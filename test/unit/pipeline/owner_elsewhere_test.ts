@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { stackKey } from "../../../src/model/mod.ts";
-import { ownersElsewhere } from "../../../src/pipeline/owner_elsewhere.ts";
+import {
+  askBeforeHandOver,
+  type AskParts,
+  ownersElsewhere,
+} from "../../../src/pipeline/owner_elsewhere.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
@@ -59,6 +63,58 @@ function given({ here, there, said, isStack, source = "them" }: Given) {
   };
   return { ledger, ask, askAll, asked: () => asked };
 }
+
+describe("askBeforeHandOver()", () => {
+  const ME = { source: "me", reference: MAIN };
+  const asking = (ids: Readonly<Record<string, string>>) => {
+    const clock = createFakeClock();
+    const { owners } = createMemoryLedger(clock);
+    const asked: string[] = [];
+    const hosts = {
+      of: (context: string) => {
+        asked.push(context);
+        const id = ids[context];
+        const away = () => Promise.reject(new Error("away"));
+        return Promise.resolve({
+          info: id === undefined ? away : () => Promise.resolve(engine(id)),
+        });
+      },
+    };
+    const parts = { clock, ledger: { owners }, hosts } as unknown as AskParts;
+    return { owners, asked, ask: () => askBeforeHandOver(parts, THERE, ME, NO_SIGNAL) };
+  };
+
+  it("asks no engine while nobody else has a stack of that name", async () => {
+    const { owners, asked, ask } = asking({});
+    owners.settle(THERE, { source: "them", reference: MAIN });
+    owners.settle(HERE, ME);
+    await ask();
+    assert.deepEqual(asked, []);
+  });
+
+  it("asks all that may be one, also those that said before what they were", async () => {
+    const { owners, ask } = asking({ default: "a", two: "a" });
+    owners.settle(HERE, { source: "them", reference: MAIN });
+    owners.noteEngine("two", engine("b"));
+    await ask();
+    assert.equal(owners.beside(THERE)[0]?.context, "default");
+  });
+
+  for (const away of ["default", "two"]) {
+    it(`refuses while that of ${away} cannot be asked, and never said what it is`, async () => {
+      const { owners, ask } = asking(away === "two" ? { default: "a" } : { two: "a" });
+      owners.settle(HERE, { source: "them", reference: MAIN });
+      await assert.rejects(ask, {
+        code: "conflict",
+        message: new RegExp(
+          `^shop was not handed over: by context default it belongs to them .* context ${away} never`,
+        ),
+      });
+      owners.noteEngine(away, engine("b"));
+      await ask();
+    });
+  }
+});
 
 describe("ownersElsewhere()", () => {
   const rows: [string, Given, boolean][] = [
