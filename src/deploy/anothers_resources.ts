@@ -21,12 +21,14 @@ export interface OwnerFacts {
 }
 
 interface OwnersOfStack {
-  /** The owner in this context, which decides. */
+  /** The owner in this context. */
   readonly here: StackOwner | undefined;
   /** Those in other contexts, where this one has none: labels tell beside them, and each may refuse. */
   readonly elsewhere: readonly StackOwner[];
   /** One in another context that contests the one here: then the stack is neither's. */
   readonly contested?: StackOwner | undefined;
+  /** The source that a thing with these labels was made for, where that is another than the owner here. */
+  readonly madeFor?: (labels: Readonly<Record<string, string>>) => string | undefined;
 }
 
 interface VolumeFacts extends OwnerFacts {
@@ -42,7 +44,8 @@ interface VolumeFacts extends OwnerFacts {
  * branch: compose would only warn, and both stacks would write to the same data. A volume that is
  * `external` is shared on purpose, and stacks of one branch may share unless their authors are
  * separate. Labels name no branch: where this context has no owner, they tell the source alone, and
- * other contexts of the engine, which may lie, only refuse. Naming the repository that a
+ * other contexts of the engine, which may lie, only refuse. Where it has one, another Stackwright may have
+ * made the volume under that name. Naming the repository that a
  * volume was deployed from gives no right to it: anybody may deploy from that repository.
  *
  * A volume that tasks of a stack will make is that stack's, unless `key` has or makes it, too: the
@@ -122,13 +125,15 @@ async function anothers(
   // What has no label of Stackwright's either is left to compose's warning.
   const own = maker === "stackwright" ? deployed : undefined;
   const labelled = own === undefined ? [] : [{ source: own, reference: "" }];
-  const { here, elsewhere, contested } = await ownersOf(stack);
+  const { here, elsewhere, contested, madeFor } = await ownersOf(stack);
   const owners = here === undefined ? [...elsewhere, ...labelled] : [here];
   const other = owners.find((each) => !isSameOwner(each, claimant)) ?? contested;
   if (other !== undefined) return `stack ${stack}'s, which runs from ${formatOwner(other)}`;
-  return owners.length > 0 && isSeparate(stack, own)
-    ? `stack ${stack}'s, which has another repository`
-    : undefined;
+  if (owners.length > 0 && isSeparate(stack, own)) {
+    return `stack ${stack}'s, which has another repository`;
+  }
+  const made = own === undefined ? undefined : madeFor?.(labels);
+  return made && `stack ${stack}'s as ${made} deployed it`;
 }
 
 /** Whether a volume of tasks, by its name, is, or may become, one of these. */

@@ -1,5 +1,6 @@
 import {
   type OwnerFacts,
+  readMark,
   requireOwnNetworks,
   requireOwnVolumes,
   volumesOfTasks,
@@ -45,7 +46,7 @@ import {
   partsOf,
 } from "./owner/own_things.ts";
 import { keptForOther, ownersElsewhere } from "./owner_elsewhere.ts";
-import { takesAll } from "./owner/whose.ts";
+import { takesAll, whose } from "./owner/whose.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Target } from "../prepare/mod.ts";
 
@@ -198,16 +199,6 @@ export async function requireNothingForeign(
   const claimant = owner ?? recordedOwner(ledger, key) ??
     { source: askingSource(of), reference: "" };
   const { engine } = host;
-  const pauses = createPauses(1);
-  const owners = new Map<string, ReturnType<OwnerFacts["ownersOf"]>>();
-  const findOwners = async (name: string) => {
-    const stack = { ...key, name };
-    await pauses.after(1);
-    const here = recordedOwner(ledger, stack);
-    if (here !== undefined) return { here, elsewhere: [], contested: here.contested };
-    const beside = await ownersElsewhere(parts, { key: stack, isThere: true }, signal);
-    return { here, elsewhere: beside.map(({ owner }) => owner) };
-  };
   const from = of.revision.source.name;
   // A target says itself how it was found; of a release that comes back, the ledger does.
   const isFound = isFoundElsewhere(discovered) || (!owner && wasFound(ledger, key) === true);
@@ -216,7 +207,7 @@ export async function requireNothingForeign(
   const separate = new Map<string, ReturnType<typeof separately>>();
   const separateOf = (name: string) => separately(ledger, asker, { ...key, name });
   const facts: OwnerFacts = {
-    ownersOf: (name) => owners.getOrInsertComputed(name, findOwners),
+    ownersOf: ownersIn(parts, key, signal),
     isSeparate: (name, deployed) => separate.getOrInsertComputed(name, separateOf)(deployed),
   };
   await requireOwnNetworks(key, model, { ...facts, engine }, claimant, signal);
@@ -232,6 +223,32 @@ export async function requireNothingForeign(
     return (await engine.swarm.everyService(of, signal).catch(noneLeaderless)).flat();
   };
   await requireOwnVolumes(key, model, { ...facts, engine, node, ofTasks }, claimant, signal);
+}
+
+/** A finder of the owners of a context's stacks, each of which is looked for once. */
+function ownersIn(
+  parts: Parameters<typeof ownersElsewhere>[0],
+  { context }: StackKey,
+  signal: AbortSignal,
+): OwnerFacts["ownersOf"] {
+  const pauses = createPauses(1);
+  const find: OwnerFacts["ownersOf"] = async (name) => {
+    const stack = { context, name };
+    await pauses.after(1);
+    const here = recordedOwner(parts.ledger, stack);
+    if (here === undefined) {
+      const beside = await ownersElsewhere(parts, { key: stack, isThere: true }, signal);
+      return { here, elsewhere: beside.map(({ owner }) => owner) };
+    }
+    const claim = claimOf(parts.ledger, stack);
+    const madeFor = (labels: Readonly<Record<string, string>>) => {
+      const judged = whose(readMark(labels), claim);
+      return judged.kind === "anothers" ? judged.source : undefined;
+    };
+    return { here, elsewhere: [], contested: here.contested, madeFor };
+  };
+  const found = new Map<string, ReturnType<typeof find>>();
+  return (name) => found.getOrInsertComputed(name, find);
 }
 
 /**

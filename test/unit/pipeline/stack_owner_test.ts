@@ -468,6 +468,36 @@ describe("requireNothingForeign()", () => {
     await askFor("not-there", OURS.source, {}, { owner: OURS }, given);
   });
 
+  it("asks labels also of a stack of the owner: another Stackwright may have deployed under its name", async () => {
+    const SHOP = stackKey("", "shop");
+    const ledger = ledgerWith(SHOP, OURS);
+    const asking = (model: object) =>
+      requireNothingForeign(
+        thereFrom(DEPLOYED, ledger),
+        {
+          ...{ key: OP, owner: OURS },
+          revision: { source: { name: OURS.source }, reference: "" },
+        } as Parameters<typeof requireNothingForeign>[1],
+        { services: {}, ...model },
+        new AbortController().signal,
+      );
+    const both = [{ networks: { web: { name: "op_web" } } }, {
+      volumes: { db: { name: "shop_db" } },
+    }];
+    for (const model of both) {
+      await assert.rejects(asking(model), {
+        code: "conflict",
+        message: /is stack shop's as host\/them\/app deployed it, and was not (mounted|joined)/,
+      });
+    }
+    ledger.owners.settle(SHOP, OURS, { repository: DEPLOYED, isFound: false });
+    ledger.owners.settle(SHOP, OURS, { repository: OURS.source, isFound: false });
+    for (const model of both) await asking(model);
+    ledger.owners.remove(SHOP);
+    ledger.owners.adopt(SHOP, OURS);
+    for (const model of both) await asking(model);
+  });
+
   it("mounts nothing of a stack that has two owners by contexts of the engine, in either's name", async () => {
     const [main, dev] = ["main", "dev"].map((branch) => ({
       source: OURS.source,
