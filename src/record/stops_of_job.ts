@@ -31,8 +31,8 @@ export interface OthersSay {
  * The owner of a project that a job of stack `key` may not stop; `undefined` where it may: its own
  * repository and branch deployed it, or Stackwright did not. Where the ledger has no owner in the
  * context of the job, others tell, each of which may refuse: the owners by other contexts of this
- * engine, which may lie, and its containers. These also tell of a stack with an owner, unless it was
- * handed over: another manager's containers may have come under its name.
+ * engine, which may lie, and its containers. These also tell of a stack with an owner: another manager's
+ * containers may have come under its name.
  *
  * A configuration may deploy other repositories. Their jobs stop what is deployed from the same one,
  * since their authors are not the configuration's; the repository is returned where that differs.
@@ -54,7 +54,6 @@ export function whoseStop(
     const theirs = repositoryOf(ledger, { ...key, name: project }, owner);
     if (!mayStopAll && theirs !== from) return theirs;
   }
-  if (here?.adopted === true) return undefined;
   return anothers?.(here ?? (mayStopAll ? own : undefined));
 }
 

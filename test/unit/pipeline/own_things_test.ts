@@ -3,10 +3,17 @@ import { describe, it } from "node:test";
 import type { Kind } from "../../../src/deploy/mod.ts";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { claimOf } from "../../../src/pipeline/owner/claim.ts";
-import { dataVolumes, findAnothers, notYours } from "../../../src/pipeline/owner/own_things.ts";
+import {
+  dataVolumes,
+  findAnothers,
+  notYours,
+  saidBy,
+} from "../../../src/pipeline/owner/own_things.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { releaseOf } from "../record/releases.ts";
+
+type Seen = NonNullable<Parameters<typeof saidBy>[2]>;
 
 const KEY = stackKey("", "shop");
 const MINE = { source: "host/a/shop", reference: "refs/heads/main" };
@@ -80,6 +87,23 @@ describe("findAnothers()", () => {
     assert.equal(find(from(THEM), ledger)?.what, "volume shop_data");
     assert.equal(find(from(MINE.source), ledger), undefined);
     assert.equal(find(from(release.revision.source.name), ledger), undefined);
+  });
+});
+
+describe("saidBy()", () => {
+  it("tells a job whose containers are, of a stack that was handed over until its owner has deployed it", () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const release = releaseOf(KEY, "a".repeat(40));
+    const owner = { source: release.revision.source.name, reference: "" };
+    ledger.handOver(KEY, owner);
+    const said = () =>
+      saidBy(ledger, KEY, { containers: [{ ...thing("shop-web-1", by(THEM)) }] } as unknown as Seen)
+        .anothers?.(owner);
+    assert.equal(said(), undefined);
+    ledger.owners.noteCleared(KEY, ledger.owners.toClear(KEY), []);
+    assert.equal(said(), undefined);
+    ledger.succeed(ledger.beginDeploy(release), {}, "done");
+    assert.equal(said(), THEM);
   });
 });
 

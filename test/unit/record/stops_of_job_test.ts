@@ -45,7 +45,7 @@ describe("whoseStop()", () => {
 });
 
 describe("whoseStop() where another manager's containers came under a name", () => {
-  it("names that one, unless the stack was handed over", () => {
+  it("names that one, also of a stack that was handed over", () => {
     const ledger = createMemoryLedger(createFakeClock());
     const [job, shop] = [JOB, stackKey("", "shop")];
     for (const key of [job, shop]) ledger.owners.settle(key, MAIN);
@@ -53,7 +53,8 @@ describe("whoseStop() where another manager's containers came under a name", () 
     assert.equal(whose(MAIN.source), undefined);
     assert.equal(whose(MAIN.source, OTHERS.source), OTHERS.source);
     ledger.owners.adopt(shop, MAIN);
-    assert.equal(whose(OTHERS.source), undefined);
+    assert.equal(whose(MAIN.source), undefined);
+    assert.equal(whose(OTHERS.source), OTHERS.source);
     ledger.owners.adopt(stackKey("alias", "shop"), OTHERS);
     for (const context of ["default", "alias"]) {
       ledger.owners.noteEngine(context, { id: "a", cluster: "" });
