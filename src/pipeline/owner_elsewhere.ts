@@ -36,16 +36,20 @@ interface FoundElsewhere {
 
 /**
  * Finds whom a destroy kept data for that containers of a stack wrote, unless that is `wants`, for the
- * same repository. The record lies beside the data: it stays when the ledger forgets the releases.
+ * same repository. The record lies beside the data: it stays when the ledger forgets the releases. Where
+ * the stack `isHandedOver`, `wants` has it instead of any other.
  */
 export async function keptForOther(
   parts: Pick<PipelineParts, "files" | "options">,
-  { key, wants, found }: AskedElsewhere & { readonly wants: StackOwner },
+  { key, wants, found, isHandedOver = false }: AskedElsewhere & {
+    readonly wants: StackOwner;
+    readonly isHandedOver?: boolean;
+  },
 ): Promise<FoundElsewhere | undefined> {
   const kept = await keptDataOwner(parts, key);
   if (kept === undefined) return undefined;
   const { context } = key;
-  if (!isSameOwner(kept, wants)) {
+  if (!isHandedOver && !isSameOwner(kept, wants)) {
     const words = `has data that its containers wrote, kept for ${formatOwner(kept)}`;
     return { owner: kept, isOwn: false, words };
   }

@@ -129,11 +129,13 @@ export async function requireOwnership(
   // A recorded owner that never began to deploy may have been refused by then.
   const last = recorded && ledger.history(key, 1)[0];
   const hasBegun = last !== undefined;
+  const isHandedOver = takesAll(claim);
   // While a container of the stack is there, nobody else can have deployed under its name.
-  const needsVolumes = !takesAll(claim) &&
-    (!containers.some(isOurs) || (claim.repository !== undefined && !hasBegun));
+  const needsVolumes = claim.repository === undefined
+    ? !isHandedOver && !containers.some(isOurs)
+    : !hasBegun || !containers.some(isOurs);
   // Its swarm may have told nothing when it began as containers: it had no leader.
-  const isNewInSwarm = !claim.isAdopted && hasBegun && target.swarm !== undefined &&
+  const isNewInSwarm = !isHandedOver && hasBegun && target.swarm !== undefined &&
     last.swarm === undefined;
   const needsJoined = isNewInSwarm || (needsVolumes && !hasBegun);
   const { engine } = parts.host;
@@ -146,8 +148,8 @@ export async function requireOwnership(
   const isThere = [...containers, ...left].some(isOurs);
   const asked = { key, wants: ownerFrom(target.configuration), found, isThere };
   const [elsewhere] = recorded === undefined ? await ownersElsewhere(parts, asked, signal) : [];
-  const isKnown = claim.isAdopted || hasBegun;
-  const other = elsewhere ?? (isKnown ? undefined : await keptForOther(parts, asked));
+  const kept = () => keptForOther(parts, { ...asked, isHandedOver });
+  const other = elsewhere ?? (hasBegun ? undefined : await kept());
   if (other?.isOwn === true) throw errors.conflict(`conflict: ${other.words}`);
   const how = other?.words ?? theirs?.how;
   remembering(parts, target, () => {

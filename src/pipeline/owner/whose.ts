@@ -66,13 +66,14 @@ export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
   const source = configuration ?? deployed;
   const from = { kind: "anothers", source: source || "another source" } as const;
   if (maker === "stackwright") {
+    // Also after a hand-over, which is one to the configuration.
+    if (repository !== undefined && deployed !== repository) {
+      return { ...from, source: deployed || from.source, isRepository: true };
+    }
     // Labels of the time before the hand-over stay on what was not made anew since.
     const isFormers = () =>
       source === "" || claim.sources().has(source === owner?.source ? deployed : source);
     if (isAdopted && (takesAll(claim) || isFormers())) return { kind: "own" };
-    if (repository !== undefined && deployed !== repository) {
-      return { ...from, source: deployed || from.source, isRepository: true };
-    }
     const isOwn = owner !== undefined && (source === owner.source ||
       (configuration === undefined && claim.sources().has(deployed)));
     return isOwn ? { kind: "own" } : { ...from, isRepository: false };

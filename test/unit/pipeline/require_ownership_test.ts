@@ -18,13 +18,23 @@ const labels = (source: string) => ({
   [LABELS.sourceConfiguration]: source,
 });
 
+const FOUND = "host/found/apps";
+const FROM_ELSEWHERE = /from host\/them\/app, so .* not deployed from .* where it was discovered/;
+const POLICY = { delete: false, removeVolumes: false, removeImages: false };
+
 /** Asks for the stack beside a swarm with a secret of that name; without a leader it tells none. */
 async function ask(
-  { ran, as, of, isAdopted = false }: {
+  { ran, as, of, isAdopted = false, found, volume, kept }: {
     ran: "containers" | "swarm" | "never";
     as: "containers" | "swarm";
     of: string | "no leader";
     isAdopted?: boolean;
+    /** The repository in which the owner's configuration discovered the stack. */
+    found?: string;
+    /** What a volume of the stack's name was deployed from. */
+    volume?: string;
+    /** What a stack was deployed from whose data a destroy kept for another owner. */
+    kept?: string;
   },
 ) {
   const ledger = createMemoryLedger(createFakeClock());
@@ -36,11 +46,20 @@ async function ask(
   const parts = {
     ledger,
     options: { reachedAs: () => [], dataDir: "/data" },
-    files: { readIfExists: () => Promise.resolve(undefined) },
+    files: {
+      readIfExists: () =>
+        Promise.resolve(
+          kept && new TextEncoder().encode(JSON.stringify({
+            live: { files: {}, directories: [] },
+            keptFor: { source: "host/former", reference: "", repository: kept },
+          })),
+        ),
+    },
     host: {
       engine: {
         info: () => Promise.resolve({ swarm: "manager" }),
-        listVolumes: () => Promise.resolve([]),
+        listVolumes: () =>
+          Promise.resolve(volume ? [{ name: "shop_data", labels: labels(volume) }] : []),
         listNetworks: () => Promise.resolve([]),
         swarm: {
           objects: (kind: string) => {
@@ -57,6 +76,9 @@ async function ask(
   const target = {
     ...{ key: KEY, origin: "automatic", configuration: release.revision },
     ...(as === "swarm" ? { swarm: {} } : {}),
+    ...(found && {
+      discovered: { key: KEY, owner, directory: "shop", repository: found, policy: POLICY },
+    }),
   };
   const web = { name: "shop-web-1", labels: labels(OURS) };
   await requireOwnership(
@@ -92,6 +114,19 @@ describe("requireOwnership()", () => {
   it("asks no more of a stack that goes on as it was", async () => {
     for (const how of ["containers", "swarm"] as const) {
       await ask({ ran: how, as: how, of: THEIRS });
+    }
+  });
+
+  it("gives a repository in which a stack is discovered that was handed over nothing from elsewhere", async () => {
+    const given = { ran: "never", as: "containers", isAdopted: true } as const;
+    for (const volume of [THEIRS, undefined]) {
+      for (const [of, kept] of [[FOUND, THEIRS], [THEIRS, FOUND], [FOUND, FOUND]] as const) {
+        const there = { ...given, of, kept, ...(volume && { volume }) };
+        await ask(there);
+        const found = ask({ ...there, found: FOUND });
+        if (volume === undefined && of === kept) await found;
+        else await assert.rejects(found, { code: "conflict", message: FROM_ELSEWHERE });
+      }
     }
   });
 });

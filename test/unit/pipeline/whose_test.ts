@@ -59,6 +59,8 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
   formers: { ...adopted, ...begun, sources: () => new Set([CONF, APP, THEM]) },
   // CONF discovered the stack in APP.
   found: { repository: APP },
+  // As `found`, of a stack that a person handed to CONF.
+  given: { ...adopted, repository: APP },
   // Nobody is known.
   nobody: { owner: undefined, sources: () => new Set([CONF]) },
 };
@@ -68,20 +70,20 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
  * repository than the one in which the stack was discovered. The things are volumes called `store`.
  */
 const TABLE = `
-                      first   later   took    adopted  ran    early  formers  found   nobody
-  CONF's, from CONF   own     own     own     own      own    own    own      CONF!   CONF
-  CONF's, from APP    own     own     own     own      own    own    own      own     CONF
-  CONF's, from THEM   own     own     own     own      own    own    own      THEM!   CONF
-  THEM's, from CONF   THEM    THEM    THEM    own      THEM   own    own      CONF!   THEM
-  THEM's, from APP    THEM    THEM    THEM    own      THEM   own    own      THEM    THEM
-  from CONF           own     own     own     own      own    own    own      CONF!   CONF
-  from APP            APP     own     own     own      own    own    own      APP     APP
-  from THEM           THEM    THEM    THEM    own      THEM   own    own      THEM!   THEM
-  from nowhere        ?       ?       ?       own      own    own    own      ?!      ?
-  doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   CONF
-  doco-cd's of APP    APP     APP     APP     taken    -      -      -        APP     APP
-  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        THEM    THEM
-  without labels      -       -       taken   taken    -      -      -        -       -
+                      first   later   took    adopted  ran    early  formers  found   given   nobody
+  CONF's, from CONF   own     own     own     own      own    own    own      CONF!   CONF!   CONF
+  CONF's, from APP    own     own     own     own      own    own    own      own     own     CONF
+  CONF's, from THEM   own     own     own     own      own    own    own      THEM!   THEM!   CONF
+  THEM's, from CONF   THEM    THEM    THEM    own      THEM   own    own      CONF!   CONF!   THEM
+  THEM's, from APP    THEM    THEM    THEM    own      THEM   own    own      THEM    own     THEM
+  from CONF           own     own     own     own      own    own    own      CONF!   CONF!   CONF
+  from APP            APP     own     own     own      own    own    own      APP     own     APP
+  from THEM           THEM    THEM    THEM    own      THEM   own    own      THEM!   THEM!   THEM
+  from nowhere        ?       ?       ?       own      own    own    own      ?!      ?!      ?
+  doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   taken   CONF
+  doco-cd's of APP    APP     APP     APP     taken    -      -      -        APP     taken   APP
+  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        THEM    taken   THEM
+  without labels      -       -       taken   taken    -      -      -        -       taken   -
 `;
 
 /** The cells of the table, by column and row. */
