@@ -31,3 +31,14 @@ export const FORMER_REPOSITORIES = `
     SELECT 1 FROM stacks s WHERE s.context = owners.context AND s.name = owners.name
       AND s.release_id IS NOT NULL);
 `;
+
+/** SQL for the step that notes with each owner whose configurations' things went with a hand-over to it. */
+export const FORMER_CONFIGURATIONS = `
+  CREATE TABLE former_configurations (
+    context    TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    PRIMARY KEY (context, name, repository),
+    FOREIGN KEY (context, name) REFERENCES owners ON DELETE CASCADE
+  ) STRICT;
+`;

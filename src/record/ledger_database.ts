@@ -15,6 +15,7 @@ type StackTable =
   | "discovered"
   | "drift"
   | "failures"
+  | "former_configurations"
   | "former_repositories"
   | "holds"
   | "intents"

@@ -1,4 +1,4 @@
-import { FORMER_REPOSITORIES } from "./former_repositories.ts";
+import { FORMER_CONFIGURATIONS, FORMER_REPOSITORIES } from "./former_repositories.ts";
 import { RELEASE_EXTRACTS } from "./release_extracts.ts";
 
 /**
@@ -314,4 +314,5 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE stops ADD COLUMN idle TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE owners ADD COLUMN cleared INTEGER NOT NULL DEFAULT 0;
   `,
+  FORMER_CONFIGURATIONS,
 ];

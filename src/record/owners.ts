@@ -7,6 +7,7 @@ import {
   type StackKey,
   type StackOwner,
 } from "../model/mod.ts";
+import { formerSources, type NamedSources, noteFormer } from "./former_sources.ts";
 import { keyIn, type Row } from "./ledger_database.ts";
 import { LedgerTable } from "./ledger_table.ts";
 
@@ -42,9 +43,6 @@ interface EngineIdentity {
 
 /** Refused claimants to keep for each stack: whoever may push must not fill the disk. */
 const MOST_REFUSED = 20;
-
-/** Former repositories to keep for each stack. */
-const MOST_FORMER = 50;
 
 /**
  * SQL for rows of owners `o` of a name in other contexts than one that are known to lead to its
@@ -88,14 +86,17 @@ export class Owners extends LedgerTable {
 
   /**
    * The repositories that a stack was deployed from in its owner's name, as far as that is known, and the
-   * sources that went with it by a hand-over ({@link noteCleared}); the last one comes first. They are
+   * ones that went with it by a hand-over ({@link noteCleared}); the last one comes first. They are
    * forgotten with the owner.
    */
   repositories(key: StackKey): string[] {
-    const last = this.lastRepository(key) ?? "";
-    const former = this.database.rowsOf("former_repositories", key, "ORDER BY rowid DESC");
-    const all = [last, ...former.map((row) => String(row["repository"]))];
-    return [...new Set(all)].filter((each) => each !== "");
+    const former = formerSources(this.database, "repositories", key);
+    return [...new Set([this.lastRepository(key) ?? [], former].flat())];
+  }
+
+  /** The sources whose configurations' things went with a stack by a hand-over; forgotten with the owner. */
+  configurations(key: StackKey): string[] {
+    return formerSources(this.database, "configurations", key);
   }
 
   /** Whether a stack was last {@link DeployedFrom discovered} elsewhere; `undefined` where that is not known. */
@@ -197,12 +198,13 @@ export class Owners extends LedgerTable {
    * Records that what a former owner had left has ended, and the sources that labels named by then: these
    * stay the stack's. A later hand-over than the one of that number is to be cleared all the same.
    */
-  noteCleared(key: StackKey, number: number, sources: Iterable<string>): void {
+  noteCleared(key: StackKey, number: number, named: NamedSources): void {
     this.database.transaction(() => {
       // The stack may be gone by now.
       if (this.toClear(key) === 0) return;
-      for (const each of sources) this.#noteFormer(key, each);
-      this.database.keepNewest("former_repositories", key, MOST_FORMER);
+      for (const  of of["configurations", "repositories"] as const) {
+        noteFormer(this.database, of, key, named[of]);
+      }
       const sql = "UPDATE owners SET cleared = ? WHERE context = ? AND name = ?";
       this.database.run(sql, number, key);
     });
@@ -250,14 +252,10 @@ export class Owners extends LedgerTable {
     if (known?.["repository"] === repository && known["found"] === found) return;
     // Not in one transaction with the next statement: one that is noted twice does no harm.
     const former = String(known?.["repository"] ?? "");
-    if (former !== "" && former !== repository) this.#noteFormer(key, former);
-    this.database.keepNewest("former_repositories", key, MOST_FORMER);
+    const left = former === repository ? [] : [former].filter(Boolean);
+    noteFormer(this.database, "repositories", key, left);
     const set = "UPDATE owners SET repository = ?, found = ? WHERE context = ? AND name = ?";
     this.database.run(set, repository, found, key);
-  }
-
-  #noteFormer(key: StackKey, source: string): void {
-    this.database.run("INSERT OR REPLACE INTO former_repositories VALUES (?, ?, ?)", key, source);
   }
 
   #rowsBeside({ context, name }: StackKey): Row[] {

@@ -170,6 +170,8 @@ const EXCUSED: Readonly<Record<string, string>> = {
   locksOfJob: "asks for one row of each stack",
   whoseStop: "asks for four rows",
   noRelease: "asks for one row",
+  noteFormer: "keeps fifty rows",
+  formerSources: "asks for fifty rows",
   sourceOfStack: "lists the releases as chooseRelease does",
   noteOn: "asks for one row, and for what is under way",
   unpinOperation: "asks for one row",

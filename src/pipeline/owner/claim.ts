@@ -49,10 +49,11 @@ export function claimOf(
     isAdopted,
     isUncleared: isAdopted && ledger.owners.toClear(key) > 0,
     repository: isFoundElsewhere(found) ? found.repository : undefined,
+    configurations: once(() => new Set(ledger.owners.configurations(key))),
     sources: once(() =>
       new Set([
         ...ledger.owners.repositories(key),
-        ...those().flatMap((each) => [each.revision.source.name, askingSource(each)]),
+        ...own().flatMap((each) => [each.revision.source.name, askingSource(each)]),
       ])
     ),
     // A first release that failed put back what was there before it.

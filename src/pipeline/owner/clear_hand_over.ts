@@ -32,9 +32,14 @@ export async function clearHandOver(
     ...await dataVolumes(engine, key, signal),
     ...await joinedThings(engine, { key }, signal),
   ];
-  const sources = things.map(({ labels }) => readMark(labels))
-    .filter(({ maker }) => maker === "stackwright")
-    .flatMap(({ configuration = "", deployed = "" }) => [configuration, deployed]);
-  ledger.owners.noteCleared(key, number, new Set(sources.filter(Boolean)));
+  const configurations = new Set<string>();
+  const repositories = new Set<string>();
+  for (const { labels } of things) {
+    const { maker, configuration, deployed = "" } = readMark(labels);
+    if (maker !== "stackwright") continue;
+    if (configuration === undefined) repositories.add(deployed);
+    else configurations.add(configuration);
+  }
+  ledger.owners.noteCleared(key, number, { configurations, repositories });
   return true;
 }

@@ -2,6 +2,7 @@ import type { StackKey, StackOwner } from "../../model/mod.ts";
 import type { Ledger } from "../../record/ledger.ts";
 import { deployedFrom, isFoundElsewhere } from "../../record/mod.ts";
 import { claimOf } from "./claim.ts";
+import { takesAll } from "./whose.ts";
 
 type Parts = Pick<Ledger, "owners" | "current" | "history" | "taken" | "discovered">;
 
@@ -32,11 +33,11 @@ export function separately(
   const known = [stack, ...beside].flatMap((key) => deployedFrom(ledger, key) ?? []);
   const told = wasFound(ledger, stack);
   const isToldBeside = beside.some((key) => wasFound(ledger, key) === true);
-  const { owner: recorded, isAdopted, sources } = claimOf(ledger, stack);
+  const claim = claimOf(ledger, stack);
   // Of what says nothing itself other contexts tell, where this one has no owner: it would be anybody's.
-  const isTold = recorded === undefined ? known.length > 0 : here !== undefined;
+  const isTold = claim.owner === undefined ? known.length > 0 : here !== undefined;
   // Of its owner, or of any before a hand-over.
-  const isStacks = (deployed: string) => isAdopted || sources().has(deployed);
+  const isStacks = (deployed: string) => takesAll(claim) || claim.sources().has(deployed);
   return (deployed) => {
     const isKnown = deployed === undefined ? isTold : here !== undefined && isStacks(deployed);
     const repositories = isKnown ? known : [...known, deployed];

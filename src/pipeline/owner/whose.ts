@@ -15,6 +15,8 @@ export interface Claim {
   readonly isUncleared?: boolean;
   /** The repository in which the stack was discovered, where that is not the configuration's. */
   readonly repository?: string | undefined;
+  /** Sources of the configurations whose things went with a hand-over, by their labels. */
+  readonly configurations: () => ReadonlySet<string>;
   /** Sources that the owner's own releases were deployed from, and those that went with a hand-over. */
   readonly sources: () => ReadonlySet<string>;
   /** Whether one of the owner's releases ran: what is nobody's after that is not taken over. */
@@ -70,12 +72,13 @@ export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
     if (repository !== undefined && deployed !== repository) {
       return { ...from, source: deployed || from.source, isRepository: true };
     }
-    // Labels of the time before the hand-over stay on what was not made anew since.
-    const isFormers = () =>
-      source === "" || claim.sources().has(source === owner?.source ? deployed : source);
-    if (isAdopted && (takesAll(claim) || isFormers())) return { kind: "own" };
-    const isOwn = owner !== undefined && (source === owner.source ||
-      (configuration === undefined && claim.sources().has(deployed)));
+    // Labels of the time before a hand-over stay on what was not made anew since.
+    const isNamed = () =>
+      configuration === undefined
+        ? claim.sources().has(deployed)
+        : claim.configurations().has(configuration);
+    const isOwn = owner !== undefined &&
+      (source === owner.source || takesAll(claim) || isNamed());
     return isOwn ? { kind: "own" } : { ...from, isRepository: false };
   }
   const isPeers = maker === "doco-cd";

@@ -87,6 +87,12 @@ describe("claimOf()", () => {
       ledger.succeed(ledger.beginDeploy(releaseOf(key, "a".repeat(40), more)), {}, "done");
     }
     ledger.owners.settle(key, OWNER);
-    assert.deepEqual([...claimOf(ledger, key).sources()], ["host/app", OWNER.source]);
+    const sources = () => [...claimOf(ledger, key).sources()];
+    assert.deepEqual(sources(), ["host/app", OWNER.source]);
+    ledger.handOver(key, OWNER);
+    const named = { configurations: [OTHER], repositories: ["host/there"] };
+    ledger.owners.noteCleared(key, ledger.owners.toClear(key), named);
+    assert.deepEqual(sources(), ["host/there", "host/app", OWNER.source]);
+    assert.deepEqual([...claimOf(ledger, key).configurations()], [OTHER]);
   });
 });

@@ -23,6 +23,7 @@ const by = (source: string, more = {}) => ({
   [LABELS.sourceName]: source,
   ...more,
 });
+const NAMED = { configurations: [], repositories: [] };
 const thing = (name: string, labels: Record<string, string>) => ({ name, labels });
 
 describe("findAnothers()", () => {
@@ -100,7 +101,7 @@ describe("saidBy()", () => {
       saidBy(ledger, KEY, { containers: [{ ...thing("shop-web-1", by(THEM)) }] } as unknown as Seen)
         .anothers?.(owner);
     assert.equal(said(), undefined);
-    ledger.owners.noteCleared(KEY, ledger.owners.toClear(KEY), []);
+    ledger.owners.noteCleared(KEY, ledger.owners.toClear(KEY), NAMED);
     assert.equal(said(), undefined);
     ledger.succeed(ledger.beginDeploy(release), {}, "done");
     assert.equal(said(), THEM);

@@ -39,6 +39,7 @@ const asked = (labels: Record<string, string>, more: Partial<Claim> & { takes?: 
   const claim = {
     owner: OURS,
     isAdopted: false,
+    configurations: () => new Set<string>(),
     sources: () => new Set<string>(),
     hasDeployed: () => false,
     tookOver: () => false,

@@ -21,6 +21,7 @@ const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "CONF's, from THEM": by(THEM, CONF),
   "THEM's, from CONF": by(CONF, THEM),
   "THEM's, from APP": by(APP, THEM),
+  "THEM's, from THEM": by(THEM, THEM),
   "from CONF": by(CONF),
   "from APP": by(APP),
   "from THEM": by(THEM),
@@ -34,6 +35,7 @@ const MARKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const CLAIM: Claim = {
   owner: { source: CONF, reference: "refs/heads/main" },
   isAdopted: false,
+  configurations: () => new Set(),
   sources: () => new Set([CONF]),
   hasDeployed: () => false,
   tookOver: () => false,
@@ -56,7 +58,12 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
   // As `ran`; nobody has looked at what the former owner left.
   early: { ...adopted, ...begun, isUncleared: true },
   // As `ran`; things of THEM's were there when that was done.
-  formers: { ...adopted, ...begun, sources: () => new Set([CONF, APP, THEM]) },
+  formers: {
+    ...{ ...adopted, ...begun, configurations: () => new Set([THEM]) },
+    sources: () => new Set([CONF, APP, THEM, ""]),
+  },
+  // As `ran`; CONF has deployed THEM by its URL since.
+  since: { ...adopted, ...begun, sources: () => new Set([CONF, APP, THEM]) },
   // CONF discovered the stack in APP.
   found: { repository: APP },
   // As `found`, of a stack that a person handed to CONF.
@@ -70,20 +77,21 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
  * repository than the one in which the stack was discovered. The things are volumes called `store`.
  */
 const TABLE = `
-                      first   later   took    adopted  ran    early  formers  found   given   nobody
-  CONF's, from CONF   own     own     own     own      own    own    own      CONF!   CONF!   CONF
-  CONF's, from APP    own     own     own     own      own    own    own      own     own     CONF
-  CONF's, from THEM   own     own     own     own      own    own    own      THEM!   THEM!   CONF
-  THEM's, from CONF   THEM    THEM    THEM    own      THEM   own    own      CONF!   CONF!   THEM
-  THEM's, from APP    THEM    THEM    THEM    own      THEM   own    own      THEM    own     THEM
-  from CONF           own     own     own     own      own    own    own      CONF!   CONF!   CONF
-  from APP            APP     own     own     own      own    own    own      APP     own     APP
-  from THEM           THEM    THEM    THEM    own      THEM   own    own      THEM!   THEM!   THEM
-  from nowhere        ?       ?       ?       own      own    own    own      ?!      ?!      ?
-  doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   taken   CONF
-  doco-cd's of APP    APP     APP     APP     taken    -      -      -        APP     taken   APP
-  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        THEM    taken   THEM
-  without labels      -       -       taken   taken    -      -      -        -       taken   -
+                      first   later   took    adopted  ran    early  formers  since   found   given   nobody
+  CONF's, from CONF   own     own     own     own      own    own    own      own     CONF!   CONF!   CONF
+  CONF's, from APP    own     own     own     own      own    own    own      own     own     own     CONF
+  CONF's, from THEM   own     own     own     own      own    own    own      own     THEM!   THEM!   CONF
+  THEM's, from CONF   THEM    THEM    THEM    own      THEM   own    own      THEM    CONF!   CONF!   THEM
+  THEM's, from APP    THEM    THEM    THEM    own      THEM   own    own      THEM    THEM    own     THEM
+  THEM's, from THEM   THEM    THEM    THEM    own      THEM   own    own      THEM    THEM!   THEM!   THEM
+  from CONF           own     own     own     own      own    own    own      own     CONF!   CONF!   CONF
+  from APP            APP     own     own     own      own    own    own      own     APP     own     APP
+  from THEM           THEM    THEM    THEM    own      THEM   own    own      own     THEM!   THEM!   THEM
+  from nowhere        ?       ?       ?       own      ?      own    own      ?       ?!      ?!      ?
+  doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   taken   taken   CONF
+  doco-cd's of APP    APP     APP     APP     taken    -      -      -        -       APP     taken   APP
+  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        -       THEM    taken   THEM
+  without labels      -       -       taken   taken    -      -      -        -       -       taken   -
 `;
 
 /** The cells of the table, by column and row. */

@@ -9,6 +9,10 @@ import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 
 const KEY = stackKey("", "shop");
 const OWNER = { source: "h/conf", reference: "refs/heads/main" };
+const named = (...repositories: string[]) => ({
+  configurations: repositories.map((each) => `of ${each}`),
+  repositories,
+});
 const from = (repository: string, isFound = false) => ({ repository, isFound });
 
 describe("repositories that a stack was deployed from", () => {
@@ -52,15 +56,17 @@ describe("repositories that a stack was deployed from", () => {
       ledger.handOver(KEY, { source: `h/other${number}`, reference: "" });
       assert.deepEqual(cleared(), [number, [KEY]]);
     }
-    owners.noteCleared(KEY, 1, ["l"]);
+    owners.noteCleared(KEY, 1, named("l"));
     assert.deepEqual(cleared(), [2, [KEY]]);
-    owners.noteCleared(KEY, 2, ["m", "a"]);
+    owners.noteCleared(KEY, 2, named("m", "a"));
     assert.deepEqual(cleared(), [0, []]);
     assert.deepEqual(owners.repositories(KEY), ["a", "m", "l"]);
+    assert.deepEqual(owners.configurations(KEY), ["of a", "of m", "of l"]);
     assert.equal(owners.lastRepository(KEY), "a");
     ledger.destroyed(ledger.beginDestroy(KEY, {}), "done");
-    owners.noteCleared(KEY, 2, ["n"]);
-    assert.deepEqual(owners.repositories(KEY), []);
+    owners.noteCleared(KEY, 2, named("n"));
+    owners.settle(KEY, OWNER);
+    assert.deepEqual([owners.repositories(KEY), owners.configurations(KEY)], [[], []]);
     assert.equal(owners.lastRepository(KEY), undefined);
   });
 

@@ -105,7 +105,7 @@ describe("what is asked about all releases of a stack", () => {
         `${texts.join("")} DROP INDEX releases_named;
          ALTER TABLE releases DROP COLUMN digests; ALTER TABLE releases DROP COLUMN taken;
          ALTER TABLE release_contents DROP COLUMN packed; ALTER TABLE stops DROP COLUMN idle;
-         ALTER TABLE owners DROP COLUMN cleared;
+         ALTER TABLE owners DROP COLUMN cleared; DROP TABLE former_configurations;
          PRAGMA user_version = ${MIGRATIONS.indexOf(RELEASE_EXTRACTS)}`,
       );
       const converted = open(path);
