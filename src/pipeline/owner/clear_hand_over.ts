@@ -36,7 +36,7 @@ export async function clearHandOver(
   const repositories = new Set<string>();
   for (const { labels } of things) {
     const { maker, configuration, deployed = "" } = readMark(labels);
-    if (maker !== "stackwright") continue;
+    if (maker === "nobody") continue;
     if (configuration === undefined) repositories.add(deployed);
     else configurations.add(configuration);
   }

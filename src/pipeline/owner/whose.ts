@@ -87,7 +87,8 @@ export function whose(mark: Mark, claim: Claim, volume?: string): Whose {
       surelySameRepository(deployed, each)
     );
   if (isOwners || (isAdopted && !claim.hasDeployed())) return { kind: "taken" };
-  if (isPeers && !isAdopted) return { ...from, isRepository: false };
+  const isHandedOver = takesAll(claim) || (isAdopted && claim.sources().has(deployed));
+  if (isPeers && !isHandedOver) return { ...from, isRepository: false };
   const isTaken = volume !== undefined && claim.tookOver(volume);
   return { kind: isTaken ? "taken" : "nobodys" };
 }

@@ -97,7 +97,10 @@ describe("requireOwner(), where containers of others may be taken over", () => {
   it("takes none that came after its own release, but for doco-cd's of its source", () => {
     const ran = { ...adopted, hasDeployed: () => true, takes: true };
     asked(ours, ran)();
-    for (const labels of [{}, theirs]) assert.throws(asked(labels, ran), /; remove it by hand$/);
+    const there = { ...ran, sources: () => new Set(["https://host/them/app.git"]) };
+    for (const [labels, claim] of [[{}, ran], [theirs, ran], [theirs, there]] as const) {
+      assert.throws(asked(labels, claim), /; remove it by hand$/);
+    }
     assert.throws(asked(theirs, ran), /belongs to https:\/\/host\/them\/app\.git/);
   });
 

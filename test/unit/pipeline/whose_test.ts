@@ -60,7 +60,7 @@ const CLAIMS: Readonly<Record<string, Partial<Claim>>> = {
   // As `ran`; things of THEM's were there when that was done.
   formers: {
     ...{ ...adopted, ...begun, configurations: () => new Set([THEM]) },
-    sources: () => new Set([CONF, APP, THEM, ""]),
+    sources: () => new Set([CONF, APP, THEM, `https://${THEM}.git`, ""]),
   },
   // As `ran`; CONF has deployed THEM by its URL since.
   since: { ...adopted, ...begun, sources: () => new Set([CONF, APP, THEM]) },
@@ -89,8 +89,8 @@ const TABLE = `
   from THEM           THEM    THEM    THEM    own      THEM   own    own      own     THEM!   THEM!   THEM
   from nowhere        ?       ?       ?       own      ?      own    own      ?       ?!      ?!      ?
   doco-cd's of CONF   taken   taken   taken   taken    taken  taken  taken    taken   taken   taken   CONF
-  doco-cd's of APP    APP     APP     APP     taken    -      -      -        -       APP     taken   APP
-  doco-cd's of THEM   THEM    THEM    THEM    taken    -      -      -        -       THEM    taken   THEM
+  doco-cd's of APP    APP     APP     APP     taken    APP    -      APP      APP     APP     taken   APP
+  doco-cd's of THEM   THEM    THEM    THEM    taken    THEM   -      -        THEM    THEM    taken   THEM
   without labels      -       -       taken   taken    -      -      -        -       -       taken   -
 `;
 
