@@ -10,7 +10,7 @@ export interface NamedSources {
 }
 
 /** Sources of each kind to keep for each stack. */
-const MOST_FORMER = 50;
+export const MOST_FORMER = 50;
 
 /** Notes former sources of a stack that has an owner, as the newest ones; the oldest are forgotten. */
 export function noteFormer(

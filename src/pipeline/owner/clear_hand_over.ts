@@ -1,10 +1,13 @@
+import { LONGEST_URL } from "../../config/repository_url.ts";
 import { clearHalfReplaced, readMark } from "../../deploy/mod.ts";
 import type { StackKey } from "../../model/mod.ts";
 import { requireNotOwnProject } from "../../prepare/mod.ts";
+import { MOST_FORMER, type NamedSources } from "../../record/former_sources.ts";
 import type { PipelineParts } from "../parts.ts";
 import { managesServices, observeAnyway } from "../stack_mode.ts";
 import { endOthersRuns } from "./end_others_runs.ts";
 import { dataVolumes, joinedThings, partsOf } from "./own_things.ts";
+import type { ThingOfStack } from "./whose.ts";
 
 /**
  * The end of what a stack's former owner has left: runs of jobs, hooks, and containers that were to replace
@@ -32,14 +35,21 @@ export async function clearHandOver(
     ...await dataVolumes(engine, key, signal),
     ...await joinedThings(engine, { key }, signal),
   ];
-  const configurations = new Set<string>();
-  const repositories = new Set<string>();
+  ledger.owners.noteCleared(key, number, namedBy(things));
+  return true;
+}
+
+/** Sources that labels of things name: the first ones, since an engine may make up any number. */
+export function namedBy(
+  things: Iterable<Pick<ThingOfStack, "labels">>,
+): Readonly<Record<keyof NamedSources, ReadonlySet<string>>> {
+  const named = { configurations: new Set<string>(), repositories: new Set<string>() };
   for (const { labels } of things) {
     const { maker, configuration, deployed = "" } = readMark(labels);
-    if (maker === "nobody") continue;
-    if (configuration === undefined) repositories.add(deployed);
-    else configurations.add(configuration);
+    const of = configuration === undefined ? named.repositories : named.configurations;
+    const source = configuration ?? deployed;
+    const isToNote = maker !== "nobody" && of.size < MOST_FORMER && source.length <= LONGEST_URL;
+    if (isToNote) of.add(source);
   }
-  ledger.owners.noteCleared(key, number, { configurations, repositories });
-  return true;
+  return named;
 }
