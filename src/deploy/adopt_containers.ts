@@ -100,20 +100,27 @@ function leftStopped(halted: HaltedPolicies): string {
   return commands.length === 0 ? "" : `; stopped before (to undo it: ${commands.join("; ")})`;
 }
 
-/** How to make the containers again that Stackwright did not make, those last that need others. */
+/**
+ * How to make the containers again that are replaced, those last that need others; none where Stackwright
+ * made all. Of its own the ledger knows no release: they are somebody else's by now, or it was lost.
+ */
 async function recipesOf(
   { host: { engine } }: AdoptionParts,
-  { observed, ranBefore }: Adoption,
+  { observed, ranBefore, services, halts }: Adoption,
   signal: AbortSignal,
 ): Promise<ContainerRecipe[]> {
-  const foreign = observed.containers.filter((each) => !isOurs(each));
+  if (observed.containers.every(isOurs)) return [];
+  const changed = new Set(services.filter(({ action }) => action !== "keep").map(named));
+  const there = observed.containers.filter((each) =>
+    !isOurs(each) || (isFirst(halts) && changed.has(each.service))
+  );
   let length = 0;
-  const found = await fewAtOnce(foreign, async ({ id }) => {
+  const found = await fewAtOnce(there, async ({ id }) => {
     const recipe = await engine.containerRecipe(id, signal);
     length += JSON.stringify(recipe ?? "").length;
     if (length <= MOST_OF_RECIPES) return recipe;
     throw errors.engine_refused(
-      `what the engine tells of ${foreign.length} containers takes more than ${MOST_OF_RECIPES} ` +
+      `what the engine tells of ${there.length} containers takes more than ${MOST_OF_RECIPES} ` +
         "characters: it is kept, to put them back; remove those that nobody needs",
     );
   });
@@ -124,6 +131,15 @@ async function recipesOf(
   return recipes.map((each) => ({ ...each, runs: each.runs || stopped.has(serviceOf(each)) }));
 }
 
+/** Whether no attempt before has made room: then no container that is there is one of a failed release. */
+function isFirst({ had: { halted, copying, copied } }: Halts): boolean {
+  return Object.keys(halted).length + copying.length + copied.length === 0;
+}
+
+function named({ name }: ServicePlan): string {
+  return name;
+}
+
 function serviceOf({ labels }: ContainerRecipe): string {
   return labels[COMPOSE_LABELS.service] ?? "";
 }
@@ -131,7 +147,7 @@ function serviceOf({ labels }: ContainerRecipe): string {
 /** Puts the containers back that ran before the first release of ours, which failed; tells which. */
 async function putBack(
   parts: AdoptionParts,
-  { release, progress }: Adoption,
+  { release, progress, observed, halts }: Adoption,
   { recipes, brought: { copied, halted } }: {
     readonly recipes: readonly ContainerRecipe[];
     readonly brought: Brought;
@@ -139,7 +155,8 @@ async function putBack(
   signal: AbortSignal,
 ): Promise<string> {
   progress("putting the earlier containers back");
-  const names = await putRecipesBack(parts, release.key, recipes, signal);
+  const stay = isFirst(halts) ? observed.containers : [];
+  const names = await putRecipesBack(parts, release.key, { recipes, stay }, signal);
   await letReturn(parts.host.engine, halted, signal);
   // The next attempt copies again: the restored containers write to their own place from now on.
   await removeCopies(parts, release, copied, signal);
@@ -162,12 +179,16 @@ function shared({ body }: ContainerRecipe): string | undefined {
 async function putRecipesBack(
   { host: { engine } }: AdoptionParts,
   key: StackKey,
-  recipes: readonly ContainerRecipe[],
+  { recipes, stay }: {
+    readonly recipes: readonly ContainerRecipe[];
+    readonly stay: ObservedStack["containers"];
+  },
   signal: AbortSignal,
 ): Promise<string[]> {
   const now = await engine.listContainers({ [COMPOSE_LABELS.project]: key.name }, signal);
-  // No release of ours was healthy yet, so every container of ours belongs to the failed one.
-  for (const { id } of now.filter(isOurs)) {
+  const stays = new Set(stay.map(({ id }) => id));
+  // No release of ours was healthy yet, so every other container of ours belongs to the failed one.
+  for (const { id } of now.filter((each) => isOurs(each) && !stays.has(each.id))) {
     await engine.removeContainer(id, { force: true, volumes: false }, signal);
   }
   const ids = new Map<string, string>();

@@ -4,6 +4,7 @@ import { adoptContainers } from "../../../src/deploy/mod.ts";
 import type { RolloutResult } from "../../../src/deploy/rollout_words.ts";
 import { systemFiles } from "../../../src/system/mod.ts";
 import { createMemoryEngine, runningContainer } from "../../fakes/memory_engine.ts";
+import { errors, LABELS, MANAGER } from "../../../src/model/mod.ts";
 import { releaseOf } from "./releases.ts";
 
 const MIB = 1 << 20;
@@ -60,5 +61,61 @@ describe("adoptContainers()", () => {
     const { result, asked } = await adopt(MIB / 10);
     assert.equal(result.kind, "deployed");
     assert.equal(asked.length, 100);
+  });
+});
+
+/** A first release that fails, where containers of an older ledger's and a person's one were; tells the calls. */
+async function failFirst(had: { readonly halted: object; readonly copied: readonly string[] }) {
+  const own = { labels: { [LABELS.manager]: MANAGER } };
+  const of = (service: string, more = {}) => runningContainer("shop", service, more);
+  const containers = [of("db", own), of("web", own), of("extra")];
+  const engine = createMemoryEngine([...containers]);
+  engine.containerRecipe = (id) => {
+    const { name, labels } = containers.find((each) => each.id === id) ?? assert.fail();
+    return Promise.resolve({ id, name, runs: true, labels, imageId: "1", body: {} });
+  };
+  const parts = {
+    host: { engine, dataDir: "/data" },
+    files: systemFiles,
+    ledger: { current: () => undefined },
+    options: { dataDir: "/data/that/is/not/there", rollback: true },
+  };
+  const planned = { db: "keep", web: "recreate" } as const;
+  const result = await adoptContainers(
+    parts as unknown as Parameters<typeof adoptContainers>[0],
+    {
+      release: releaseOf("1", []),
+      services: Object.entries(planned).map(([name, action]) => ({ name, action, because: [] })),
+      observed: { containers },
+      progress: () => {},
+      slot: { leave: () => {}, takeAgain: () => Promise.resolve() },
+      hasPrevious: false,
+      ranBefore: [],
+      halts: { had: { ...had, copying: [] } as never, note: () => {} },
+    },
+    () => {
+      engine.containers = [of("db", own), of("web", { ...own, id: "new" }), of("extra")];
+      return Promise.resolve({ kind: "failed", error: errors.unhealthy("no"), text: "" });
+    },
+    new AbortController().signal,
+  );
+  return [result.kind === "deployed" ? "" : result.text, ...engine.calls];
+}
+
+describe("adoptContainers() where a ledger was lost", () => {
+  const text = "the containers that ran before were put back: shop-";
+
+  it("leaves the stack's own containers that the release keeps, and puts those back that it replaced", async () => {
+    assert.deepEqual(await failFirst({ halted: {}, copied: [] }), [
+      `${text}web-1, shop-extra-1`,
+      ...["remove new", "create shop-web-1", "start web-id", "start extra-id"],
+    ]);
+  });
+
+  it("keeps none where an attempt before has made room: they would write beside what comes back", async () => {
+    assert.deepEqual(await failFirst({ halted: {}, copied: ["shop_copy"] }), [
+      `${text}extra-1`,
+      ...["remove db-id", "remove new", "start extra-id"],
+    ]);
   });
 });
