@@ -13,8 +13,8 @@ import {
   plainSource,
   RenderedModels,
 } from "../prepare/mod.ts";
-import { isStrangers, learnedSoon, type PipelineParts } from "../pipeline/mod.ts";
-import { type InstanceKey, type Ledger, recordedOwner } from "../record/mod.ts";
+import { handedOverWith, isStrangers, learnedSoon, type PipelineParts } from "../pipeline/mod.ts";
+import type { InstanceKey, Ledger } from "../record/mod.ts";
 import { createSyncWindows, type SyncWindows } from "../plan/mod.ts";
 import { createSops, createSopsProgram, type ExternalSecrets } from "../secrets/mod.ts";
 import type { Settings } from "../settings/mod.ts";
@@ -232,7 +232,7 @@ function parts(
     source: plainSource(source, sops),
     encrypted: createEncryptedFiles({ source, sops, files, digest }),
     rendered: new RenderedModels(),
-    isAdopted: (key) => recordedOwner(made.ledger, key)?.adopted === true,
+    handedOver: (key) => handedOverWith(made.ledger, key),
     turns,
     files,
     commands,

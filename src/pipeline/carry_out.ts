@@ -292,8 +292,8 @@ async function rollOutStack(
   } = work.next.release.swarm ?? {};
   const auth = (image: string) => parts.host.images.credentials(image, signal);
   const retention = { configs, secrets };
-  const isAdopted = parts.isAdopted(work.next.release.key);
-  const swarm = { ...swarmSources(parts), auth, retention, isAdopted };
+  const handedOver = parts.handedOver(work.next.release.key);
+  const swarm = { ...swarmSources(parts), auth, retention, handedOver };
   const requireOwn = (release: Release, within: AbortSignal) =>
     requireNothingForeign(parts, release, release.model, within);
   const ports = { engine, clock, log, files, progress, replan, requireOwn, requireAllowed, swarm };

@@ -28,8 +28,11 @@ export interface PrepareParts {
   /** Digests with this installation's key: they cover secrets and appear in labels, or are shown. */
   readonly key: { digest(text: string): string; shown(key: StackKey, text: string): string };
   readonly secrets: ExternalSecrets;
-  /** Whether a person handed a stack, and so all that was made for it, to its owner. */
-  readonly isAdopted: (key: StackKey) => boolean;
+  /**
+   * The sources of configurations whose things a stack has, beside its owner's, by a hand-over; `undefined`
+   * while it has all that was made for its name.
+   */
+  readonly handedOver: (key: StackKey) => ReadonlySet<string> | undefined;
   /** Runs waits for secret stores when the preparation holds a slot. */
   readonly lend?: Lend;
   /** Turns for what holds the whole process up, such as parsing a file of a repository. */

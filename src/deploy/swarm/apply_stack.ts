@@ -37,8 +37,8 @@ export async function applyStack(
   if (posted.length > 0) {
     await parts.requireOwn(release, signal);
     progress(`changing ${posted.map(({ name }) => name).join(", ")}`);
-    const source = parts.swarm.isAdopted ? undefined : askingSource(release);
-    const object = await ensureStack(engine, { ...stack, source }, signal);
+    const sources = parts.swarm.handedOver?.union(new Set([askingSource(release)]));
+    const object = await ensureStack(engine, { ...stack, sources }, signal);
     await parts.requireAllowed(next, signal);
     await postServices(parts, { stack, next, object, services: posted }, signal);
   }

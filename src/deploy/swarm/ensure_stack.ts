@@ -13,13 +13,13 @@ export const OF_NODES: readonly string[] = ["host", "bridge", "none"];
  * Returns a function that finds its configs and secrets.
  *
  * Throws `conflict` when something external is missing, when a network leads outside where an
- * internal one is wanted, when a config or secret was made for another stack, or for this one of another
- * `source` (see {@link madeForOther}), and when an existing config has other content: the digest in the
+ * internal one is wanted, when a config or secret was made for another stack, or for this one of none
+ * of `sources` (see {@link madeForOther}), and when an existing config has other content: the digest in the
  * name is so short that somebody can prepare a config with the same one.
  */
 export async function ensureStack(
   { swarm, ...engine }: Pick<Engine, "swarm" | "makeNetwork">,
-  stack: WantedStack & { readonly source: string | undefined },
+  stack: WantedStack & { readonly sources: ReadonlySet<string> | undefined },
   signal: AbortSignal,
 ): Promise<StackParts["object"]> {
   const missing = (what: string) =>
@@ -43,7 +43,7 @@ export async function ensureStack(
     for (const { key, name, body } of wanted) {
       const known = there.get(name);
       if (known === undefined && body === undefined) throw missing(`${kind.slice(0, -1)} ${name}`);
-      const madeFor = body && known && madeForOther(known.labels, stack.name, stack.source);
+      const madeFor = body && known && madeForOther(known.labels, stack.name, stack.sources);
       if (madeFor !== undefined) {
         throw errors.conflict(
           `stack ${stack.name}: ${kind}.${key}: there is ${name}, which was made for ${madeFor}; give ` +

@@ -13,14 +13,15 @@ import { STACK_LABELS } from "./stack_parts.ts";
  * external objects exist, the stack's networks are as it defines them, no external config or secret
  * was made for another stack, or for another source's of that name, whose author never shared its
  * content, and no service name is taken by another stack, as `b_c` of stack `a` and `c` of stack `a_b`
- * would clash. Where the stack `isAdopted`, a person handed over all that was made for the name.
+ * would clash. What a person `handedOver` is the stack's: of these sources, too, or all that was made for
+ * the name.
  *
  * Throws `deploy_failed` for a missing object, which another deployment may make, and `conflict`.
  */
 export async function requireStackParts(
-  { host: { engine: { swarm } }, isAdopted }: {
+  { host: { engine: { swarm } }, handedOver }: {
     readonly host: { readonly engine: Pick<Engine, "swarm"> };
-    readonly isAdopted: (key: StackKey) => boolean;
+    readonly handedOver: (key: StackKey) => ReadonlySet<string> | undefined;
   },
   release: Pick<Release, "key" | "model" | "configuration" | "revision">,
   services: readonly string[],
@@ -28,7 +29,7 @@ export async function requireStackParts(
 ): Promise<void> {
   if (services.length === 0) return;
   const { key: { name: stack }, model } = release;
-  const source = isAdopted(release.key) ? undefined : askingSource(release);
+  const sources = handedOver(release.key)?.union(new Set([askingSource(release)]));
   await requireOwnNames({ swarm }, stack, services, signal);
   const external = (kind: "networks" | "configs" | "secrets") =>
     resourcesOf(model, kind).filter((each) => each.external);
@@ -50,7 +51,7 @@ export async function requireStackParts(
       if (found === undefined) {
         throw lacking(kind === "configs" ? "config" : "secret", { key, name });
       }
-      const madeFor = madeForOther(found.labels, stack, source);
+      const madeFor = madeForOther(found.labels, stack, sources);
       if (madeFor === undefined) continue;
       throw errors.conflict(
         `${kind}.${key}: ${name} was made for ${madeFor}, and goes when its content changes, so ` +

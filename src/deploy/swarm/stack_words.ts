@@ -19,8 +19,8 @@ export interface SwarmParts {
   /** Directory of a stack as seen by its engine. */
   stackDirectory(release: Pick<Release, "key">): string;
   readonly retention: Retention;
-  /** Whether a person handed over all that was made for the stack's name. */
-  readonly isAdopted: boolean;
+  /** Sources whose things the stack has, too, by a hand-over; `undefined` while it has all of its name. */
+  readonly handedOver: ReadonlySet<string> | undefined;
 }
 
 /** Ports of a stack's rollout. */

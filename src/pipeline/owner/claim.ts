@@ -11,7 +11,7 @@ import {
 } from "../../model/mod.ts";
 import type { Ledger, RecordedRelease } from "../../record/ledger.ts";
 import { isFoundElsewhere, recordedOwner } from "../../record/mod.ts";
-import { type Claim, whose } from "./whose.ts";
+import { type Claim, takesAll, whose } from "./whose.ts";
 
 /** Releases to look through for what they took over; the ledger keeps about as many. */
 const MOST_RELEASES = 200;
@@ -61,6 +61,18 @@ export function claimOf(
     tookOver: (volume) =>
       taken().has(volume) || templates().some((name) => fitsTemplate(name, volume)),
   };
+}
+
+/**
+ * The sources of configurations whose things a stack has, beside its owner's, by a hand-over; `undefined`
+ * while it has all that was made for its name.
+ */
+export function handedOverWith(
+  ledger: Parameters<typeof claimOf>[0],
+  key: StackKey,
+): ReadonlySet<string> | undefined {
+  const claim = claimOf(ledger, key);
+  return takesAll(claim) ? undefined : claim.configurations();
 }
 
 /** A claim to volumes that knows, by the stack's own containers there, what it was deployed from. */

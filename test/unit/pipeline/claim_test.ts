@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { LABELS, MANAGER, stackKey } from "../../../src/model/mod.ts";
 import { readMark } from "../../../src/deploy/mod.ts";
-import { claimOf, withSeen } from "../../../src/pipeline/owner/claim.ts";
+import { claimOf, handedOverWith, withSeen } from "../../../src/pipeline/owner/claim.ts";
 import { type Claim, whose, whyKept } from "../../../src/pipeline/owner/whose.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
@@ -81,6 +81,9 @@ describe("claimOf()", () => {
   it("knows what the owner's own releases were deployed from, and no others", () => {
     const ledger = createMemoryLedger(createFakeClock());
     const { revision } = releaseOf(key, "a".repeat(40));
+    const more = {
+      configuration: { ...revision, source: { ...revision.source, name: "host/new" } },
+    };
     const from = (name: string) => ({ ...revision, source: { ...revision.source, name } });
     for (const [app, conf] of [["host/app", OWNER.source], ["host/other", OTHER]] as const) {
       const more = { revision: from(app), configuration: from(conf) };
@@ -89,10 +92,13 @@ describe("claimOf()", () => {
     ledger.owners.settle(key, OWNER);
     const sources = () => [...claimOf(ledger, key).sources()];
     assert.deepEqual(sources(), ["host/app", OWNER.source]);
-    ledger.handOver(key, OWNER);
+    ledger.handOver(key, { source: "host/new", reference: "" });
     const named = { configurations: [OTHER], repositories: ["host/there"] };
     ledger.owners.noteCleared(key, ledger.owners.toClear(key), named);
-    assert.deepEqual(sources(), ["host/there", "host/app", OWNER.source]);
+    assert.deepEqual(sources(), ["host/there"]);
     assert.deepEqual([...claimOf(ledger, key).configurations()], [OTHER]);
+    assert.equal(handedOverWith(ledger, key), undefined);
+    ledger.succeed(ledger.beginDeploy(releaseOf(key, "b".repeat(40), more)), {}, "done");
+    assert.deepEqual([...handedOverWith(ledger, key) ?? []], [OTHER]);
   });
 });

@@ -138,7 +138,7 @@ function createShop(directory: string) {
     trees: { collect: unused },
     rendered: new RenderedModels(),
     turns: createTurns(clock),
-    isAdopted: () => false,
+    handedOver: () => new Set(),
     encrypted: {
       reveal: () => Promise.resolve({ identities: new Map(), secrets: new Set(), failures: [] }),
     },

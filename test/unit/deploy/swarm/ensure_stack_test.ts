@@ -30,7 +30,7 @@ function ensure(
       ...{ key: name, name, external: false },
       body: { Name: name, Internal: true, Labels: {} },
     })),
-    source: isAdopted ? undefined : "host/me/shop",
+    sources: isAdopted ? undefined : new Set(["host/me/shop"]),
     objects: [{ kind, key: "c", name: body.Name, body }],
     parts: { stack: "shop", model: {}, api: "1.45", replicas: {}, content: {} },
   };

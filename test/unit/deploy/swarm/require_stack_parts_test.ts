@@ -21,7 +21,7 @@ async function require(
     secrets?: SwarmObject[];
     networks?: ResourceSummary[];
   } = {},
-  isAdopted = false,
+  handedOver: ReadonlySet<string> | "all" = new Set<string>(),
 ): Promise<void> {
   const swarm: Pick<Swarm, "networks" | "namedObjects" | "namedServices"> = {
     networks: () => Promise.resolve(there.networks ?? []),
@@ -32,7 +32,10 @@ async function require(
   };
   const { signal } = new AbortController();
   await requireStackParts(
-    { host: { engine: { swarm: swarm as Swarm } }, isAdopted: () => isAdopted },
+    {
+      host: { engine: { swarm: swarm as Swarm } },
+      handedOver: () => handedOver === "all" ? undefined : handedOver,
+    },
     { ...releaseOf(stackKey("", "a"), "1"), model },
     ["b_c"],
     signal,
@@ -71,12 +74,14 @@ describe("requireStackParts()", () => {
       code: "conflict",
       message: /was made for stack a of host\/them\/shop, and goes/,
     });
-    await require(external("secrets"), theirs, true);
+    for (const over of ["all", new Set(["host/them/shop"])] as const) {
+      await require(external("secrets"), theirs, over);
+    }
     await require(external("secrets"), ours);
     // As older versions made them.
     await require(external("secrets"), from({}));
     const others = from({ [LABELS.deployment]: "blog", [LABELS.sourceConfiguration]: own });
-    await assert.rejects(require(external("secrets"), others, true), { code: "conflict" });
+    await assert.rejects(require(external("secrets"), others, "all"), { code: "conflict" });
   });
 
   for (const kind of ["networks", "configs", "secrets"]) {

@@ -44,7 +44,7 @@ function createWorld() {
       digest: () => "0",
       auth: () => Promise.resolve(""),
       stackDirectory: () => "/s",
-      isAdopted: false,
+      handedOver: new Set<string>(),
       retention: { configs: -1, secrets: -1 },
     },
     clock: {
