@@ -91,11 +91,11 @@ interface ProjectParts {
     what: { readonly service: string | undefined; readonly waiting: AbortSignal },
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Does what a person asks of an existing project, and reports how it ends. */
+  /** Does what a person asks of an existing project until a hand-over ends it, and reports how it ends. */
   readonly told: (
     key: StackKey,
     action: ProjectAction | "remove",
-    work: () => Promise<void>,
+    work: (owned: AbortSignal) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>;
   /** Images that other stacks than `key` need although no container uses them. */
@@ -159,11 +159,12 @@ export class Projects {
       controlled = action === "stop"
         ? { isHeld: idle !== undefined, left: [] }
         : { isHeld: false, left: idle ?? [] };
-      await this.#parts.told(key, action, async () => {
+      await this.#parts.told(key, action, async (owned) => {
         const engine = await this.#parts.engine(key.context);
+        // Of a stop, half would be nothing: it holds the stack whoever has it.
         if (action === "stop") return await stop(engine, containers.toReversed(), within);
-        await start(engine, startable, action, within);
-        await this.#waitHealthy(key, startable, timeoutSeconds, within);
+        await start(engine, startable, action, owned);
+        await this.#waitHealthy(key, startable, timeoutSeconds, owned);
       }, within);
     }, signal);
     return controlled;
@@ -224,7 +225,7 @@ export class Projects {
     };
     const bounded = { key, what: "project", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
-      await this.#parts.told(key, "remove", () => remove(within), within);
+      await this.#parts.told(key, "remove", remove, within);
     }, signal);
     return data;
   }

@@ -1,4 +1,3 @@
-import { isRefusedChange } from "../docker/mod.ts";
 import { BoundedLooks, lookAtServices, lookForDrift, observe } from "../deploy/mod.ts";
 import {
   askingSource,
@@ -6,7 +5,6 @@ import {
   type EngineVerdict,
   formatStackKey,
   type Heard,
-  isStackwrightError,
   type LookBecause,
   NO_DRIFT,
   type ObservedContainer,
@@ -22,15 +20,13 @@ import {
   listedDrift,
   pausedHold,
   type Reconciliation,
-  type Restart,
 } from "../plan/mod.ts";
 import { hideSecrets, type Target } from "../prepare/mod.ts";
 import type { RecordedRelease } from "../record/ledger.ts";
-import { notOwners } from "../record/mod.ts";
+import { notOwners, whyLeft } from "../record/mod.ts";
 import {
   newVerdicts,
   reconciliationTeller,
-  stackLabels,
   tellDrift,
   type Teller,
   tellSuppressed,
@@ -43,7 +39,8 @@ import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
 import { createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
-import { waitForStack } from "./waits.ts";
+import { restartContainers } from "./reconcile/restart_containers.ts";
+import { asItsOwner, type OwnersWork, waitForStack } from "./waits.ts";
 
 /** Records how a stack reacts to events of its containers, as what runs now asks for it. */
 export function settleReconciliation(
@@ -59,7 +56,8 @@ export function settleReconciliation(
  * and the mirror. Newer commits, a pause and a retry that waits do not matter; a stack that a
  * person stopped, or that was destroyed, is left alone.
  *
- * Returns `failed` when it is to be tried again. Rejects as the signal, and as the engine does.
+ * Returns `failed` when it is to be tried again. Rejects as the signal, and as the engine does. A hand-over
+ * ends it: then what runs is left to the new owner.
  */
 export async function reconcile(
   anyParts: PipelineParts,
@@ -73,11 +71,19 @@ export async function reconcile(
     await waitForStack(parts, key, () => {}, signal);
     const end = await parts.stackLock.run(formatStackKey(key), async () => {
       if (parts.ledger.heldElsewhere(key) !== undefined) return "moved";
-      return await attempt(parts, key, why(), signal);
+      const because = why();
+      const work: OwnersWork<End> = (within, ask) => attempt(parts, key, { because, ask }, within);
+      return await asItsOwner(parts, key, work, signal).catch((error) => {
+        signal.throwIfAborted();
+        if (whyLeft(parts.ledger, key) === undefined) throw error;
+        return "settled" as const;
+      });
     }, signal);
     if (end !== "moved") return end;
   }
 }
+
+type End = "settled" | "failed" | "moved";
 
 /** A stack to reconcile, and how it reacts. */
 interface Reconciled {
@@ -97,9 +103,13 @@ function reconciled(parts: PipelineParts, key: StackKey): Reconciled | undefined
 async function attempt(
   parts: PipelineParts,
   key: StackKey,
-  { heard, retryMs }: ReturnType<LookBecause>,
+  { because: { heard, retryMs }, ask }: {
+    readonly because: ReturnType<LookBecause>;
+    /** Aborts the signal if the stack is another owner's by now. */
+    readonly ask: () => void;
+  },
   signal: AbortSignal,
-): Promise<"settled" | "failed" | "moved"> {
+): Promise<End> {
   const since = parts.ledger.mark(key);
   const found = reconciled(parts, key);
   const recorded = found?.recorded ?? parts.ledger.current(key);
@@ -124,7 +134,7 @@ async function attempt(
   const teller = reconciliationTeller(parts.listeners, recorded);
   try {
     const end = decided.plan.kind === "skip"
-      ? await restart(parts, found, { teller, restarts: decided.restarts }, signal)
+      ? await restartContainers(parts, found, { teller, restarts: decided.restarts, ask }, signal)
       : await redeploy(parts, found, { teller, decided, observed, since }, signal);
     if (end === undefined) return "moved";
     if (end.status === "succeeded" && drift.length > 0) {
@@ -134,7 +144,8 @@ async function attempt(
     if (end.status !== "skipped") teller.tell({ kind: "ended", end: { ...end, ...again } });
     return end.status === "failed" ? "failed" : "settled";
   } catch (thrown) {
-    teller.fail(`bringing ${key.name} back`, thrown, signal, laterBy(parts, retryMs));
+    const again = whyLeft(parts.ledger, key) === undefined ? laterBy(parts, retryMs) : {};
+    teller.fail(`bringing ${key.name} back`, thrown, signal, again);
     signal.throwIfAborted();
     return "failed";
   }
@@ -216,39 +227,6 @@ async function driftOf(
   tellDrift(log, key, judged, options.drift);
   reconciliations.noteDrift(key, judged.found);
   return judged.mended;
-}
-
-/** Restarts containers in sequence; one that is gone by then counts as missing at the next look. */
-async function restart(
-  parts: PipelineParts,
-  { recorded: { key, digest, revision }, options }: Reconciled,
-  { teller, restarts }: { readonly teller: Teller; readonly restarts: readonly Restart[] },
-  signal: AbortSignal,
-): Promise<TargetEnd> {
-  const { meter, host: { engine } } = parts;
-  const message = restarts.map((each) => each.because).join("; ");
-  teller.begin("restart", message);
-  const { restartTimeoutSeconds: timeoutSeconds, restartSignal: signalName } = options;
-  const how = { timeoutSeconds, ...(signalName === "" ? {} : { signalName }) };
-  const refused: string[] = [];
-  for (const { container: { id, name }, counts } of restarts) {
-    // Recorded before the restart, so that a restart that ends this process is counted.
-    if (counts) {
-      const restarted = { key, release: digest, container: name };
-      parts.ledger.reconciliations.noteRestart(restarted, parts.clock.now());
-    }
-    try {
-      await engine.restartContainer(id, how, signal);
-    } catch (error) {
-      if (isStackwrightError(error, "path_escapes")) {
-        refused.push(`container ${name} was not restarted: ${error.message}`);
-      } else if (!isRefusedChange(error)) throw error;
-      else parts.log.debug(`container ${name} could not be restarted`, { error });
-    }
-    meter.count("reconciliation_restarts_total", stackLabels(key, revision.source.name));
-  }
-  if (refused.length > 0) return { status: "failed", message: refused.join("; ") };
-  return { status: "succeeded", message: `restarted: ${message}` };
 }
 
 /** Puts missing parts of the release back; `undefined` when another process changed the stack. */

@@ -38,7 +38,7 @@ import { whyLeftAlone } from "./owner/own_stack.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { allInTurns, deploying } from "../system/mod.ts";
 import { noteDeferred, windowHold } from "./sync_gate.ts";
-import { learnedOfAll } from "./waits.ts";
+import { learnedOfAll, whileOwned } from "./waits.ts";
 
 interface ObsoleteRun {
   readonly request: SourceRequest;
@@ -219,16 +219,21 @@ async function remove(
     try {
       teller.tell({ kind: "decided", decision });
       const on = await partsFor(parts, key, signal);
-      const work = () => stage(parts, teller.target, "deploy", destroy);
-      const destroy = async () => {
+      const destroy = async (within: AbortSignal) => {
         // A wait for the slot is as long as others' deployments take.
         const waits = personHold(parts, key) ?? closedNow();
         if (waits !== undefined) return deferRemoval(teller, waits);
         teller.tell({ kind: "started" });
-        return await destroyObsolete(on, { run, removal, because: message }, signal);
+        return await destroyObsolete(on, { run, removal, because: message }, within);
       };
       const holder = { ...stack, configuration };
-      const end = await deploying(parts, holder, work, signal);
+      const ofOwner = { keys: [key], owners: [ownerFrom(configuration)] };
+      const owned = (within: AbortSignal, ask: () => void) => {
+        ask();
+        const work = () => stage(parts, teller.target, "deploy", () => destroy(within));
+        return deploying(parts, holder, work, within);
+      };
+      const end = await whileOwned(parts, ofOwner, owned, signal);
       if (end !== undefined) teller.tell({ kind: "ended", end });
     } catch (thrown) {
       const error = teller.fail(`removing ${key.name}`, thrown, signal);

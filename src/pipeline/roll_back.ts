@@ -22,7 +22,7 @@ import { bringToDisk } from "./placed_files.ts";
 import { partsFor, type PipelineParts } from "./parts.ts";
 import { requireImages, requireNoClash, requireNotOwnProject, stage } from "../prepare/mod.ts";
 import { pointImages, requireModeOf } from "./stack_mode.ts";
-import { learnedSoon, waitForProcess, waitForStack } from "./waits.ts";
+import { asItsOwner, learnedSoon, waitForProcess, waitForStack } from "./waits.ts";
 
 /** Newest releases among which the one that the pin refuses is looked for. */
 const MOST_LOOKED_AT = 100;
@@ -58,7 +58,8 @@ export async function rollBack(
   await parts.stackLock.run(formatStackKey(key), async () => {
     for (;;) {
       await waitForStack(parts, key, request.progress, signal);
-      if (await attempt(parts, key, request, signal) === "done") return;
+      const work = (within: AbortSignal) => attempt(parts, key, request, within);
+      if (await asItsOwner(parts, key, work, signal) === "done") return;
     }
   }, signal);
 }
@@ -127,7 +128,8 @@ export async function recreate(
   for (;;) {
     await waitForProcess(parts, key, () => {}, waiting);
     await learnedSoon(parts, key, signal);
-    if (await attemptAnew(parts, key, service, signal) === "done") return;
+    const work = (within: AbortSignal) => attemptAnew(parts, key, service, within);
+    if (await asItsOwner(parts, key, work, signal) === "done") return;
   }
 }
 

@@ -139,6 +139,20 @@ export function whileOwned<T>(
 }
 
 /**
+ * Does work on a stack as {@link whileOwned} does, in the name of whoever has it now. All that holds a
+ * stack's lock and changes or prepares something goes through here, or through what knows the owner better.
+ */
+export function asItsOwner<T>(
+  parts: Pick<PipelineParts, "ledger" | "stackLock">,
+  key: StackKey,
+  work: OwnersWork<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const owner = recordedOwner(parts.ledger, key);
+  return whileOwned(parts, { keys: [key], owners: [owner, owner?.contested] }, work, signal);
+}
+
+/**
  * Takes the lock of a target's stack and does its work, for as long as {@link whileOwned} does. Former
  * owners' work on the stack, by whichever context of its engine, ends meanwhile. A stranger does not
  * wait while somebody is at work: it would not hear of it if another process handed the stack over.

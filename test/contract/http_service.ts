@@ -144,7 +144,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     stackLock,
     isManager: async (signal) => (await engine.info(signal)).swarm === "manager",
     destroyRecorded: () => Promise.resolve(false),
-    told: (_key, _action, work) => work(),
+    told: (_key, _action, work, signal) => work(signal),
   });
   const operations = createOperations({
     intake,
@@ -163,7 +163,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       clock,
       stackLock,
       destroyRecorded: options.destroyRecorded ?? (() => Promise.resolve(undefined)),
-      told: (_key, _action, work) => work(),
+      told: (_key, _action, work, signal) => work(signal),
       hold: () => undefined,
       recreateRecorded: options.recreate ?? (() => Promise.resolve()),
       keptImages: () => Promise.resolve(new Set()),

@@ -32,11 +32,11 @@ interface StacksParts {
   readonly isManager: (signal: AbortSignal) => Promise<boolean>;
   /** Removes a stack that the ledger knows, except for its volumes; false for an unknown stack. */
   readonly destroyRecorded: (key: StackKey, signal: AbortSignal) => Promise<boolean>;
-  /** Does what a person asks of an existing stack, and reports how it ends. */
+  /** Does what a person asks of an existing stack until a hand-over ends it, and reports how it ends. */
   readonly told: (
     key: StackKey,
     action: StackAction | "remove",
-    work: () => Promise<void>,
+    work: (owned: AbortSignal) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>;
 }
@@ -87,11 +87,11 @@ export class Stacks {
     const work = async (within: AbortSignal) => {
       const chosen = await this.#chosen(key, service, within);
       requireOne(key, chosen, { order, named: service !== undefined });
-      await this.#parts.told(key, order.action, async () => {
+      await this.#parts.told(key, order.action, async (owned) => {
         for (const { name } of chosen) {
-          results.push(await this.#change(key, { name, order, done: results }, within));
+          results.push(await this.#change(key, { name, order, done: results }, owned));
         }
-        if (order.action === "scale" && wait) await this.#converged(key, results, deadline, within);
+        if (order.action === "scale" && wait) await this.#converged(key, results, deadline, owned);
       }, within);
     };
     await this.#requireSwarm(signal);
@@ -114,7 +114,7 @@ export class Stacks {
     await this.#requireSwarm(signal);
     const bounded = { key, what: "stack", timeoutSeconds };
     await withinLock(this.#parts, bounded, async (within) => {
-      await told(key, "remove", () => remove(within), within);
+      await told(key, "remove", remove, within);
     }, signal);
   }
 

@@ -48,7 +48,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
     stackLock: createKeyedLock(),
     isManager: () => Promise.resolve(true),
     destroyRecorded: () => Promise.resolve(false),
-    told: (_key, _action, work) => work(),
+    told: (_key, _action, work, signal) => work(signal),
   });
   const operations = createOperations({
     intake,
@@ -65,7 +65,7 @@ function createWorld(execute: Execute = () => Promise.resolve()) {
       clock,
       stackLock: createKeyedLock(),
       destroyRecorded: () => Promise.resolve(undefined),
-      told: (_key, _action, work) => work(),
+      told: (_key, _action, work, signal) => work(signal),
       hold: () => undefined,
       recreateRecorded: () => Promise.resolve(),
       keptImages: () => Promise.resolve(new Set()),

@@ -20,7 +20,7 @@ function projectsWith(files: Readonly<Record<string, string>>): Projects {
     clock: createFakeClock(),
     stackLock: createKeyedLock(),
     destroyRecorded: () => Promise.resolve(undefined),
-    told: (_key, _action, work) => work(),
+    told: (_key, _action, work, signal) => work(signal),
     hold: () => undefined,
     recreateRecorded: () => Promise.resolve(),
     keptImages: () => Promise.resolve(new Set()),

@@ -4,7 +4,7 @@ import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { recreate } from "../../../src/pipeline/roll_back.ts";
 import { learnedSoon, locked } from "../../../src/pipeline/waits.ts";
 import { stackKey } from "../../../src/model/mod.ts";
-import { createKeyedLock } from "../../../src/system/mod.ts";
+import { createWatchedLock } from "../../../src/system/mod.ts";
 import { createFakeClock } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
 import { createRecordingLog, type RecordingLog } from "../../fakes/recording_log.ts";
@@ -26,7 +26,7 @@ function createWorld() {
     },
   };
   const host = { own: () => Promise.resolve(undefined) };
-  const made = { clock, ledger, log, secrets, host, stackLock: createKeyedLock() };
+  const made = { clock, ledger, log, secrets, host, stackLock: createWatchedLock() };
   return { parts: made as unknown as PipelineParts, asked, clock, know: known.resolve };
 }
 
