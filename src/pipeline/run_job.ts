@@ -37,7 +37,7 @@ import {
 import { type JobParts, partsFor, type PipelineParts } from "./parts.ts";
 import { readyJob, requireStartable } from "./placed_files.ts";
 import { createPauses } from "../system/mod.ts";
-import { startableBy } from "./owner/end_others_runs.ts";
+import { endingBy } from "./owner/end_others_runs.ts";
 import { saidBy } from "./owner/own_things.ts";
 import { observeAnyway } from "./stack_mode.ts";
 import { ownersElsewhere } from "./owner_elsewhere.ts";
@@ -169,7 +169,7 @@ function createRun(
     return await withOwnStops(parts, work, spec, within).then(() => files);
   };
   const { clock, log } = parts;
-  const checks = { ready, requireStartable: startableBy(parts, key, owner) };
+  const checks = { ready, ...endingBy(parts, key, owner) };
   const who = recordedOwner(parts.ledger, key)?.source ?? key.name;
   const making: InTurn = (make, within) => jobs.making.run(who, make, within);
   const facts = { ...jobs, making, clock, log, found, spec, progress, owner, ...checks };

@@ -495,6 +495,44 @@ describe("a run of a job of a stack's former owner", () => {
       await until(async () => await running(world) === 0);
     }));
 
+  const RESTART = { "stackwright.job.execution_mode": "restart" };
+  for (const engine of ENGINES) {
+    it(`ends at the hand-over also in the job's own container, on the ${engine} engine`, () =>
+      withOther(async (world, other) => {
+        const files = withJob({ ...STOPS, ...RESTART });
+        await commit(world, files, DAY);
+        await pollTo(world, "succeeded");
+        await run(world, "?wait=false");
+        await until(async () => (await states(world))["backup-1"] === "running");
+        assert.equal((await states(world))["web-1"], "exited");
+        await other.adopt();
+        await until(async () => (await states(world))["backup-1"] === "exited");
+        await other.deploy("succeeded", files);
+        assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "exited" });
+      }, engine));
+  }
+
+  it("ends with the new owner's next look where nothing waits for the end of the job's own container", () =>
+    withOther(async (world, other) => {
+      const files = withJob(RESTART);
+      await commit(world, files, DAY);
+      await pollTo(world, "succeeded");
+      assert.match(await run(world), /triggered/);
+      await until(async () => (await states(world))["backup-1"] === "running");
+      await other.adopt();
+      await commandTo(world, 0, ["hold", world.stack]);
+      assert.equal((await states(world))["backup-1"], "running");
+      await other.deploy("skipped", files);
+      assert.deepEqual(await states(world), { "web-1": "running", "backup-1": "exited" });
+      await commandTo(world, 0, ["resume", world.stack]);
+      await other.deploy("skipped", files);
+      // The new owner's own goes on.
+      assert.match(await run(world), /triggered/);
+      await until(async () => (await states(world))["backup-1"] === "running");
+      await other.deploy("skipped", files);
+      assert.equal((await states(world))["backup-1"], "running");
+    }));
+
   it("is refused before the new owner has deployed", () =>
     withOther(async (world, other) => {
       await commit(world, withJob(STOPS), DAY);

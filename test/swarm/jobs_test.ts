@@ -71,6 +71,7 @@ if (swarm.unavailable !== undefined) {
         found,
         spec,
         leaves: () => leaves,
+        isTaken: () => false,
         making: createLimiter(8).run,
         progress: () => {},
         swarm: engine.swarm,

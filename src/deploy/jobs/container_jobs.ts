@@ -63,11 +63,14 @@ export function containerJobs(facts: ContainerJobFacts): JobEngine<string> {
     },
     async restart(signal) {
       const { id, state } = container;
+      // Not restarted, which an engine finishes whoever the stack is handed over to meanwhile.
+      if (state === "running") await engine.stopContainer(id, undefined, signal);
+      signal.throwIfAborted();
       // The existing container needs neither image nor files again.
-      if (state === "running") await engine.restartContainer(id, {}, signal);
-      else await engine.startContainer(id, signal);
+      await engine.startContainer(id, signal);
       return id;
     },
+    halt: (signal) => engine.stopContainer(container.id, 0, signal),
     async make(told, files, signal) {
       const stops = await toStop(signal);
       const execution = { runId: facts.nextId(), stops, owner: facts.owner };

@@ -34,15 +34,15 @@ const CLEANUP_MS = 60_000;
 const START_MS = 1000;
 
 /**
- * Starts again what a run has stopped, then removes its own container or service, if it has one. What
+ * Starts again what a run has stopped, then does away with what it runs as, where that is asked for. What
  * fails is logged. What is removed is read before, and what was stopped does not wait for that.
  */
 export async function endRun<Stopped>(
   { clock, log, key, service, requireStartable }: RunEndParts,
   engine: RunsEngine<Stopped>,
-  { stopped, own, reading = Promise.resolve() }: {
+  { stopped, putAway, reading = Promise.resolve() }: {
     readonly stopped: readonly Stopped[];
-    readonly own: string | undefined;
+    readonly putAway?: ((signal: AbortSignal) => Promise<void>) | undefined;
     readonly reading?: Promise<void>;
   },
 ): Promise<void> {
@@ -58,9 +58,9 @@ export async function endRun<Stopped>(
       };
       const started = await someAtOnce(stopped, start, patient);
       await reading;
-      if (own === undefined) return started;
+      if (putAway === undefined) return started;
       // The run's own label is the only record of what was stopped, so it goes last.
-      return [...started, ...await Promise.allSettled([engine.remove(own, patient)])];
+      return [...started, ...await Promise.allSettled([putAway(patient)])];
     },
     new AbortController().signal,
   );

@@ -7,12 +7,14 @@ import {
   type StackKey,
   type StackOwner,
 } from "../../model/mod.ts";
+import { isDown } from "../left_orphans.ts";
 import { isJobRun } from "../running_jobs.ts";
 import { containerRuns } from "./container_jobs.ts";
 import { endRun, MOST_STOPS, type RunEndParts, type RunsEngine } from "./end_run.ts";
 import { ownerOfRun } from "./execution.ts";
 import { activeSwarmJobs } from "./find_swarm_jobs.ts";
-import { swarmRuns } from "./swarm_jobs.ts";
+import type { FoundJob } from "./found_job.ts";
+import { idleService, swarmRuns } from "./swarm_jobs.ts";
 
 /**
  * Whether something runs a job in the name of another owner than the stack's, to whom a person handed it
@@ -84,6 +86,23 @@ export async function endRuns(
   return runs.map(({ name }) => name).sort();
 }
 
+/**
+ * Stops, at once, what jobs run in their own containers and services: their author decides how long these
+ * take. Returns their names, sorted. May be called twice.
+ */
+export async function haltJobs(
+  { engine }: Pick<RunsEndParts, "engine">,
+  jobs: readonly FoundJob[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const running = jobs.filter(({ scale, container }) => scale > 0 && !isDown(container));
+  for (const { container: { id }, swarm } of running) {
+    if (swarm === undefined) await engine.stopContainer(id, 0, signal);
+    else await idleService(engine.swarm, swarm, signal);
+  }
+  return running.map(({ container }) => container.name).sort();
+}
+
 async function endOne<Stopped>(
   parts: RunEndParts,
   runs: RunsEngine<Stopped>,
@@ -95,7 +114,7 @@ async function endOne<Stopped>(
   for (const each of stops.slice(0, MOST_STOPS)) {
     if (await runs.stackOf(each, signal) !== parts.key.name) stopped.push(each);
   }
-  await endRun(parts, runs, { stopped, own: undefined });
+  await endRun(parts, runs, { stopped });
   // Unlike what was stopped, a run that cannot be removed is an error: it would go on.
   await runs.remove(id, signal);
 }

@@ -30,6 +30,8 @@ export interface JobRunFacts {
   readonly found: FoundJob;
   readonly spec: JobOrder;
   readonly leaves: () => boolean;
+  /** Whether the job's own container or service is another owner's by now, and what ran of it has ended. */
+  readonly isTaken: () => boolean;
   readonly progress: Progress;
   /** Throws, before anything is stopped, when the job must not run. Returns files for its container. */
   readonly ready: (signal: AbortSignal) => Promise<readonly InjectedFile[]>;
@@ -66,6 +68,8 @@ export interface JobEngine<Stopped> extends RunsEngine<Stopped> {
   exitCode(id: string, signal: AbortSignal): Promise<number>;
   /** Ends a run that takes too long; calls `keep` when its complete output can be read. */
   cutShort(id: string, keep: () => Promise<void>, signal: AbortSignal): Promise<void>;
+  /** Stops the job's own container or service at once: its author decides how long it takes. */
+  halt(signal: AbortSignal): Promise<void>;
   /** The last lines of its output. */
   printed(id: string, lines: number, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -165,6 +169,7 @@ export class JobRun<Stopped> {
     await this.#stop(signal);
     // Where nothing was to be stopped, nothing was waited for since it was ready.
     if (stopServices.length > 0) await this.#requireStartable(signal);
+    this.#mayRun = true;
     const id = await this.#engine.restart(signal);
     if (stopServices.length > 0 || maxSeconds !== undefined) this.#awaited = id;
   }
@@ -242,16 +247,22 @@ export class JobRun<Stopped> {
 
   /**
    * Starts stopped services again and removes the run's own container or service, also after a
-   * cancellation. When the process ends, such a run that may have been started is left as it is for the
-   * next process. What is removed is read before, and what was stopped does not wait for that.
+   * cancellation, which stops the job's. When the process ends, a run that may have been started is left
+   * as it is; the next process takes over one with a container or service of its own. What is removed is
+   * read before, and what was stopped does not wait for that.
    */
   async #putBack(signal: AbortSignal, reading = Promise.resolve()): Promise<void> {
-    this.#isLeft = signal.aborted && this.#isOwn && this.#mayRun && this.#facts.leaves();
+    const isCut = signal.aborted && this.#mayRun;
+    this.#isLeft = isCut && this.#isOwn && this.#facts.leaves();
     if (this.#isLeft) return;
     const [stopped, own] = [this.#stopped, this.#isOwn ? this.#awaited : undefined];
     this.#stopped = [];
-    const { found: { key, service } } = this.#facts;
-    await endRun({ ...this.#facts, key, service }, this.#engine, { stopped, own, reading });
+    const { found: { key, service }, leaves, isTaken } = this.#facts;
+    const putAway = async (within: AbortSignal) => {
+      if (own !== undefined) await this.#engine.remove(own, within);
+      else if (isCut && !leaves() && !isTaken()) await this.#engine.halt(within);
+    };
+    await endRun({ ...this.#facts, key, service }, this.#engine, { stopped, putAway, reading });
   }
 }
 

@@ -56,10 +56,20 @@ export function swarmJobs(facts: SwarmJobFacts): JobEngine<StoppedService> {
     // The output first: it vanishes with the tasks. `remove` removes a run's service.
     async cutShort(id, keep, signal) {
       await keep();
-      if (id === service) await post(swarm, { id, change: ({ spec }) => idle(spec) }, signal);
+      if (id === service) await idleService(swarm, id, signal);
     },
+    halt: (signal) => idleService(swarm, service, signal),
     printed: (id, lines, signal) => swarm.serviceLogs(id, lines, signal),
   };
+}
+
+/** The end of a job's own service: it gets no tasks. */
+export async function idleService(
+  swarm: Pick<Swarm, "service" | "updateService">,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await post(swarm, { id, change: ({ spec }) => idle(spec) }, signal);
 }
 
 async function toStop(
@@ -158,14 +168,18 @@ export function swarmRuns(swarm: Swarm): RunsEngine<StoppedService> {
   };
 }
 
-async function required(swarm: Swarm, id: string, signal: AbortSignal): Promise<SwarmService> {
+async function required(
+  swarm: Pick<Swarm, "service">,
+  id: string,
+  signal: AbortSignal,
+): Promise<SwarmService> {
   const service = await swarm.service(id, signal);
   if (service === undefined) throw errors.not_found("its service was removed");
   return service;
 }
 
 async function post(
-  swarm: Swarm,
+  swarm: Pick<Swarm, "service" | "updateService">,
   { id, change }: {
     readonly id: string;
     /** Of the service as it is now; nothing is changed where it returns nothing. */

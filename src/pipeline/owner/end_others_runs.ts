@@ -1,31 +1,41 @@
 import {
+  calledJobs,
   type Destroy,
   endRuns,
+  findJobs,
+  haltJobs,
   isFormerRun,
+  type JobRunFacts,
   type RunEndParts,
   type RunsToEnd,
 } from "../../deploy/mod.ts";
 import type { Release, StackKey, StackOwner } from "../../model/mod.ts";
-import { handedOver, recordedOwner } from "../../record/mod.ts";
+import { handedOver, recordedOwner, whyLeft } from "../../record/mod.ts";
 import type { PipelineParts } from "../parts.ts";
 import { requireStartable } from "../placed_files.ts";
 
-/** The end of what jobs of a stack's former owner still run, which is said. */
+/**
+ * The end of what jobs of a stack's former owner still run, which is said. In the jobs' own containers and
+ * services, too, as long as the release that runs is not the new owner's: else that may run them itself.
+ */
 export async function endOthersRuns(
   parts: PipelineParts,
   { key, swarm }: Pick<Release, "key" | "swarm">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { ledger, log } = parts;
+  const { ledger, log, host: { engine } } = parts;
   const owner = recordedOwner(ledger, key);
   if (owner?.adopted !== true) return;
   const ends: RunsToEnd["ends"] = (run) => isFormerRun(run, owner);
+  const isStack = swarm !== undefined;
   // At once: its author decides how long it takes to stop.
-  const ended = await endRunsOf(
-    parts,
-    { key, isStack: swarm !== undefined, ends, seconds: 0 },
-    signal,
-  );
+  const ended = await endRunsOf(parts, { key, isStack, ends, seconds: 0 }, signal);
+  if (whyLeft(ledger, key) !== undefined) {
+    const where = { context: key.context, isManager: isStack, of: { project: key.name } };
+    const jobs = await calledJobs(ledger, await findJobs(engine, where, signal));
+    const own = jobs.filter((each) => (each.swarm !== undefined) === isStack);
+    ended.push(...await haltJobs({ engine }, own, signal));
+  }
   if (ended.length === 0) return;
   const text = `ended what jobs of the stack's former owner ran: ${ended.join(", ")}`;
   log.warning(text, { stack: key.name, context: key.context });
@@ -61,7 +71,7 @@ export async function endRunsWith(
  * {@link requireStartable} does, and `conflict` where the stack was handed over to another than the
  * owner of the run.
  */
-export function startableBy(
+function startableBy(
   parts: PipelineParts,
   { context }: Pick<StackKey, "context">,
   owner: StackOwner | undefined,
@@ -71,5 +81,19 @@ export function startableBy(
     await requireStartable(parts, key, { needsFiles: false }, signal);
     const over = handedOver(parts.ledger, key, [owner]);
     if (over !== undefined) throw over;
+  };
+}
+
+/** What a run of a stack's job asks at its end, which began in the name of `owner`. */
+export function endingBy(
+  parts: PipelineParts,
+  key: StackKey,
+  owner: StackOwner | undefined,
+): Pick<JobRunFacts, "requireStartable" | "isTaken"> {
+  const { ledger } = parts;
+  return {
+    requireStartable: startableBy(parts, key, owner),
+    isTaken: () =>
+      handedOver(ledger, key, [owner]) !== undefined && ledger.owners.toClear(key) === 0,
   };
 }

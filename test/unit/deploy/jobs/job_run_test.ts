@@ -53,6 +53,7 @@ async function createRun(engine: MemoryEngine) {
     requireStartable: () => Promise.resolve(),
     nextId: () => "8",
     leaves: () => false,
+    isTaken: () => false,
     making: createLimiter(8).run,
     progress: () => {},
   };
@@ -180,6 +181,43 @@ describe("the run of a job in a container", () => {
     let looks = 0;
     const requireStartable = () => looks++ === 0 ? refused() : Promise.resolve();
     assert.deepEqual(await begin({ requireStartable }), ["stop web-id", "start web-id"]);
+  });
+
+  /** The calls of a run in the job's own container that is cut off while it runs. */
+  const cutOff = async (
+    facts: { readonly leaves?: () => boolean; readonly isTaken?: () => boolean },
+  ) => {
+    const engine = createMemoryEngine([backup, runningContainer("shop", "web")]);
+    const { facts: rest } = await createRun(engine);
+    const cut = new AbortController();
+    rest.engine.waitContainer = (_id, within) =>
+      new Promise((_, reject) => within.addEventListener("abort", () => reject(within.reason)));
+    const all = { ...rest, ...facts, spec: { ...rest.spec, mode: "restart" } as const };
+    const run = new JobRun(all, containerJobs(all));
+    await run.begin(cut.signal);
+    const ended = assert.rejects(run.end(cut.signal), /handed over/);
+    cut.abort(new Error("handed over"));
+    await ended;
+    return engine.calls.slice(2);
+  };
+
+  it("stops its own container when it is cut off, unless the process ends or another owner has it", async () => {
+    assert.deepEqual(await cutOff({}), ["start web-id", "stop backup-id"]);
+    assert.deepEqual(await cutOff({ leaves: () => true }), ["start web-id"]);
+    assert.deepEqual(await cutOff({ isTaken: () => true }), ["start web-id"]);
+  });
+
+  it("starts its own container again in two steps, between which it can be cut off", async () => {
+    const serving = { ...backup, state: "running" as const };
+    const { facts } = await createRun(createMemoryEngine([serving]));
+    const { calls } = facts.engine as unknown as MemoryEngine;
+    const all = { ...facts, spec: { mode: "restart", stopServices: [] } as const };
+    const cut = new AbortController();
+    Object.assign(facts.engine, {
+      onCall: (call: string) => void (calls.length === 0 && call && cut.abort(new Error("cut"))),
+    });
+    await assert.rejects(new JobRun(all, containerJobs(all)).begin(cut.signal), /cut/);
+    assert.deepEqual(calls, ["stop backup-id", "stop backup-id"]);
   });
 
   it("is looked at once before its container is restarted, where nothing has to be stopped", async () => {

@@ -50,6 +50,7 @@ async function createWorld(
     spec,
     nextId: () => "019a0000-0000-7000-8000-0123456789ab",
     leaves: () => leaves,
+    isTaken: () => false,
     making: createLimiter(8).run,
     progress: () => {},
     ready: () => Promise.resolve([]),
@@ -185,6 +186,18 @@ describe("the run of a job in a swarm", () => {
     const second = await createWorld(engine, waiting);
     await second.run.begin(never);
     assert.equal(await second.run.end(never), 0);
+  });
+
+  it("restart: has no task any more when it is cut off", async () => {
+    const engine = createMemorySwarm([backup]);
+    engine.states.set("shop_backup", { State: "running" });
+    const waiting = { mode: "restart", stopServices: [], maxSeconds: 60 } as const;
+    const { run } = await createWorld(engine, waiting);
+    const cut = new AbortController();
+    await run.begin(cut.signal);
+    cut.abort(new Error("handed over"));
+    await assert.rejects(run.end(cut.signal), /handed over/);
+    assert.deepEqual(engine.specs.get("shop_backup")?.["Mode"], IDLE);
   });
 
   for (const mode of ["one_off", "restart"] as const) {
