@@ -4,10 +4,16 @@ import { passesWebhookFilter } from "../../../src/config/mod.ts";
 import type { PipelineParts } from "../../../src/pipeline/parts.ts";
 import { stackKey } from "../../../src/model/mod.ts";
 import { planObsolete, planOfKept, removeObsolete } from "../../../src/pipeline/remove_obsolete.ts";
-import { createTurns, systemClock } from "../../../src/system/mod.ts";
+import {
+  createLimiter,
+  createTurns,
+  createWatchedLock,
+  systemClock,
+} from "../../../src/system/mod.ts";
 import { longestStretch } from "../processor_time.ts";
 import { createFakeClock, settle } from "../../fakes/fake_clock.ts";
 import { createMemoryLedger } from "../../fakes/memory_ledger.ts";
+import { createRecordingLog } from "../../fakes/recording_log.ts";
 
 describe("planOfKept()", () => {
   it("promises no more than that it is kept now, with its data", () => {
@@ -73,5 +79,49 @@ describe("removeObsolete()", () => {
     assert.equal(asked.length, 3);
     known.resolve();
     assert.deepEqual(await done, []);
+  });
+
+  it("ends at a hand-over while it waits for its turn, and the new owner gets the lock", async () => {
+    const clock = createFakeClock();
+    const ledger = createMemoryLedger(clock);
+    const key = stackKey("", "shop");
+    const owner = { source: "a", target: "", reference: "refs/heads/main" };
+    ledger.owners.settle(key, owner);
+    const policy = { delete: true, removeVolumes: false, removeImages: false };
+    ledger.discovered.set({ key, owner, repository: "a", directory: "shop", policy });
+    const configuration = { id: "1", reference: owner.reference, source: { name: "a" } };
+    const run = {
+      request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
+      configuration,
+      expansion: { deployments: [], failures: [], scans: [] },
+      ...{ trigger: "poll", origin: "automatic" },
+    } as unknown as Parameters<typeof removeObsolete>[1];
+    const stackLock = createWatchedLock({ clock, version: () => ledger.owners.mark(key) });
+    const meter = { move() {}, observe() {}, count() {} };
+    const log = createRecordingLog();
+    const parts = {
+      ...{ ledger, clock, stackLock, meter, log, mentioned: new Set(), listeners: [] },
+      windows: { decide: () => ({ allowed: true, windows: [], manualOverride: false }) },
+      options: {},
+      deploying: createLimiter(1),
+      secrets: { learned: () => Promise.resolve() },
+      host: { own: () => Promise.resolve(undefined) },
+    } as unknown as PipelineParts;
+    const { signal } = new AbortController();
+    const busy = Promise.withResolvers<void>();
+    const other = parts.deploying.run(() => busy.promise, signal);
+    const ends: unknown[] = [];
+    const listener = () => ({ kind, ...news }: { readonly kind: string; readonly end?: unknown }) =>
+      void (kind === "ended" && ends.push(news.end));
+    const done = removeObsolete(parts, run, [listener as never], signal);
+    await settle();
+    assert.ok(stackLock.isBusy("default/shop"));
+    ledger.handOver(key, { ...owner, source: "b" });
+    await clock.advance(1000);
+    await done;
+    assert.match(JSON.stringify(ends), /"failed".*shop was handed over to b /);
+    assert.equal(ledger.discovered.get(key), undefined);
+    busy.resolve();
+    await other;
   });
 });
