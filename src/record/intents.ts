@@ -147,10 +147,18 @@ export class Intents extends LedgerTable {
     );
   }
 
-  /** Records how an intent ended; `message` is stored as it is. */
-  finish(intent: Intent, outcome: string, message: string, now: number): void {
+  /**
+   * Records how an intent ended; `message` is stored as it is. Of a stack's removals, those before that
+   * ended alike are forgotten: one that fails is tried for ever, and no release takes them with it.
+   */
+  finish({ id, key, kind }: Intent, outcome: string, message: string, now: number): void {
     const sql = `UPDATE intents SET closed_at = ?, outcome = ?, message = ? WHERE id = ?`;
-    this.database.run(sql, now, outcome, message, intent.id);
+    this.database.run(sql, now, outcome, message, id);
+    if (kind !== "destroy") return;
+    this.database.run(
+      `DELETE FROM intents WHERE context = ? AND name = ? AND kind = ? AND outcome = ? AND id <> ?`,
+      ...[key, kind, outcome, id],
+    );
   }
 
   /** Lets others finish what this process has open. */
@@ -165,7 +173,9 @@ export class Intents extends LedgerTable {
   }
 
   #openOf(key: StackKey): Row[] {
-    return this.database.rowsOf("intents", key, "AND closed_at IS NULL");
+    // Of a stack there may be many that are closed, of all stacks only few that are open.
+    const open = "SELECT * FROM intents INDEXED BY intents_open WHERE closed_at IS NULL";
+    return this.database.all(`${open} AND context = ? AND name = ?`, key);
   }
 
   /** Whether an intent belongs to a process that has ended. */

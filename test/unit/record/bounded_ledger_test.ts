@@ -105,6 +105,30 @@ describe("a bounded ledger", () => {
       }
     }));
 
+  it("keeps the last removal of each end, however often one fails", () =>
+    withLedger((ledger, { path }) => {
+      const count = () => {
+        const database = new DatabaseSync(path, { readOnly: true });
+        const row = database.prepare("SELECT count(*) AS count FROM intents").get();
+        database.close();
+        return row?.["count"];
+      };
+      const failing = () => ledger.fail(ledger.beginDestroy(WEB, {}), "failed", "volume is in use");
+      deploy(ledger, releaseOf(WEB, "a"));
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
+      fail(ledger, releaseOf(WEB, "b"));
+      for (let time = 0; time < 100; time++) failing();
+      // Two deployments, the removal that succeeded, and the last one that failed.
+      assert.equal(count(), 4);
+      assert.equal(ledger.leftDestroy(WEB), true);
+      const mark = ledger.mark(WEB);
+      failing();
+      assert.notEqual(ledger.mark(WEB), mark);
+      assert.equal(count(), 4);
+      ledger.destroyed(ledger.beginDestroy(WEB, {}), "destroyed");
+      assert.equal(ledger.leftDestroy(WEB), false);
+    }));
+
   it("forgets a stack that was destroyed a season ago", () =>
     withLedger(async (ledger, { clock }) => {
       const gone = stackKey("", "preview-1");
