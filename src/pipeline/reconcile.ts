@@ -37,7 +37,7 @@ import { isMixed, prepareRepair } from "./hold.ts";
 import { isNothing } from "./owner/own_stack.ts";
 import { hasSwarm, partsFor, type PipelineParts } from "./parts.ts";
 import { isOthersByContainers } from "./owner/own_things.ts";
-import { createPauses, deploying, type Slot } from "../system/mod.ts";
+import { allInTurns, createPauses, deploying, type Slot } from "../system/mod.ts";
 import { observeEngine } from "./run_job.ts";
 import { restartContainers } from "./reconcile/restart_containers.ts";
 import { asItsOwner, type OwnersWork, waitForStack } from "./waits.ts";
@@ -263,18 +263,18 @@ export async function strayedStacks(
   context: string,
   signal: AbortSignal,
 ): Promise<StackKey[]> {
-  const keys = anyParts.ledger.deployedStacks().map((each) => each.key)
-    .filter((key) => key.context === context);
-  if (keys.length === 0) return [];
+  const all = anyParts.ledger.deployedStacks().filter(({ key }) => key.context === context);
+  if (all.length === 0) return [];
   const parts = await partsFor(anyParts, { context }, signal);
+  const mark = ({ key }: typeof all[0]) => Promise.resolve({ key, mark: parts.ledger.mark(key) });
+  const marks = await allInTurns(all, mark);
+  // Asked after that: what begins in between has a mark that tells of it no more.
   const busy = new Set(parts.ledger.underWay().map(({ key }) => formatStackKey(key)));
-  const marks = new Map(keys.map((key) => [key, parts.ledger.mark(key)]));
-  const isManager = parts.ledger.currents(context).some(({ swarm }) => swarm !== undefined) &&
-    await hasSwarm(parts, signal);
+  const isManager = all.some(({ isSwarm }) => isSwarm) && await hasSwarm(parts, signal);
   const seen = await observeEngine(parts.host.engine, parts.ledger, { context, isManager }, signal);
   const looks = new BoundedLooks(parts);
   const strayed: StackKey[] = [];
-  for (const key of keys.filter(({ name }) => !seen.stopped.has(name))) {
+  for (const { key, mark } of marks.filter((each) => !seen.stopped.has(each.key.name))) {
     await createPauses(1).after(1);
     const observed = seen.stacks.get(key.name) ?? { containers: [] };
     const current = parts.ledger.current(key);
@@ -286,7 +286,7 @@ export async function strayedStacks(
     }
     const found = reconciled(parts, key);
     if (found === undefined || (isStack && !isManager)) continue;
-    const since = busy.has(formatStackKey(key)) ? "" : marks.get(key) ?? "";
+    const since = busy.has(formatStackKey(key)) ? "" : mark;
     const look = (within: AbortSignal) => driftOf(parts, found, { observed, since }, within);
     const drift = since === "" ? [] : await looks.run(found.recorded, look, signal) ?? [];
     const decided = decide(parts, found, { observed, heard: undefined, drift });

@@ -77,21 +77,20 @@ export async function planObsolete(
   const names = new Set(named.map(formatStackKey));
   const stacks = parts.ledger.discovered.of(owner);
   const discovered = stacks.filter(({ policy }) => policy !== undefined);
-  const isThere = ({ key, policy }: DiscoveredStack) =>
-    !names.has(formatStackKey(key)) &&
-    (policy !== undefined || parts.ledger.current(key) !== undefined);
-  const candidates = await allInTurns(stacks.filter(isThere), async (stack) => {
-    return { ...stack, newer: await isNewer(parts, stack, looked, signal) };
+  const unnamed = stacks.filter(({ key }) => !names.has(formatStackKey(key)));
+  const candidates = await allInTurns(unnamed, async (stack) => {
+    const isThere = stack.policy !== undefined || parts.ledger.current(stack.key) !== undefined;
+    return isThere ? [{ ...stack, newer: await isNewer(parts, stack, looked, signal) }] : [];
   });
   const scanned = await Promise.all(scans.map((scan) => scanOf(run, scan)));
   const chosen = chooseObsolete({
-    stacks: candidates,
+    stacks: candidates.flat(),
     named,
     scans: scanned,
     isWhole: request.deployments.length === 0,
     complete: failures.length === 0,
   });
-  const verdicts = await Promise.all(chosen.map((each) => unlessKept(parts, each, signal)));
+  const verdicts = await allInTurns(chosen, (each) => unlessKept(parts, each, signal));
   const removals = verdicts.filter((each) => each.kind === "remove");
   const permitted = permitsRemovals({
     removals: removals.map((each) => each.stack.key),
@@ -157,7 +156,8 @@ export async function removeObsolete(
   const tellerOf = ({ key, repository }: DiscoveredStack) =>
     createTeller(listeners, { key, repository, trigger, origin, configuration }, configuration);
   await learnedOfAll(parts, [...kept, ...removals].map(({ stack }) => stack.key), signal);
-  for (const each of kept) tellerOf(each.stack).tell(keeping(each));
+  const tell = (each: Kept) => Promise.resolve(tellerOf(each.stack).tell(keeping(each)));
+  await allInTurns(kept, tell);
   if (held !== "") parts.log.warning(held, { repository: owner.source });
   await allInTurns(removals, async (removal) => {
     const teller = tellerOf(removal.stack);

@@ -17,6 +17,7 @@ import { isStrangers, requireNotAnothers, wantedOwner } from "./stack_owner.ts";
 import { lendingImages, requireNotOwnProject, type Target } from "../prepare/mod.ts";
 import { lendingSource } from "../source/mod.ts";
 import {
+  allInTurns,
   type Lend,
   patiently,
   preparingInSlot,
@@ -110,7 +111,7 @@ export async function learnedOfAll(
   keys: readonly StackKey[],
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.all(keys.map((key) => secrets.learned(stackAsOwner(key), signal)));
+  await allInTurns(keys, (key) => secrets.learned(stackAsOwner(key), signal));
 }
 
 /** Work for owners of stacks: it gets its signal, and a function that aborts that if it is over. */

@@ -30,6 +30,8 @@ export interface DeployedStack {
   readonly place: SourcePlace;
   /** Time at which its release became healthy. */
   readonly succeededAt: Date | undefined;
+  /** Whether it is a stack of a swarm. */
+  readonly isSwarm: boolean;
 }
 
 /** A release whose containers may still run or be told of; see {@link Releases.alive}. */
@@ -86,7 +88,7 @@ export class Releases extends LedgerTable {
     return this.database.all(
       `SELECT s.context, s.name, r.finished_at, r.facts ->> '$.revision.source.name' AS source,
               coalesce(r.facts -> '$.configuration', r.facts -> '$.revision') AS configuration,
-              r.facts ->> '$.target' AS target
+              r.facts ->> '$.target' AS target, r.facts -> '$.swarm' IS NOT NULL AS swarm
        FROM stacks s JOIN releases r ON r.id = s.release_id ORDER BY s.context, s.name`,
     ).map((row) => ({
       key: keyIn(row),
@@ -96,6 +98,7 @@ export class Releases extends LedgerTable {
         target: String(row["target"] ?? ""),
       }),
       succeededAt: row["finished_at"] === null ? undefined : new Date(Number(row["finished_at"])),
+      isSwarm: row["swarm"] === 1,
     }));
   }
 

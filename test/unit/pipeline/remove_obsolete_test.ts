@@ -50,6 +50,38 @@ describe("planObsolete()", () => {
 });
 
 describe("removeObsolete()", () => {
+  it("looks at many stacks that nothing names, and tells of them, a few in each turn", async () => {
+    const ledger = createMemoryLedger(createFakeClock());
+    const owner = { source: "a", target: "", reference: "refs/heads/main" };
+    const policy = { delete: false, removeVolumes: false, removeImages: false };
+    for (let at = 0; at < 100; at++) {
+      const key = stackKey("", `s${at}`);
+      ledger.discovered.set({ key, owner, repository: "a", directory: key.name, policy });
+    }
+    const [most, now] = [new Map<string, number>(), new Map<string, number>()];
+    const count = (what: string) => {
+      if (now.size === 0) setTimeout(() => now.clear(), 0);
+      now.set(what, (now.get(what) ?? 0) + 1);
+      most.set(what, Math.max(most.get(what) ?? 0, now.get(what) ?? 0));
+    };
+    const { current } = ledger;
+    const counted = (key: Parameters<typeof current>[0]) => (count("current"), current(key));
+    Object.assign(ledger, { current: counted });
+    const secrets = { learned: () => (count("learned"), Promise.resolve()) };
+    const revision = { id: "1", reference: "refs/heads/main", source: { name: "a" } };
+    const run = {
+      request: { kind: "git", url: "a", reference: "main", target: "", deployments: [] },
+      configuration: revision,
+      expansion: { deployments: [], failures: [], scans: [] },
+      ...{ trigger: "poll", origin: "automatic" },
+    } as unknown as Parameters<typeof removeObsolete>[1];
+    const parts = { ledger, secrets } as unknown as PipelineParts;
+    const listener = () => () => count("told");
+    await removeObsolete(parts, run, [listener], new AbortController().signal);
+    assert.deepEqual([...most.keys()].sort(), ["current", "learned", "told"]);
+    assert.ok([...most.values()].every((each) => each <= 20), JSON.stringify([...most]));
+  });
+
   it("waits for the secrets of all stacks at once", async () => {
     const ledger = createMemoryLedger(createFakeClock());
     const owner = { source: "a", target: "", reference: "refs/heads/main" };

@@ -53,7 +53,7 @@ function setUp(hung: readonly string[], gone: readonly string[]) {
   const host = { engine: { ...engine, inspectContainer, findVolumes }, own };
   const parts = { clock, ledger, log, secrets, host, options: {} } as unknown as PipelineParts;
   const all = (signal = never) => strayedStacks(parts, stackKey("", "").context, signal);
-  return { clock, log, inspected, all };
+  return { clock, log, inspected, all, ledger };
 }
 
 describe("strayedStacks()", () => {
@@ -70,6 +70,20 @@ describe("strayedStacks()", () => {
       /containers of a could not be inspected: .*within 10 s/,
     );
     assert.equal(clock.sleepers, 0);
+  });
+
+  it("asks the ledger about a few stacks in each turn", async () => {
+    const { all, ledger } = setUp([], Array.from({ length: 100 }, (_, at) => `s${at}`));
+    let [now, most] = [0, 0];
+    const { mark } = ledger;
+    const counted = (key: StackKey) => {
+      if (now === 0) setTimeout(() => now = 0, 0);
+      most = Math.max(most, ++now);
+      return mark.call(ledger, key);
+    };
+    Object.assign(ledger, { mark: counted });
+    assert.equal((await all()).length, 100);
+    assert.ok(most <= 20, `${most}`);
   });
 
   it("ends with the signal's reason", async () => {
