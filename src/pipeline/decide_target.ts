@@ -43,6 +43,7 @@ import {
   requireNotAnothers,
   requireNothingForeign,
   requireOwnership,
+  requireRoom,
   volumesOwner,
 } from "./stack_owner.ts";
 import { type Decision, skip } from "./decision.ts";
@@ -74,6 +75,7 @@ export async function decideTarget(
   const recorded = parts.ledger.current(key);
   await requireChangeableMode(parts, target, recorded, signal);
   requireNotAnothers(parts, target);
+  if (recorded === undefined) requireRoom(parts, target);
   const hold = await pinHold(parts, target, signal);
   if (hold !== undefined) return await held(parts, target, hold, signal);
   if (recorded !== undefined && await isSuperseded(parts, target, recorded, signal)) {

@@ -107,6 +107,8 @@ export class LedgerTables {
   readonly history: Releases["history"] = (...asked) => this.releases.history(...asked);
   /** The releases of a stack whose containers may still be there; see {@link Releases.alive}. */
   readonly alive: Releases["alive"] = (key) => this.releases.alive(key);
+  /** The number of stacks of a source that have a current release. */
+  readonly countOf: Releases["countOf"] = (source) => this.releases.countOf(source);
   /** Those of some digests that a stack's releases made; see {@link Releases.madeDigests}. */
   readonly madeDigests: Releases["madeDigests"] = (...asked) => this.releases.madeDigests(...asked);
   /** Volumes that were there before some releases; see {@link ReleaseContents.taken}. */

@@ -102,6 +102,16 @@ export class Releases extends LedgerTable {
     }));
   }
 
+  /** The number of stacks of a source that have a current release, named or not. */
+  countOf(source: string): number {
+    const [row] = this.database.all(
+      `SELECT count(*) AS count FROM owners o JOIN stacks s ON s.context = o.context AND s.name = o.name
+       WHERE o.source = ? AND s.release_id IS NOT NULL`,
+      source,
+    );
+    return Number(row?.["count"]);
+  }
+
   find(id: string): RecordedRelease | undefined {
     return this.#select(`SELECT ${COLUMNS} FROM releases r WHERE id = ?`, id)[0];
   }
