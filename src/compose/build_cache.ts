@@ -1,3 +1,5 @@
+import { clip } from "../model/mod.ts";
+
 /** Cache types of buildx that use nothing of this machine: no directory, no credentials. */
 const HARMLESS_TYPES: ReadonlySet<string> = new Set(["azblob", "gha", "inline", "registry"]);
 
@@ -31,7 +33,7 @@ export function refusedCache(entry: string): string | undefined {
   }
   const odd = types.includes("registry") && [...keys].find((each) => !OF_REGISTRIES.has(each));
   if (typeof odd === "string") {
-    return `with the option ${JSON.stringify(odd.slice(0, 50))}, which is not known to be harmless`;
+    return `with the option ${JSON.stringify(clip(odd, 50))}, which is not known to be harmless`;
   }
   // Without both keys, buildx uses the credentials of its own environment.
   const hasKeys = keys.has("access_key_id") && keys.has("secret_access_key");
@@ -39,7 +41,7 @@ export function refusedCache(entry: string): string | undefined {
   if (type === undefined) return undefined;
   return type === "s3"
     ? "of type s3 without access_key_id and secret_access_key: those of this machine would be used"
-    : `of type ${JSON.stringify(type.slice(0, 50))}, which is not known to be harmless`;
+    : `of type ${JSON.stringify(clip(type, 50))}, which is not known to be harmless`;
 }
 
 function optionOf(field: string): { readonly key: string; readonly value: string } {

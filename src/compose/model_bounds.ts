@@ -1,4 +1,4 @@
-import type { ComposeModel } from "../model/mod.ts";
+import { clip, type ComposeModel } from "../model/mod.ts";
 import { NAMED_VALUES } from "./model_secrets.ts";
 
 /**
@@ -140,5 +140,5 @@ function many(place: string, what: string, most: number, found?: number): string
 }
 
 function placeOf(at: readonly string[]): string {
-  return at.length === 0 ? "the project" : at.map((each) => each.slice(0, 100)).join(".");
+  return at.length === 0 ? "the project" : at.map((each) => clip(each, 100)).join(".");
 }

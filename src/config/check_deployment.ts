@@ -1,4 +1,4 @@
-import type { Deployment } from "../model/mod.ts";
+import { clip, type Deployment } from "../model/mod.ts";
 import type { Report } from "./problem_sink.ts";
 import { checkSideFile } from "./source_path.ts";
 import { sideFileBase } from "./side_files.ts";
@@ -27,7 +27,7 @@ function checkName({ name, autoDiscovery }: Deployment, report: Report): void {
     return;
   }
   if (isProjectName(name)) return;
-  const [told, suggestion] = [JSON.stringify(name.slice(0, 60)), normaliseName(name)];
+  const [told, suggestion] = [JSON.stringify(clip(name, 60)), normaliseName(name)];
   report(
     "name",
     `${told} is no compose project name: lower-case letters, digits, ` +

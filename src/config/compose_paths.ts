@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../model/mod.ts";
+import { clip, isObject, type JsonObject } from "../model/mod.ts";
 import { type ComposeText, readCompose, refusedCompose } from "./compose_text.ts";
 import { tooLongPath } from "./source_path.ts";
 import { type UnsurePaths, unsurePaths } from "./unsure_paths.ts";
@@ -141,7 +141,7 @@ function requireKeys(map: JsonObject, keys: readonly string[], file: string, wha
   const message = keys.length === 0
     ? "expected a path as text"
     : `only ${keys.join(", ")} may stand there, written like that`;
-  throw refusedCompose(file, { path: `${what}.${unknown.slice(0, 100)}`, message });
+  throw refusedCompose(file, { path: `${what}.${clip(unknown, 100)}`, message });
 }
 
 /** Files that an include names. Compose takes the working directory for an empty name. */

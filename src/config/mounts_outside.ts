@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type Problem, recordOf } from "../model/mod.ts";
+import { clip, type Problem, recordOf } from "../model/mod.ts";
 import { type ComposeText, servicesIn } from "./compose_text.ts";
 
 /** Most directories above a source that are certainly those of Stackwright. */
@@ -40,7 +40,7 @@ export function mountsOutside(read: ComposeText, base: string): Problem[] {
       const climbs = posix.join(base, written).split("/").filter((part) => part === "..").length;
       if (climbs === 0 || climbs > SURELY_OURS || written.includes("$")) return [];
       const path = `services.${name}.volumes[${at}]`;
-      const message = `volume ${written.slice(0, 200)} leads out of the repository, which no ` +
+      const message = `volume ${clip(written, 200)} leads out of the repository, which no ` +
         "deployment may mount: put it into the repository, or write an absolute path";
       return [{ file: read.file, path, ...lineOf("volumes", at), message }];
     })

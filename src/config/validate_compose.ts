@@ -86,7 +86,7 @@ export function validateCompose(
     };
     const problems = (["include", "extends"] as const).flatMap((path) =>
       named[path].filter((each) => isFetched(each, path)).map((each) => {
-        const what = `${JSON.stringify(each.slice(0, 200))} is not a file of the repository`;
+        const what = `${JSON.stringify(clip(each, 200))} is not a file of the repository`;
         const how = "put it there, by a name without .git at its end, or use a submodule";
         return { file, path, message: `${what} to every version of docker compose: ${how}` };
       })

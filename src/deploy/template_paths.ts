@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fitsTemplate } from "../compose/mod.ts";
-import { errors, type StackwrightError } from "../model/mod.ts";
+import { clip, errors, type StackwrightError } from "../model/mod.ts";
 import type { Files } from "../system/mod.ts";
 
 /** Limit of names that are read for the mounts of one deployment. */
@@ -60,7 +60,7 @@ export function templatePaths(
 
 function tooMany(written: string): StackwrightError {
   return errors.path_escapes(
-    `${written.slice(0, 200)} may become too many paths to look where each leads: mount from ` +
+    `${clip(written, 200)} may become too many paths to look where each leads: mount from ` +
       `directories with few entries, of which at most ${MOST_FITTING} fit all mounts of a deployment`,
   );
 }

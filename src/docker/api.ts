@@ -1,4 +1,4 @@
-import { errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
+import { clip, errors, isStackwrightError, StackwrightError } from "../model/mod.ts";
 import { abortable, type Clock, systemClock } from "../system/mod.ts";
 import { type EntryReading, readList, readValue, unhurried } from "./answer.ts";
 import { chooseApiVersion } from "./api_version.ts";
@@ -246,7 +246,7 @@ export class EngineApi {
 export function pathName(name: string): string {
   if (/(?:^|\/)\.{0,2}(?:\/|$)/.test(name)) {
     throw errors.config_invalid(
-      `${JSON.stringify(name.slice(0, 100))} is no name that the engine has anything by`,
+      `${JSON.stringify(clip(name, 100))} is no name that the engine has anything by`,
     );
   }
   return name.split("/").map(encodeURIComponent).join("/");

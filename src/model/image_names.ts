@@ -1,4 +1,5 @@
 import type { ReleaseService } from "./release.ts";
+import { clip } from "./texts.ts";
 
 /** An image, and the name under which a release records the id that it ran. */
 export interface NamedImage {
@@ -54,7 +55,7 @@ export function familiarName(reference: string): string {
  */
 export function badImageName(reference: string): string | undefined {
   if (/^[:/@]|[:/@]$|\/[/:]|:[/@]/.test(reference)) {
-    const told = reference.slice(0, 200);
+    const told = clip(reference, 200);
     return `${told} is no name of an image: a part of it is empty, as a variable that is not set leaves it`;
   }
   const [named = ""] = reference.split("@");
@@ -65,7 +66,7 @@ export function badImageName(reference: string): string | undefined {
   const name = path.slice(0, path.includes(":") ? path.lastIndexOf(":") : undefined);
   if (!/[A-Z]/.test(name)) return undefined;
   const but = name === reference ? "it" : "all but its registry, tag and digest";
-  return `${reference.slice(0, 200)} is no name of an image: ${but} has to be in lower case`;
+  return `${clip(reference, 200)} is no name of an image: ${but} has to be in lower case`;
 }
 
 /**
@@ -76,7 +77,7 @@ export function peerImage(reference: string): string | undefined {
   const [named = ""] = reference.split("@");
   if (!/(?:^|\/)doco-cd(?::[^/]*)?$/.test(named)) return undefined;
   return `${
-    reference.slice(0, 200)
+    clip(reference, 200)
   } is doco-cd, which is not started beside Stackwright: each would ` +
     "undo the other's deployments. Take it out of what is deployed, or hold it back with pause: true; " +
     "once its other stacks have moved, destroy: true removes it, and its volumes unless " +

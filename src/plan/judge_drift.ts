@@ -1,4 +1,5 @@
 import {
+  clip,
   type Drift,
   type DriftPolicy,
   type EngineRestarts,
@@ -39,7 +40,7 @@ export function judgeDrift(
   now: Date,
 ): JudgedDrift {
   const fields = looked.slice(0, MOST_FIELDS)
-    .map((each) => ({ ...each, found: each.found.slice(0, LONGEST_FOUND) }));
+    .map((each) => ({ ...each, found: clip(each.found, LONGEST_FOUND) }));
   const all = [...listed, ...fields];
   // An orphan is in it that an adoption kept; all else that a list shows comes back as often as it strays.
   const tried = before?.tried.filter(isIn([...fields, ...listed.filter(isOrphan)])) ?? [];

@@ -6,7 +6,8 @@ import { refusal } from "../../src/docker/api_refusal.ts";
 import { detailed } from "../../src/docker/container_details.ts";
 import { collectLines, PART } from "../../src/docker/logs.ts";
 import { failureOf } from "../../src/deploy/compose/compose_failure.ts";
-import { lastWithin, messageOf } from "../../src/model/mod.ts";
+import { refusedCache } from "../../src/compose/build_cache.ts";
+import { badImageName, lastWithin, messageOf } from "../../src/model/mod.ts";
 import { createSopsProgram } from "../../src/secrets/sops/sops_program.ts";
 import { gitError } from "../../src/source/git/git_failure.ts";
 import { requireSuccess } from "../../src/source/git/git_result.ts";
@@ -129,6 +130,16 @@ const PLACES: readonly Place[] = [
       printed(text, { onLine: (line) => void lines.push(line) });
       return lines.join("\n");
     },
+  },
+  {
+    name: "an image that has no name",
+    most: 199,
+    tell: (text) => badImageName(`:${text}`) ?? assert.fail(),
+  },
+  {
+    name: "a type of cache",
+    most: 50,
+    tell: (text) => refusedCache(`type=${text}`) ?? assert.fail(),
   },
 ];
 

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { type ComposeModel, errors, OWN_VARIABLES } from "../../model/mod.ts";
+import { clip, type ComposeModel, errors, OWN_VARIABLES } from "../../model/mod.ts";
 import {
   handedOver,
   isObject,
@@ -216,7 +216,7 @@ function requireHarmless(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) {
     if (!NAME.test(name)) {
       throw errors.config_invalid(
-        `environment: ${JSON.stringify(name.slice(0, 100))} is no name of a variable that a ` +
+        `environment: ${JSON.stringify(clip(name, 100))} is no name of a variable that a ` +
           "compose file could use; write letters, digits and underscores, no digit first",
       );
     }

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { clip } from "../../model/mod.ts";
 
 /** A value of a file as SOPS sees it. */
 export interface SopsLeaf {
@@ -108,5 +109,5 @@ export function unflatten(flat: ReadonlyMap<string, string>): Record<string, unk
 }
 
 function malformed(name: string): SopsFormatError {
-  return new SopsFormatError(`its metadata ${JSON.stringify(name.slice(0, 100))} is malformed`);
+  return new SopsFormatError(`its metadata ${JSON.stringify(clip(name, 100))} is malformed`);
 }

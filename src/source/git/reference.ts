@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { editDistance } from "../../config/mod.ts";
-import { errors } from "../../model/mod.ts";
+import { clip, errors } from "../../model/mod.ts";
 
 type Reference =
   | { readonly kind: "commit"; readonly id: string }
@@ -49,7 +49,7 @@ function checkName(text: string): void {
       "is no Git reference: give a branch, a tag, a full name such as refs/heads/main, or " +
       "a 40-digit commit id";
     throw errors.bad_request(
-      `${JSON.stringify(text.slice(0, 200))} ${why}`,
+      `${JSON.stringify(clip(text, 200))} ${why}`,
       { told: `it ${why}` },
     );
   }
